@@ -1,0 +1,84 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The rooms, lowest first; an arrow points only upwards in this file's order.
+// docs/ARCHITECTURE.md says what each one holds.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name + "Tests", dependencies: [.byName(name: name)] + dependencies,
+        resources: resources, swiftSettings: strict)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "relay-swift",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "relay", targets: ["RelayCommand"]),
+        .library(name: "RelayServer", targets: ["RelayServer"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
+    targets: [
+        // C libraries, each imported by exactly one room.
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .systemLibrary(
+            name: "CLibwebsockets", pkgConfig: "libwebsockets",
+            providers: [.apt(["libwebsockets-dev"]), .brew(["libwebsockets"])]),
+
+        room("RelayJSON"),
+        room("GraphQLLanguage", ["RelayJSON"]),
+        room("EventLog", ["CZlib", "CCrypto"]),
+        room("RelayStore", ["RelayJSON"]),
+        room("EventStore", ["EventLog", "RelayStore"]),
+        room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
+        room("GraphQLTransportWS", ["RelayJSON"]),
+        room("WebSocketIO", ["CLibwebsockets"]),
+        room(
+            "RelayServer",
+            [
+                "EventStore", "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS",
+                "RelayJSON", "RelayStore", "WebSocketIO", logging,
+            ]),
+        .executableTarget(
+            name: "RelayCommand",
+            dependencies: [
+                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS",
+                "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
+            ],
+            swiftSettings: strict),
+
+        tests(of: "RelayJSON"),
+        tests(of: "GraphQLLanguage", ["RelayJSON"]),
+        tests(of: "EventLog"),
+        tests(of: "RelayStore", ["RelayJSON"]),
+        tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
+        tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
+        tests(of: "GraphQLTransportWS", ["RelayJSON"]),
+        tests(of: "WebSocketIO"),
+        tests(of: "RelayServer", ["GraphQLTransportWS", "RelayJSON", "RelayStore", "WebSocketIO"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
+    ]
+)
