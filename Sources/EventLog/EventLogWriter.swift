@@ -23,6 +23,7 @@ package final class EventLogWriter: Sendable {
     package let metadata: LogMetadata
     package let recovery: RecoveryReport
     private let queue: Monitor<AppendQueue>
+    let directory: LogDirectory
     private let lock: any File
     private let thread: BlockingThread
 
@@ -48,6 +49,7 @@ package final class EventLogWriter: Sendable {
         metadata = log.metadata
         recovery = log.report
         self.lock = lock
+        self.directory = directory
         let queue = Monitor(
             AppendQueue(head: log.head, maximumWaitingBytes: options.maximumWaitingBytes))
         self.queue = queue

@@ -94,6 +94,15 @@ extension LogError {
                 + first.message, cause: first.cause)
     }
 
+    static func checkpoint(_ file: String, _ cause: FileSystemError) -> LogError {
+        let code: Code =
+            cause.isStorageFull ? .storageFull : cause.isReadOnly ? .readOnly : .inputOutput
+        return LogError(
+            code,
+            "Could not write the checkpoint \(file): \(cause). The log itself is not affected.",
+            cause: cause)
+    }
+
     static let closed = LogError(.closed, "The log is closed; nothing was appended.")
 
     static func queueFull(waiting: Int, limit: Int) -> LogError {
@@ -162,6 +171,20 @@ extension SegmentFault {
         case .predecessor(let expected, let found):
             "the segment follows one that begins with event \(expected), "
                 + "but the file before it begins with event \(found)"
+        }
+    }
+}
+
+extension CheckpointFault {
+    var sentence: String {
+        switch self {
+        case .cutShort: "it is not complete"
+        case .notACheckpoint: "it is not a checkpoint"
+        case .futureVersion: "a later version of this program wrote it"
+        case .headerChecksum: "its header does not match its checksum"
+        case .payloadChecksum: "its state does not match its checksum"
+        case .otherStore: "it belongs to another store"
+        case .name: "it is named after another event"
         }
     }
 }

@@ -124,7 +124,9 @@ struct Recovery {
             try writing { () throws(FileSystemError) in try directory.write(metadata) }
         }
         let file = try writing { () throws(FileSystemError) in
-            try fileSystem.open(source.path, .readWrite)
+            // A checkpoint of events that did not survive must not meet their successors.
+            try CheckpointFiles(directory, storeID: metadata.storeID).removeAll(after: sequence)
+            return try fileSystem.open(source.path, .readWrite)
         }
         return RecoveredLog(
             metadata: metadata,
