@@ -39,7 +39,7 @@ struct StateDecoder {
 
     private mutating func readHead() throws(MalformedEvent) {
         let version = try reader.readNumber()
-        guard version == StateFormat.version else {
+        guard version == UInt64(StateFormat.version) else {
             throw MalformedEvent(message: "the state has version \(version)")
         }
         let sequence = try reader.readNumber()

@@ -57,7 +57,7 @@ struct StateEncoder {
     }
 
     private mutating func writeHead() {
-        writer.write(number: StateFormat.version)
+        writer.write(number: UInt64(StateFormat.version))
         writer.write(number: snapshot.sequence)
         writer.write(counted: snapshot.schema)
         writer.write(number: snapshot.creationCount)

@@ -35,7 +35,7 @@
 enum StateFormat {
     /// The fold version. Rises when the same events fold to another state, or when the same state
     /// has other bytes. A checkpoint of another version is not read but made anew from the log.
-    static let version: UInt64 = 1
+    static let version: UInt32 = 1
 
     enum Tag: UInt8 {
         case null = 1

@@ -41,6 +41,8 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
         case frozen
         /// Events before these could not be appended.
         case previousFailed
+        /// The journal cannot take these events; it can take others.
+        case refused
         case closed
     }
 
