@@ -27,7 +27,8 @@ struct Lexer {
     }
 
     func syntaxError(_ message: String, at position: Int) -> GraphQLError {
-        GraphQLError("Syntax Error: " + message, locations: [source.location(at: position)])
+        GraphQLError(
+            "Syntax Error: " + message, locations: [source.location(at: source.base + position)])
     }
 
     /// Replaces `token` by the next one; comments, commas and white space are skipped.

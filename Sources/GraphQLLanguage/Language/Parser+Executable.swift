@@ -8,13 +8,14 @@ extension Parser {
     }
 
     private mutating func parseDefinition() throws(GraphQLError) -> Definition {
-        let start = token.start
+        let offset = token.start
+        let start = location
         if peek(.leftBrace) { return .operation(try parseShorthandQuery()) }
         let description = try parseDescription()
         if description != nil, peek(.leftBrace) {
             throw syntaxError(
                 "Unexpected description, descriptions are not supported on shorthand queries.",
-                at: start)
+                at: offset)
         }
         guard peek(.name) else { throw unexpected() }
         if peek(keyword: "fragment") {
@@ -31,7 +32,7 @@ extension Parser {
         if description != nil {
             throw syntaxError(
                 "Unexpected description, only GraphQL definitions support descriptions.",
-                at: start)
+                at: offset)
         }
         guard peek(keyword: "extend") else { throw unexpected() }
         return try parseTypeSystemExtension()
@@ -47,7 +48,7 @@ extension Parser {
     }
 
     private mutating func parseShorthandQuery() throws(GraphQLError) -> OperationDefinition {
-        let start = token.start
+        let start = location
         return OperationDefinition(
             description: nil, operation: .query, name: nil, variables: [], directives: [],
             selectionSet: try parseSelectionSet(), location: start)
@@ -69,7 +70,7 @@ extension Parser {
     }
 
     private mutating func parseVariableDefinition() throws(GraphQLError) -> VariableDefinition {
-        let start = token.start
+        let start = location
         let description = try parseDescription()
         try expect(.dollar)
         let name = try parseName()
@@ -84,7 +85,7 @@ extension Parser {
     // MARK: Selections
 
     mutating func parseSelectionSet() throws(GraphQLError) -> SelectionSet {
-        let start = token.start
+        let start = location
         return try nested { (parser: inout Parser) throws(GraphQLError) in
             let selections = try parser.many(.leftBrace, .rightBrace, reserving: 4) {
                 (parser: inout Parser) throws(GraphQLError) in
@@ -113,7 +114,7 @@ extension Parser {
 
     /// What starts with `...`: a fragment's name, or an inline fragment.
     private mutating func parseSpread() throws(GraphQLError) -> Selection {
-        let start = token.start
+        let start = location
         try advance()
         let hasTypeCondition = try skip(keyword: "on")
         if !hasTypeCondition, peek(.name) {

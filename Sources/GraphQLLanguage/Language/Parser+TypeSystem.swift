@@ -18,7 +18,7 @@ extension Parser {
     }
 
     mutating func parseTypeSystemExtension() throws(GraphQLError) -> Definition {
-        let start = token.start
+        let start = location
         try expect(keyword: "extend")
         guard
             let definition = try parseTypeSystemDefinition(
@@ -47,7 +47,7 @@ extension Parser {
     private static func parseOperationTypeDefinition(
         _ parser: inout Parser
     ) throws(GraphQLError) -> OperationTypeDefinition {
-        let start = parser.token.start
+        let start = parser.location
         guard let operation = parser.peekOperationType() else {
             throw parser.peek(.name)
                 ? parser.unexpected()
@@ -136,7 +136,7 @@ extension Parser {
     private mutating func parseFieldDefinitions() throws(GraphQLError) -> [FieldDefinition] {
         try optionalMany(.leftBrace, .rightBrace) {
             (parser: inout Parser) throws(GraphQLError) in
-            let start = parser.token.start
+            let start = parser.location
             let description = try parser.parseDescription()
             let name = try parser.parseName()
             let arguments = try parser.parseArgumentDefinitions()
@@ -156,7 +156,7 @@ extension Parser {
     private static func parseInputValueDefinition(
         _ parser: inout Parser
     ) throws(GraphQLError) -> InputValueDefinition {
-        let start = parser.token.start
+        let start = parser.location
         let description = try parser.parseDescription()
         let name = try parser.parseName()
         try parser.expect(.colon)
@@ -171,7 +171,7 @@ extension Parser {
     private static func parseEnumValueDefinition(
         _ parser: inout Parser
     ) throws(GraphQLError) -> EnumValueDefinition {
-        let start = parser.token.start
+        let start = parser.location
         let description = try parser.parseDescription()
         // GraphQL §2.9.6: EnumValue is a Name but not true, false or null.
         if parser.peek(keyword: "true") || parser.peek(keyword: "false")

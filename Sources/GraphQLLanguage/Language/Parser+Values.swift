@@ -14,7 +14,7 @@ extension Parser {
         guard peek(.at) else { return [] }
         var directives: [Directive] = []
         repeat {
-            let start = token.start
+            let start = location
             try advance()
             let name = try parseName()
             directives.append(
@@ -28,7 +28,7 @@ extension Parser {
     mutating func parseDescription() throws(GraphQLError) -> StringLiteral? {
         guard peek(.string) || peek(.blockString) else { return nil }
         let description = StringLiteral(
-            lexer.stringValue, isBlock: peek(.blockString), location: token.start)
+            lexer.stringValue, isBlock: peek(.blockString), location: location)
         try advance()
         return description
     }
@@ -37,14 +37,15 @@ extension Parser {
 
     /// - Parameter isConstant: refuses variables, as type-system documents and defaults do.
     mutating func parseValue(isConstant: Bool) throws(GraphQLError) -> Value {
-        let start = token.start
+        let start = location
+        let token = token
         let kind: Value.Kind
         switch token.kind {
         case .leftBracket: return try parseList(isConstant: isConstant)
         case .leftBrace: return try parseObject(isConstant: isConstant)
         case .dollar: return try parseVariable(isConstant: isConstant)
-        case .int: kind = .int(lexer.text(from: start, to: token.end))
-        case .float: kind = .float(lexer.text(from: start, to: token.end))
+        case .int: kind = .int(lexer.text(from: token.start, to: token.end))
+        case .float: kind = .float(lexer.text(from: token.start, to: token.end))
         case .string: kind = .string(lexer.stringValue, isBlock: false)
         case .blockString: kind = .string(lexer.stringValue, isBlock: true)
         case .name:
@@ -55,7 +56,7 @@ extension Parser {
             } else if peek(keyword: "null") {
                 kind = .null
             } else {
-                kind = .enum(lexer.text(from: start, to: token.end))
+                kind = .enum(lexer.text(from: token.start, to: token.end))
             }
         default: throw unexpected()
         }
@@ -64,7 +65,7 @@ extension Parser {
     }
 
     private mutating func parseList(isConstant: Bool) throws(GraphQLError) -> Value {
-        let start = token.start
+        let start = location
         return try nested { (parser: inout Parser) throws(GraphQLError) in
             let values = try parser.any(.leftBracket, .rightBracket) {
                 (parser: inout Parser) throws(GraphQLError) in
@@ -75,7 +76,7 @@ extension Parser {
     }
 
     private mutating func parseObject(isConstant: Bool) throws(GraphQLError) -> Value {
-        let start = token.start
+        let start = location
         return try nested { (parser: inout Parser) throws(GraphQLError) in
             let fields = try parser.any(.leftBrace, .rightBrace) {
                 (parser: inout Parser) throws(GraphQLError) in
@@ -90,6 +91,7 @@ extension Parser {
 
     private mutating func parseVariable(isConstant: Bool) throws(GraphQLError) -> Value {
         let dollar = token
+        let start = location
         try advance()
         if isConstant {
             guard peek(.name) else { throw unexpected(dollar) }
@@ -97,13 +99,13 @@ extension Parser {
                 "Unexpected variable \"$\(try parseName().value)\" in constant value.",
                 at: dollar.start)
         }
-        return Value(.variable(try parseName().value), location: dollar.start)
+        return Value(.variable(try parseName().value), location: start)
     }
 
     // MARK: Types
 
     mutating func parseTypeReference() throws(GraphQLError) -> TypeReference {
-        let start = token.start
+        let start = location
         let type: TypeReference
         if try skip(.leftBracket) {
             let inner = try nested { (parser: inout Parser) throws(GraphQLError) in

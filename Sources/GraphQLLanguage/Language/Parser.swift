@@ -59,12 +59,14 @@ extension TypeReference {
 struct Parser {
     private(set) var lexer: Lexer
     private let limits: ParseLimits
+    private let base: Int
     private var tokenCount = 0
     private var depth = 0
 
     private init(lexer: Lexer, limits: ParseLimits) {
         self.lexer = lexer
         self.limits = limits
+        self.base = lexer.source.base
     }
 
     /// Runs `rule` over the whole source: nothing may follow what it parses.
@@ -90,6 +92,10 @@ struct Parser {
 
     @inline(__always)
     var token: Token { lexer.token }
+
+    /// Where a node starts whose first token is in hand.
+    @inline(__always)
+    var location: Int { base + lexer.token.start }
 
     @inline(__always)
     func peek(_ kind: TokenKind) -> Bool { lexer.token.kind == kind }
@@ -148,7 +154,7 @@ struct Parser {
         guard peek(.name) else {
             throw syntaxError("Expected Name, found \(describe(token)).")
         }
-        let name = Name(lexer.text(from: token.start, to: token.end), location: token.start)
+        let name = Name(lexer.text(from: token.start, to: token.end), location: location)
         try advance()
         return name
     }
@@ -231,7 +237,7 @@ struct Parser {
     private func limitError(_ reason: String) -> GraphQLError {
         GraphQLError(
             "Syntax Error: \(reason) Parsing aborted.",
-            locations: [lexer.source.location(at: token.start)], code: GraphQLError.limitExceeded)
+            locations: [lexer.source.location(at: location)], code: GraphQLError.limitExceeded)
     }
 
     /// The token as messages show it: its kind, and its value where it has one.

@@ -7,32 +7,47 @@ package final class Source: Sendable {
     package let name: String
     /// The document as UTF-8.
     package let bytes: [UInt8]
+    /// The location of the first byte. Documents that are read together start at different
+    /// numbers, so that a location also says which of them it is in.
+    package let base: Int
 
-    package init(_ text: String, name: String = "GraphQL request") {
+    private init(name: String, wellFormed bytes: [UInt8], base: Int) {
         self.name = name
-        self.bytes = Array(text.utf8)
+        self.bytes = bytes
+        self.base = base
+    }
+
+    package convenience init(_ text: String, name: String = "GraphQL request") {
+        self.init(name: name, wellFormed: Array(text.utf8), base: 0)
     }
 
     /// Takes bytes as they came from a socket or file; malformed UTF-8 becomes U+FFFD.
-    package init(utf8 bytes: [UInt8], name: String = "GraphQL request") {
-        self.name = name
-        if String(validating: bytes, as: UTF8.self) != nil {
-            self.bytes = bytes
-        } else {
-            self.bytes = Array(String(decoding: bytes, as: UTF8.self).utf8)
-        }
+    package convenience init(utf8 bytes: [UInt8], name: String = "GraphQL request") {
+        let isWellFormed = String(validating: bytes, as: UTF8.self) != nil
+        self.init(
+            name: name,
+            wellFormed: isWellFormed ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8),
+            base: 0)
     }
 
-    /// Line and column of the byte at `offset`, found by counting from the start.
+    /// The same document, its locations counted from `base`.
+    func starting(at base: Int) -> Source {
+        Source(name: name, wellFormed: bytes, base: base)
+    }
+
+    /// The locations of this document, the end included.
+    var locations: ClosedRange<Int> { base...base + bytes.count }
+
+    /// Line and column of a node's `location`, found by counting from the start.
     ///
     /// Lines end with LF, CR or CRLF (GraphQL §2.1.2). Columns count UTF-16 code units, as
     /// graphql-js and the editors that read its errors do; in ASCII text that is the byte.
-    /// An offset past the end gives the end.
-    package func location(at offset: Int) -> SourceLocation {
+    /// A location past the end gives the end.
+    package func location(at location: Int) -> SourceLocation {
         var line = 1
         var column = 1
         var index = 0
-        let end = min(offset, bytes.count)
+        let end = min(location - base, bytes.count)
         while index < end {
             let byte = bytes[index]
             index += 1
