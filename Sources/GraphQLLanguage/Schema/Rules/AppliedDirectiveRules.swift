@@ -11,8 +11,10 @@ struct DirectiveSite {
 extension TypeSystemDocument {
     func validateAppliedDirectives(_ issues: inout SchemaIssues) {
         var definitions: [String: DirectiveDefinition] = [:]
-        // A document's own definition of a specified directive comes later and counts.
-        for directive in directives {
+        // The first definition counts, but a document may replace one of the specification.
+        for directive in directives.filter({ $0.origin != .builtIn })
+            + directives.filter({ $0.origin == .builtIn })
+        where definitions[directive.node.name.value] == nil {
             definitions[directive.node.name.value] = directive.node
         }
         for site in directiveSites where !site.directives.isEmpty {
