@@ -24,7 +24,7 @@ func makeContext(
     info.gid = -1  // stay who we are
     info.uid = -1
     info.pt_serv_buf_size = serviceBufferBytes
-    info.max_http_header_data2 = UInt32(maxRequestHeadBytes)
+    info.max_http_header_data2 = 65_536  // our parser has the limit for requests
     var loops: UnsafeMutableRawPointer? = UnsafeMutableRawPointer(eventLoop)
     return withBoundedDescriptorTable {
         withUnsafeMutablePointer(to: &loops) { loops in
@@ -82,7 +82,7 @@ private func withBoundedDescriptorTable<Value>(_ body: () -> Value) -> Value {
 final class ProtocolTable {
     /// What connections belong to that name no protocol. A blank is in no subprotocol's name, so
     /// nobody can ask for it.
-    private static let unnamed = "no subprotocol"
+    static let unnamed = "no subprotocol"
 
     let entries: UnsafeMutablePointer<lws_protocols>
     private let count: Int
