@@ -1,7 +1,7 @@
 /// Why something about a log could not be done.
 ///
 /// `message` is a whole sentence or more for people; programs switch over `code`.
-package struct LogError: Error, Sendable, CustomStringConvertible {
+package struct LogError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// There is no log in that directory.
         case notFound

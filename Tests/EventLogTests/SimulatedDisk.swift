@@ -14,8 +14,8 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     enum Survival {
         case nothing
         case everything
-        /// The first so many bytes of what was written since the last sync, in order.
-        case prefix(Int)
+        /// Of one file, the first so many bytes of what was written since the last sync.
+        case prefix(Int, of: String)
         /// Each sector and each name by the toss of a coin.
         case random(SeededGenerator)
     }
@@ -35,6 +35,8 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         var capacity = Int.max
         var isReadOnly = false
         var isPoweredOff = false
+
+        var usedBytes: Int { names.values.reduce(0) { $0 + $1.bytes.count } }
     }
 
     enum Fault {
@@ -75,6 +77,9 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         state.withLock { $0.capacity = bytes }
     }
 
+    /// What all files together have.
+    var usedBytes: Int { state.withLock { $0.usedBytes } }
+
     func setReadOnly(_ isReadOnly: Bool) {
         state.withLock { $0.isReadOnly = isReadOnly }
     }
@@ -93,7 +98,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
                     continue
                 }
                 let id = ObjectIdentifier(node)
-                let copy = copies[id] ?? node.crashed(&survival)
+                let copy = copies[id] ?? node.crashed(at: path, &survival)
                 copies[id] = copy
                 names[path] = copy
             }
@@ -229,7 +234,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
             var count = bytes.count
             let call = Call(number: state.callCount, name: "pwrite", path: path)
             if case .short(let most)? = state.fault?(call) { count = min(count, most) }
-            let used = state.names.values.reduce(0) { $0 + $1.bytes.count }
+            let used = state.usedBytes
             let growth = max(0, offset + count - node.bytes.count)
             if growth > state.capacity - used {
                 count = max(0, node.bytes.count + max(0, state.capacity - used) - offset)
@@ -339,12 +344,13 @@ final class SimulatedFile: File {
             unsynced = []
         }
 
-        func crashed(_ survival: inout SimulatedDisk.Survival) -> Node {
+        func crashed(at path: String, _ survival: inout SimulatedDisk.Survival) -> Node {
             var result = synced
             switch survival {
             case .nothing: break
             case .everything: result = bytes
-            case .prefix(var count):
+            case .prefix(var count, of: let only):
+                guard path == only else { break }
                 for (offset, new) in unsynced {
                     guard let new else {
                         Self.resize(&result, to: offset)
@@ -353,7 +359,6 @@ final class SimulatedFile: File {
                     Self.apply(Array(new.prefix(count)), at: offset, to: &result)
                     count -= min(count, new.count)
                 }
-                survival = .prefix(count)
             case .random(var generator):
                 for (offset, new) in unsynced {
                     guard let new else {
