@@ -109,8 +109,8 @@ package final class FileJournal: EventJournal {
         try checkpointer.write(now: snapshot)
     }
 
-    /// Waits for what is being appended and for a checkpoint that is being written, marks the log as
-    /// closed and gives the lock back. Blocks.
+    /// Waits for what is being appended and for a checkpoint that is being written, marks the log
+    /// as closed and gives the lock back. Blocks.
     package func close() {
         checkpointer.drain()
         log.close()

@@ -3,8 +3,8 @@ import HashTreeCollections
 /// Puts a snapshot together again, record by record, from what a checkpoint kept of it.
 ///
 /// First ``begin(sequence:schema:creationCount:)``; then for every record, in creation order,
-/// ``beginRecord(of:)``, ``set(_:_:)`` for each field and ``endRecord(_:creation:)``; the rest in any
-/// order. The look-ups follow from the records as they come.
+/// ``beginRecord(of:)``, ``set(_:_:)`` for each field and ``endRecord(_:creation:)``; the rest in
+/// any order. The look-ups follow from the records as they come.
 package struct SnapshotRestorer {
     /// What is restored so far.
     package private(set) var snapshot: Snapshot
