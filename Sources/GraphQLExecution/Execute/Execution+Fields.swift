@@ -63,7 +63,7 @@ extension Execution {
 
     // MARK: Look-ups
 
-    /// The record that an argument names: by a unique field's value, or by its id.
+    /// The record that an argument names, by its id or a unique field's value.
     private mutating func find(
         _ lookup: Lookup, _ argument: JSONValue?, _ field: FieldPlan
     ) -> RecordIndex? {
@@ -123,7 +123,7 @@ extension Execution {
     private func conditions(_ filters: [LinkFilter], _ arguments: JSONObject) -> [LinkCondition] {
         filters.compactMap { filter in
             guard let value = arguments[filter.argument], value != .null else { return nil }
-            return LinkCondition(key: filter.key, value: value, isLink: filter.isLink)
+            return LinkCondition(key: filter.key, value: value, lookup: filter.lookup)
         }
     }
 
@@ -218,15 +218,20 @@ extension Execution {
 }
 
 extension Snapshot {
-    /// The record that a text names: by a unique field's value first, then by its id.
+    /// The record that a text names: by its id, else by a unique field's value. The id comes first, so
+    /// that nobody takes a record's place by giving another one its id for a value.
     package func find(_ text: String, _ lookup: Lookup) -> RecordIndex? {
+        if let record = existing(text), let type = type(of: record),
+            lookup.types.isEmpty || lookup.types.contains(type)
+        {
+            return record
+        }
         for unique in lookup.uniqueKeys {
             if let found = indexes.record(of: unique.type, where: unique.key, is: text) {
                 return found
             }
         }
-        guard let record = existing(text), let type = type(of: record) else { return nil }
-        return lookup.types.isEmpty || lookup.types.contains(type) ? record : nil
+        return nil
     }
 }
 
@@ -241,8 +246,9 @@ extension LinkCondition {
         case (.double, .int(let number)): return row.double(slot) == Double(number)
         case (.string, .string(let text)):
             return row.withText(slot) { $0.elementsEqual(text.utf8) }
-        case (.link, .string(let id)) where isLink:
-            return snapshot.symbols.findRecord(id) == row.link(slot)
+        case (.link, .string(let text)):
+            guard let lookup else { return false }
+            return snapshot.find(text, lookup) == row.link(slot)
         case (.json, _):
             return row.withText(slot) { try? JSONValue(parsing: $0) } == value
         default: return false

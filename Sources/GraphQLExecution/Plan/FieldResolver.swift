@@ -44,13 +44,13 @@ package enum LinkSource: Sendable, Hashable {
 package struct LinkFilter: Sendable, Hashable {
     package let argument: String
     package let key: NameIndex
-    /// The field is a link, and the argument the linked record's id.
-    package let isLink: Bool
+    /// The field is a link, and the argument names the linked record.
+    package let lookup: Lookup?
 
-    package init(argument: String, key: NameIndex, isLink: Bool) {
+    package init(argument: String, key: NameIndex, lookup: Lookup? = nil) {
         self.argument = argument
         self.key = key
-        self.isLink = isLink
+        self.lookup = lookup
     }
 }
 
@@ -58,13 +58,13 @@ package struct LinkFilter: Sendable, Hashable {
 package struct LinkCondition: Sendable, Hashable {
     package let key: NameIndex
     package let value: JSONValue
-    /// The field is a link, and the value the linked record's id.
-    package let isLink: Bool
+    /// The field is a link, and the value names the linked record.
+    package let lookup: Lookup?
 
-    package init(key: NameIndex, value: JSONValue, isLink: Bool = false) {
+    package init(key: NameIndex, value: JSONValue, lookup: Lookup? = nil) {
         self.key = key
         self.value = value
-        self.isLink = isLink
+        self.lookup = lookup
     }
 }
 

@@ -11,16 +11,11 @@ package final class Plan: Sendable {
     package let operation: OperationType
     package let root: ObjectPlan
     package let variables: [PlannedVariable]
-    /// `@live` stands on the operation.
-    package let isLive: Bool
 
-    init(
-        operation: OperationType, root: ObjectPlan, variables: [PlannedVariable], isLive: Bool
-    ) {
+    init(operation: OperationType, root: ObjectPlan, variables: [PlannedVariable]) {
         self.operation = operation
         self.root = root
         self.variables = variables
-        self.isLive = isLive
     }
 }
 

@@ -30,8 +30,7 @@ final class PlanBuilder: Sendable {
         collect(operation.selectionSet, on: type.id, into: &fields)
         let root = objectPlan(fields, on: type)
         return Plan(
-            operation: operation.operation, root: root, variables: variables,
-            isLive: operation.directives.named("live") != nil)
+            operation: operation.operation, root: root, variables: variables)
     }
 
     // MARK: Collecting fields

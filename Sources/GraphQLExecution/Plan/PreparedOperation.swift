@@ -10,6 +10,8 @@ package final class PreparedOperation: Sendable {
     package let kind: OperationType
     package let name: String?
     package let variables: [PlannedVariable]
+    /// `@live` stands on the operation: its result is sent anew whenever it changes.
+    package let isLive: Bool
 
     private let document: Document
     private let operation: OperationDefinition
@@ -40,6 +42,7 @@ package final class PreparedOperation: Sendable {
         self.schema = schema
         kind = operation.operation
         name = operation.name?.value
+        isLive = operation.directives.named("live") != nil
         variables = operation.variables.compactMap { definition in
             guard let type = schema.schema.resolve(definition.type) else { return nil }
             return PlannedVariable(
