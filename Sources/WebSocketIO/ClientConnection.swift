@@ -74,7 +74,6 @@ final class ClientConnection: Endpoint {
         case LWS_CALLBACK_CLIENT_RECEIVE_PONG: session.heardFromPeer()
         case LWS_CALLBACK_CLIENT_WRITEABLE: return session.writable(wsi)
         case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: session.peerCloses(bytes)
-        case LWS_CALLBACK_TIMER: return session.timerFired(wsi)
         case LWS_CALLBACK_CLIENT_CLOSED: session.libraryCloses(wsi)
         default: break
         }

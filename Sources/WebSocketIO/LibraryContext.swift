@@ -25,6 +25,8 @@ func makeContext(
     info.uid = -1
     info.pt_serv_buf_size = serviceBufferBytes
     info.max_http_header_data2 = 65_536  // our parser has the limit for requests
+    // For how long a peer may leave our close frame unanswered.
+    info.timeout_secs = 5
     var loops: UnsafeMutableRawPointer? = UnsafeMutableRawPointer(eventLoop)
     return withBoundedDescriptorTable {
         withUnsafeMutablePointer(to: &loops) { loops in

@@ -212,6 +212,13 @@ final class RawClient {
         return Frame(opcode: head[0] & 0xF, isFinal: head[0] & 0x80 != 0, payload: payload)
     }
 
+    /// Reads a close frame, answers it, and returns its code.
+    func readClose() async throws -> Int? {
+        let close = try await readFrame()
+        try await send(frame: Frame(opcode: 8, payload: close.payload))
+        return close.closeCode
+    }
+
     /// Reads frames up to the one that ends a message, and joins their payloads.
     func readMessage(within limit: Duration = .seconds(10)) async throws -> Frame {
         var message = try await readFrame(within: limit)
