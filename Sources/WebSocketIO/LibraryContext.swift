@@ -45,6 +45,7 @@ func makeClientVhost(
 ) -> OpaquePointer? {
     var info = lws_context_creation_info()
     info.port = CONTEXT_PORT_NO_LISTEN
+    info.options = UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
     info.protocols = UnsafePointer(table.entries)
     info.retry_and_idle_policy = idlePolicy
     return "client".withCString { name in
