@@ -2,18 +2,18 @@ import EventLog
 import RelayStore
 import Testing
 
+@testable import EventStore
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
 
-@testable import EventStore
-
 /// Logs that released versions wrote: every later version must read them to the very same state.
 ///
-/// `Tests/Fixtures/log-<format version>` is a data directory and `EXPECTED`, whose lines say the last
-/// sequence and the state hash. To write the one of this version, before its release and never
+/// `Tests/Fixtures/log-<format version>` is a data directory and `EXPECTED`, whose lines say the
+/// last sequence and the state hash. To write the one of this version, before its release and never
 /// after: `RELAY_WRITE_FIXTURES=1 swift test --filter StoredLogTests`.
 @Suite struct StoredLogTests {
     private static let fixtures =
