@@ -31,3 +31,10 @@ package struct ChangeSet: Sendable {
         deleted += other.deleted
     }
 }
+
+extension ChangeSet {
+    /// Every record that came, went or changed, each once.
+    package var touchedRecords: Set<RecordIndex> {
+        Set(fields.map(\.record)).union(created).union(deleted)
+    }
+}

@@ -3,13 +3,18 @@
 /// Every write is coded as the log will keep it and applied from those bytes, so ``writeSet`` leads any
 /// replay to exactly ``snapshot``. Thrown away, it leaves nothing behind.
 package struct Draft: Sendable {
+    /// The state that the draft started from.
+    package let base: Snapshot
     /// The state with all writes so far.
     package private(set) var snapshot: Snapshot
     /// What the writes so far really changed.
     package private(set) var changes = ChangeSet()
     private var writer = WriteSetWriter()
 
-    package init(on snapshot: Snapshot) { self.snapshot = snapshot }
+    package init(on snapshot: Snapshot) {
+        base = snapshot
+        self.snapshot = snapshot
+    }
 
     /// Everything written, as data.
     package var writeSet: WriteSet { writer.writeSet }

@@ -43,11 +43,12 @@ package struct MutationLedger: Sendable {
         return .new
     }
 
+    /// Keeps an answer; it takes the place of one that the same mutation got before.
     mutating func record(_ id: MutationID, _ answer: Answer) {
+        if answers.updateValue(answer, forKey: id) != nil { return }
         var client = clients[id.client] ?? Client()
         let place = client.numbers.firstIndex { $0 > id.number } ?? client.numbers.count
         client.numbers.insert(id.number, at: place)
-        answers[id] = answer
         if client.numbers.count > Self.answerLimit {
             let oldest = client.numbers.removeFirst()
             client.dropped = oldest

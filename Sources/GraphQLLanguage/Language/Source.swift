@@ -1,0 +1,80 @@
+/// The text of one GraphQL document, kept so that errors can say where they are.
+///
+/// Invariant: `bytes` is well-formed UTF-8. Bytes that are not are replaced by U+FFFD on the way
+/// in, so nothing downstream has to check again.
+package final class Source: Sendable {
+    /// How people know the document: a file name, or "GraphQL request".
+    package let name: String
+    /// The document as UTF-8.
+    package let bytes: [UInt8]
+    /// The location of the first byte. Documents that are read together start at different
+    /// numbers, so that a location also says which of them it is in.
+    package let base: Int
+
+    private init(name: String, wellFormed bytes: [UInt8], base: Int) {
+        self.name = name
+        self.bytes = bytes
+        self.base = base
+    }
+
+    package convenience init(_ text: String, name: String = "GraphQL request") {
+        self.init(name: name, wellFormed: Array(text.utf8), base: 0)
+    }
+
+    /// Takes bytes as they came from a socket or file; malformed UTF-8 becomes U+FFFD.
+    package convenience init(utf8 bytes: [UInt8], name: String = "GraphQL request") {
+        let isWellFormed = String(validating: bytes, as: UTF8.self) != nil
+        self.init(
+            name: name,
+            wellFormed: isWellFormed ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8),
+            base: 0)
+    }
+
+    /// The same document, its locations counted from `base`.
+    func starting(at base: Int) -> Source {
+        Source(name: name, wellFormed: bytes, base: base)
+    }
+
+    /// The locations of this document, the end included.
+    var locations: ClosedRange<Int> { base...base + bytes.count }
+
+    /// Line and column of a node's `location`, found by counting from the start.
+    ///
+    /// Lines end with LF, CR or CRLF (GraphQL §2.1.2). Columns count UTF-16 code units, as
+    /// graphql-js and the editors that read its errors do; in ASCII text that is the byte.
+    /// A location past the end gives the end.
+    package func location(at location: Int) -> SourceLocation {
+        var line = 1
+        var column = 1
+        var index = 0
+        let end = min(location - base, bytes.count)
+        while index < end {
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: "\n"):
+                line += 1
+                column = 1
+            case UInt8(ascii: "\r"):
+                if index < end, bytes[index] == UInt8(ascii: "\n") { index += 1 }
+                line += 1
+                column = 1
+            case 0x80..<0xC0: break  // a continuation byte belongs to the scalar before it
+            case 0xF0...: column += 2  // beyond U+FFFF: a surrogate pair
+            default: column += 1
+            }
+        }
+        return SourceLocation(line: line, column: column)
+    }
+}
+
+/// A place in a document; both numbers start at 1 (GraphQL §7.1.2).
+package struct SourceLocation: Hashable, Sendable {
+    package let line: Int
+    package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+}

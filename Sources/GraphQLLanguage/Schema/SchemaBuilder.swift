@@ -1,0 +1,177 @@
+/// Everything that is wrong with a schema.
+package struct SchemaErrors: Error, Sendable, CustomStringConvertible {
+    /// In the order of their places.
+    package let errors: [GraphQLError]
+
+    /// One error a line.
+    package var description: String { errors.map(\.description).joined(separator: "\n") }
+}
+
+extension Schema {
+    /// Makes a schema of the definitions and extensions in `documents`.
+    ///
+    /// - Parameter predefined: documents whose definitions `documents` may use without defining
+    ///   them. Their types, and their directives that only stand in type systems, are hidden from
+    ///   clients.
+    /// - Throws: all syntax errors; or else all errors of the definitions and of the schema they
+    ///   make, with the texts of graphql-js.
+    package static func build(
+        _ documents: [Source], predefined: [Source] = []
+    ) throws(SchemaErrors) -> Schema {
+        var builder = SchemaBuilder()
+        for source in predefined { builder.add(source, origin: .predefined) }
+        for source in documents { builder.add(source, origin: .document) }
+        return try builder.build()
+    }
+
+    /// Makes a schema of one text.
+    package static func build(_ text: String) throws(SchemaErrors) -> Schema {
+        try build([Source(text)])
+    }
+}
+
+/// Collects definitions and turns them into a schema.
+struct SchemaBuilder {
+    private var document = TypeSystemDocument()
+    private var sources: [Source]
+    private var syntaxErrors: [GraphQLError] = []
+
+    init() {
+        let builtIn = BuiltInDefinitions.document
+        sources = [builtIn.source]
+        document.add(builtIn.definitions, origin: .builtIn)
+    }
+
+    mutating func add(_ source: Source, origin: Origin) {
+        let source = source.starting(
+            at: sources.map(\.locations.upperBound).max().map { $0 + 1 } ?? 0)
+        sources.append(source)
+        do throws(GraphQLError) {
+            document.add(try Document(parsing: source).definitions, origin: origin)
+        } catch {
+            syntaxErrors.append(error)
+        }
+    }
+
+    /// Adds definitions that were made, not parsed.
+    mutating func add(_ definitions: [Definition]) {
+        document.add(definitions, origin: .document)
+    }
+
+    func build() throws(SchemaErrors) -> Schema {
+        guard syntaxErrors.isEmpty else { throw SchemaErrors(errors: syntaxErrors) }
+        var issues = SchemaIssues()
+        document.validate(&issues)
+        let schema = assemble()
+        schema.validate(document, &issues)
+        guard issues.isEmpty else {
+            throw SchemaErrors(errors: issues.errors(placedIn: schema))
+        }
+        return schema
+    }
+
+    // MARK: Assembling
+
+    private func assemble() -> Schema {
+        let names = TypeNames(document)
+        let wiring = SchemaWiring(ids: names.ids)
+        var extensions: [String: [TypeDefinition]] = [:]
+        for node in document.extensions { extensions[node.name.value, default: []].append(node) }
+        let types = names.definitions.enumerated().map { index, definition in
+            wiring.type(
+                definition, id: TypeID(index: index),
+                extensions: extensions[definition.node.name.value] ?? [])
+        }
+        return Schema(
+            description: document.schemas.first { !$0.isExtension }?.description?.value,
+            directives: document.schemas.flatMap(\.directives),
+            types: types,
+            directiveDefinitions: directives.map { wiring.directive($0.node, origin: $0.origin) },
+            rootTypes: rootTypes(names.ids),
+            metaFields: wiring.type(names.metaFields, id: TypeID(index: 0), extensions: []),
+            sources: sources)
+    }
+
+    /// A document's own definition of a specified directive replaces the specification's.
+    private var directives: [TypeSystemDocument.Definition<DirectiveDefinition>] {
+        let own = Set(
+            document.directives.filter { $0.origin != .builtIn }.map(\.node.name.value))
+        return document.directives.compactMap { definition in
+            let name = definition.node.name.value
+            let isSpecified = DirectiveDefinition.specifiedNames.contains(name)
+            if definition.origin == .builtIn { return own.contains(name) ? nil : definition }
+            return isSpecified ? .init(node: definition.node, origin: .builtIn) : definition
+        }
+    }
+
+    /// GraphQL §3.3.1: without a schema definition the root types are known by name.
+    private func rootTypes(_ ids: [String: TypeID]) -> [OperationType: TypeID] {
+        var roots: [OperationType: TypeID] = [:]
+        for operationType in document.schemas.flatMap(\.operationTypes)
+        where roots[operationType.operation] == nil {
+            roots[operationType.operation] = ids[operationType.type.value]
+        }
+        guard document.schemas.allSatisfy(\.isExtension) else { return roots }
+        for operation in OperationType.allCases where roots[operation] == nil {
+            let name = operation.defaultRootTypeName
+            let isDefined = document.types.contains { $0.node.name.value == name }
+            roots[operation] = isDefined ? ids[name] : nil
+        }
+        return roots
+    }
+}
+
+extension OperationType {
+    var defaultRootTypeName: String {
+        switch self {
+        case .query: "Query"
+        case .mutation: "Mutation"
+        case .subscription: "Subscription"
+        }
+    }
+}
+
+/// Which types there are and in what order: their ids.
+private struct TypeNames {
+    private(set) var ids: [String: TypeID] = [:]
+    private(set) var definitions: [TypeSystemDocument.Definition<TypeDefinition>] = []
+    let metaFields: TypeSystemDocument.Definition<TypeDefinition>
+
+    init(_ document: TypeSystemDocument) {
+        var mentioned: [String: Int] = [:]
+        document.forEachTypeMention { name in
+            if mentioned[name.value] == nil { mentioned[name.value] = name.location }
+        }
+        metaFields = BuiltInDefinitions.metaFields
+        for definition in document.types {
+            let name = definition.node.name.value
+            // GraphQL §3.5: a built-in scalar is only part of schemas that mention it.
+            let isUnused =
+                definition.origin == .builtIn && definition.node.kind == .scalar
+                && mentioned[name] == nil
+            if isUnused || name == BuiltInDefinitions.metaFieldsTypeName { continue }
+            add(definition)
+        }
+        for (name, location) in mentioned.sorted(by: { $0.value < $1.value })
+        where ids[name] == nil {
+            add(.init(node: .missing(named: name, location: location), origin: .missing))
+        }
+    }
+
+    /// The first definition of a name is the one that counts; others have been reported.
+    private mutating func add(_ definition: TypeSystemDocument.Definition<TypeDefinition>) {
+        let name = definition.node.name.value
+        guard ids[name] == nil else { return }
+        ids[name] = TypeID(index: definitions.count)
+        definitions.append(definition)
+    }
+}
+
+extension TypeDefinition {
+    /// Stands in for a type that is not defined, so that it is reported once and no more.
+    fileprivate static func missing(named name: String, location: Int) -> TypeDefinition {
+        TypeDefinition(
+            isExtension: false, description: nil, name: Name(name, location: location),
+            directives: [], body: .scalar, location: location)
+    }
+}

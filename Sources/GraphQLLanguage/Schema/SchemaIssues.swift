@@ -1,0 +1,29 @@
+/// Collects what is wrong with a schema, by location, until the schema is there to say where a
+/// location is.
+struct SchemaIssues {
+    private var issues: [(message: String, locations: [Int])] = []
+
+    var isEmpty: Bool { issues.isEmpty }
+
+    mutating func report(_ message: String, at locations: [Int]) {
+        issues.append((message, locations))
+    }
+
+    mutating func report(_ message: String, at location: Int) {
+        issues.append((message, [location]))
+    }
+
+    /// All issues as errors, in the order of their first places; those without a place first.
+    func errors(placedIn schema: Schema) -> [GraphQLError] {
+        issues.enumerated()
+            .sorted {
+                let left = $0.element.locations.first ?? -1
+                let right = $1.element.locations.first ?? -1
+                return left != right ? left < right : $0.offset < $1.offset
+            }
+            .map { _, issue in
+                GraphQLError(
+                    issue.message, locations: issue.locations.compactMap(schema.sourceLocation))
+            }
+    }
+}
