@@ -76,7 +76,7 @@ extension LoopCore {
         let table = ProtocolTable()
         libraryTables.append(table)
         guard
-            let authorityFile, access(authorityFile, R_OK) == 0,
+            authorityFile.map({ access($0, R_OK) == 0 }) ?? true,
             let vhost = makeClientVhost(
                 in: context, table: table, authorityFile: authorityFile)
         else {

@@ -31,6 +31,9 @@ package final class FileJournal: EventJournal {
 
     package var epoch: UInt64 { UInt64(metadata.epoch) }
 
+    /// Tells this store from all others: 32 hexadecimal digits.
+    package var storeID: String { "\(metadata.storeID)" }
+
     /// What has been appended since the journal was opened, for metrics.
     package var statistics: AppendStatistics { log.statistics }
 
