@@ -25,6 +25,7 @@ package final class EventLogWriter: Sendable {
     private let queue: Monitor<AppendQueue>
     let directory: LogDirectory
     private let lock: any File
+    private let housekeeping: Housekeeping?
     private let thread: BlockingThread
 
     /// Opens the log in a directory, making it when there is none, after taking its lock.
@@ -38,8 +39,7 @@ package final class EventLogWriter: Sendable {
     ) throws(LogError) -> EventLogWriter {
         let directory = LogDirectory(path: directory, fileSystem: fileSystem)
         let lock = try directory.takeLock()
-        let recovered = try Recovery(directory: directory)
-            .run(newStoreID: options.storeID ?? .random())
+        let recovered = try Recovery(directory: directory, options: options).run()
         return EventLogWriter(recovered, lock: lock, directory: directory, options: options)
     }
 
@@ -51,10 +51,17 @@ package final class EventLogWriter: Sendable {
         self.lock = lock
         self.directory = directory
         let queue = Monitor(
-            AppendQueue(head: log.head, maximumWaitingBytes: options.maximumWaitingBytes))
+            AppendQueue(
+                head: log.head, maximumWaitingBytes: options.maximumWaitingBytes,
+                hashing: HashingThread()))
         self.queue = queue
-        thread = BlockingThread {
-            let writer = SegmentWriter(log, in: directory, segmentSize: options.segmentSizeBytes)
+        housekeeping = Housekeeping(
+            HousekeepingQueue(log, options: options), directory: directory,
+            storeID: log.metadata.storeID)
+        thread = BlockingThread { [housekeeping] in
+            let writer = SegmentWriter(
+                log, in: directory, largestSize: options.segmentSizeBytes,
+                housekeeping: housekeeping)
             SyncLoop(queue: queue, writer: writer, options: options).run()
         }
     }
@@ -129,12 +136,28 @@ package final class EventLogWriter: Sendable {
         }
     }
 
+    /// Blocks until all the segments that are wanted ahead are there, or cannot be made; from then
+    /// on one is kept ready.
+    func useUpSpares() {
+        housekeeping?.queue.wait { queue -> Bool? in
+            guard !queue.isFilling else { return nil }
+            queue.sparesWanted = 1
+            return true
+        }
+    }
+
+    /// Blocks until everything enqueued is on its way to the disk.
+    func waitUntilTaken() {
+        queue.wait { $0.isTaken ? true : nil }
+    }
+
     /// Writes and syncs what waits, marks the log as closed, and gives the lock back.
     ///
     /// Blocks until then. Later appends fail with `closed`.
     package func close() {
         queue.update { $0.close() }
         thread.join()
+        housekeeping?.stop()
         lock.close()
     }
 }

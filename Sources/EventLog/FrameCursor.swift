@@ -25,13 +25,19 @@ final class FrameCursor {
     func next() throws(LogError) -> ScannedFrame? {
         while true {
             guard let scanner = try currentScanner() else { return nil }
-            switch try scanner.next() {
-            case .frame(let frame):
-                if let delivered = deliver(frame) { return delivered }
-            case .end:
-                if try leave(scanner, fault: nil) { return nil }
-            case .fault(let fault):
-                if try leave(scanner, fault: fault) { return nil }
+            do throws(LogError) {
+                switch try scanner.next() {
+                case .frame(let frame):
+                    if let delivered = deliver(frame) { return delivered }
+                case .end:
+                    if try leave(scanner, fault: nil) { return nil }
+                case .fault(let fault):
+                    if try leave(scanner, fault: fault) { return nil }
+                }
+            } catch {
+                guard skipsDamage, let damage = error.damage else { throw error }
+                damages.append(damage)
+                guard try goOn(behind: scanner) else { return nil }
             }
         }
     }
@@ -54,8 +60,7 @@ final class FrameCursor {
     }
 
     private func enter(_ firstSequence: UInt64) throws(LogError) -> FrameScanner {
-        let scanner = FrameScanner(try open(firstSequence))
-        scanner.uncheckedBefore = nextSequence
+        let scanner = FrameScanner(try open(firstSequence), lookingFor: nextSequence)
         self.scanner = scanner
         return scanner
     }
@@ -118,6 +123,21 @@ final class FrameCursor {
         nextSequence = max(nextSequence, nextSegment)
         _ = try enter(nextSegment)
         return false
+    }
+
+    /// A stretch of the segment cannot be read at all: goes on with what comes after it.
+    private func goOn(behind scanner: FrameScanner) throws(LogError) -> Bool {
+        let source = scanner.source
+        if let offset = source.readable(after: scanner.offset) {
+            scanner.skip(to: offset)
+            return true
+        }
+        guard let next = try segments().first(where: { $0 > source.header.firstSequence }) else {
+            return false
+        }
+        nextSequence = max(nextSequence, next)
+        _ = try enter(next)
+        return true
     }
 
     private func note(_ damage: LogDamage) throws(LogError) {

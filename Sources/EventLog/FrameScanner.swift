@@ -24,7 +24,14 @@ final class FrameScanner {
     var uncheckedBefore: UInt64 = 0
     private let window: SegmentWindow
 
-    /// Begins at the segment's first frame.
+    /// Begins at the segment's first frame, or with the frames that an event may be in.
+    convenience init(_ source: any SegmentSource, lookingFor sequence: UInt64) {
+        let start = source.start(of: sequence)
+        self.init(
+            source, at: start.offset, nextSequence: start.sequence, epoch: source.header.epoch)
+        uncheckedBefore = sequence
+    }
+
     convenience init(_ source: any SegmentSource) {
         self.init(
             source, at: UInt64(SegmentHeader.size), nextSequence: source.header.firstSequence,
@@ -77,14 +84,14 @@ final class FrameScanner {
             return .fault(error)
         }
         if header.lastSequence < uncheckedBefore, header.count > 0 {
-            return .frame(ScannedFrame(header: header, offset: offset, payload: head.part(0..<0)))
+            return .frame(ScannedFrame(header: header, offset: offset, whole: head.part(0..<0)))
         }
         let bytes = try window.bytes(at: offset, count: header.size)
         guard bytes.count == header.size else { return .fault(.cutShort) }
         do throws(FrameFault) {
             try header.check(bytes)
             return .frame(
-                ScannedFrame(header: header, offset: offset, payload: header.payload(of: bytes)))
+                ScannedFrame(header: header, offset: offset, whole: bytes))
         } catch {
             return .fault(error)
         }
@@ -98,11 +105,14 @@ final class FrameScanner {
     }
 }
 
-/// A valid frame. Its payload is good until the scanner's next step.
+/// A valid frame. Its bytes are good until the scanner's next step.
 struct ScannedFrame {
     let header: FrameHeader
     let offset: UInt64
-    let payload: UnsafeRawBufferPointer
+    /// The frame's bytes; empty when it was passed by its header alone.
+    let whole: UnsafeRawBufferPointer
+
+    var payload: UnsafeRawBufferPointer { header.payload(of: whole) }
 }
 
 /// A stretch of a segment in memory, large enough for the frame at hand.
@@ -142,7 +152,9 @@ final class SegmentWindow {
         }
         count = 0
         start = offset
-        count = try source.read(into: memory, at: offset)
+        let usual = min(max(source.readAhead(at: offset), wanted), memory.count)
+        count = try source.read(
+            into: UnsafeMutableRawBufferPointer(rebasing: memory[..<usual]), at: offset)
     }
 
     private func grow(to size: Int) {

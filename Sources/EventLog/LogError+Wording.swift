@@ -47,6 +47,15 @@ extension LogError {
                 + "`relay log repair` keeps what comes before the damage.", damage: damage)
     }
 
+    static func damaged(
+        _ source: any SegmentSource, at offset: UInt64, _ fault: FrameFault, sequence: UInt64?
+    ) -> LogError {
+        .damaged(
+            LogDamage(
+                file: source.path, offset: offset, length: nil, sequence: sequence,
+                reason: fault.sentence))
+    }
+
     static func damaged(_ file: String, at offset: UInt64, _ fault: SegmentFault) -> LogError {
         if case .futureVersion(let version) = fault { return .futureVersion(file, version) }
         return .damaged(
@@ -101,6 +110,17 @@ extension LogError {
             code,
             "Could not write the checkpoint \(file): \(cause). The log itself is not affected.",
             cause: cause)
+    }
+
+    static func deflating(_ file: String, _ cause: FileSystemError) -> LogError {
+        LogError(
+            cause.isStorageFull ? .storageFull : .inputOutput,
+            "Could not deflate the sealed segment \(file): \(cause). It stays as it is.",
+            cause: cause)
+    }
+
+    static func notEmpty(_ directory: String) -> LogError {
+        LogError(.conflict, "There is a log in \(directory) already; nothing in it was changed.")
     }
 
     static let closed = LogError(.closed, "The log is closed; nothing was appended.")

@@ -49,6 +49,10 @@ struct RecoveredLog {
     /// The last segment, and where its next frame belongs.
     var segment: any File
     var offset: UInt64
+    /// Where that segment ends.
+    var limit: UInt64
+    /// Files of zeros that an earlier process left.
+    var spares: [SegmentSupply.Spare]
     var report: RecoveryReport
 }
 
@@ -58,10 +62,11 @@ struct RecoveredLog {
 /// interrupted. Everything else that is wrong is an error with file and byte.
 struct Recovery {
     let directory: LogDirectory
+    let options: EventLogOptions
 
     private var fileSystem: any FileSystem { directory.fileSystem }
 
-    func run(newStoreID: StoreID) throws(LogError) -> RecoveredLog {
+    func run() throws(LogError) -> RecoveredLog {
         var report = RecoveryReport()
         let (segments, strays) = try reading { () throws(FileSystemError) in
             try directory.segments()
@@ -70,7 +75,7 @@ struct Recovery {
         guard let metadata = try directory.metadata() else {
             try refuseForeignSegments(segments)
             report.isNew = true
-            return try create(storeID: newStoreID, over: segments, report: report)
+            return try create(storeID: options.storeID ?? .random(), over: segments, report: report)
         }
         return try open(metadata, segments: segments, report: report)
     }
@@ -128,10 +133,14 @@ struct Recovery {
             try CheckpointFiles(directory, storeID: metadata.storeID).removeAll(after: sequence)
             return try fileSystem.open(source.path, .readWrite)
         }
+        let (size, spares) = try writing { () throws(FileSystemError) in
+            (try file.size(), try SegmentSupply(directory: directory).leftOver())
+        }
         return RecoveredLog(
             metadata: metadata,
             head: LogHead(sequence: sequence, epoch: metadata.epoch, hash: hash),
-            segments: segments, segment: file, offset: scanner.offset, report: report)
+            segments: segments, segment: file, offset: scanner.offset,
+            limit: max(size, options.firstSegmentSizeBytes), spares: spares, report: report)
     }
 
     /// Each segment names the one before it, so that a missing file is seen without reading events.
@@ -246,16 +255,18 @@ struct Recovery {
         let header = SegmentHeader(
             storeID: storeID, epoch: metadata.epoch, firstSequence: 1, previousFirstSequence: 0,
             previousChain: .zero)
+        let size = min(options.firstSegmentSizeBytes, options.segmentSizeBytes)
         let file = try writing { () throws(FileSystemError) in
             if segments == [1] { try fileSystem.remove(directory.segmentPath(1)) }
-            let file = try fileSystem.open(directory.sparePath + "/next.tmp", .replace)
+            let file = try fileSystem.open(directory.sparePath + "/next", .replace)
+            if options.segmentsAhead > 0 { try file.writeZeros(0..<size) }
             let named = try directory.install(file, as: header)
             try directory.write(metadata)
             return named
         }
         return RecoveredLog(
             metadata: metadata, head: head, segments: [1], segment: file,
-            offset: UInt64(SegmentHeader.size), report: report)
+            offset: UInt64(SegmentHeader.size), limit: size, spares: [], report: report)
     }
 
     private func writing<Result>(

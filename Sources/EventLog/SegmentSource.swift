@@ -11,6 +11,12 @@ protocol SegmentSource: AnyObject {
     ) throws(LogError) -> Int
     /// Length of the segment; may grow while a writer appends.
     func size() throws(LogError) -> UInt64
+    /// How many bytes from `offset` on come with one effort.
+    func readAhead(at offset: UInt64) -> Int
+    /// A frame's offset to begin at when looking for an event, and its first sequence.
+    func start(of sequence: UInt64) -> (offset: UInt64, sequence: UInt64)
+    /// Where reading may go on when `offset` cannot be read; nil when nowhere.
+    func readable(after offset: UInt64) -> UInt64?
 }
 
 /// A segment of frames as they are.
@@ -34,6 +40,14 @@ final class PlainSegment: SegmentSource {
     func size() throws(LogError) -> UInt64 {
         try reading { () throws(FileSystemError) in try file.size() }
     }
+
+    func readAhead(at offset: UInt64) -> Int { 1 << 18 }
+
+    func start(of sequence: UInt64) -> (offset: UInt64, sequence: UInt64) {
+        (UInt64(SegmentHeader.size), header.firstSequence)
+    }
+
+    func readable(after offset: UInt64) -> UInt64? { nil }
 }
 
 extension LogDirectory {
@@ -44,7 +58,10 @@ extension LogDirectory {
         let path = segmentPath(firstSequence)
         let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
         let header = try segmentHeader(file, firstSequence: firstSequence, storeID: storeID)
-        return PlainSegment(file, header: header)
+        return switch header.encoding {
+        case .frames: PlainSegment(file, header: header)
+        case .deflatedBlocks: try DeflatedSegment(file, header: header)
+        }
     }
 
     /// Opens a segment whose header is damaged, to read what can be read.
@@ -53,10 +70,15 @@ extension LogDirectory {
     ) throws(LogError) -> any SegmentSource {
         let path = segmentPath(firstSequence)
         let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        let start = try reading { () throws(FileSystemError) in
+            try file.bytes(at: UInt64(SegmentHeader.size), count: DeflatedLayout.blockHeaderSize)
+        }
+        let isDeflated = DeflatedLayout.Block(start) != nil
         let header = SegmentHeader(
-            storeID: storeID, epoch: 0, firstSequence: firstSequence, previousFirstSequence: 0,
-            previousChain: .zero)
-        return PlainSegment(file, header: header)
+            encoding: isDeflated ? .deflatedBlocks : .frames, storeID: storeID, epoch: 0,
+            firstSequence: firstSequence, previousFirstSequence: 0, previousChain: .zero)
+        return isDeflated
+            ? try DeflatedSegment(file, header: header) : PlainSegment(file, header: header)
     }
 
     func segmentHeader(

@@ -10,16 +10,24 @@ final class SegmentWriter {
 
     private let directory: LogDirectory
     private let storeID: StoreID
-    private let segmentSize: UInt64
+    private let largestSize: UInt64
+    private let housekeeping: Housekeeping?
     private var file: any File
+    /// Where the segment ends: a frame that reaches beyond goes into the next.
+    private var limit: UInt64
     private var offset: UInt64
     private var firstSequence: UInt64
     /// Written but not synced.
     private(set) var isDirty = false
 
-    init(_ log: RecoveredLog, in directory: LogDirectory, segmentSize: UInt64) {
+    init(
+        _ log: RecoveredLog, in directory: LogDirectory, largestSize: UInt64,
+        housekeeping: Housekeeping?
+    ) {
         self.directory = directory
-        self.segmentSize = segmentSize
+        self.largestSize = largestSize
+        self.housekeeping = housekeeping
+        limit = log.limit
         storeID = log.metadata.storeID
         file = log.segment
         offset = log.offset
@@ -33,7 +41,7 @@ final class SegmentWriter {
     ///
     /// - Parameter head: what the frame follows.
     func append(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
-        let isFull = offset + UInt64(frame.size) > segmentSize
+        let isFull = offset + UInt64(frame.size) > limit
         if isFull && offset > UInt64(SegmentHeader.size) { try beginSegment(after: head) }
         isDirty = true
         do throws(FileSystemError) {
@@ -77,10 +85,17 @@ final class SegmentWriter {
         let header = SegmentHeader(
             storeID: storeID, epoch: head.epoch, firstSequence: head.sequence + 1,
             previousFirstSequence: firstSequence, previousChain: head.hash)
+        let size = min(limit * 2, largestSize)
+        let spare = housekeeping?.queue.update { $0.takeSpare() }
         let next: any File
         do throws(FileSystemError) {
-            let spare = try directory.fileSystem.open(directory.sparePath + "/next.tmp", .replace)
-            next = try directory.install(spare, as: header)
+            let file =
+                if let spare {
+                    try directory.fileSystem.open(spare.path, .readWrite)
+                } else {
+                    try directory.fileSystem.open(directory.sparePath + "/next", .replace)
+                }
+            next = try directory.install(file, as: header)
         } catch {
             // Nothing was acknowledged in it; only a segment that got its name is in doubt.
             throw error.isStorageFull && error.call != "fdatasync" ? .noRoom(error) : .broken(error)
@@ -88,6 +103,11 @@ final class SegmentWriter {
         file.close()
         file = next
         offset = UInt64(SegmentHeader.size)
+        limit = spare?.sizeBytes ?? size
+        let sealed = firstSequence
         firstSequence = header.firstSequence
+        housekeeping?.queue.update {
+            $0.began(sealing: sealed, nextSpareSize: min(limit * 2, largestSize))
+        }
     }
 }

@@ -27,15 +27,16 @@ package struct CheckpointInterval: Sendable {
 /// A store that has been opened: its journal, and the state that the journal's events lead to.
 package struct EventStore: Sendable {
     package let journal: FileJournal
-    /// The state after the last event. Its sequence is 0 in a new store, whose first event has to be
-    /// the genesis.
+    /// The state after the last event. Its sequence is 0 in a new store, whose first event has to
+    /// be the genesis.
     package let snapshot: Snapshot
     package let report: StartReport
 
     /// Opens the store in a directory, making it when there is none. Blocks while it reads.
     ///
-    /// Takes the directory's lock and brings the log into order, then restores the newest checkpoint
-    /// that this build can use and folds the events behind it, or all events when there is none.
+    /// Takes the directory's lock and brings the log into order, then restores the newest
+    /// checkpoint that this build can use and folds the events behind it, or all events when there
+    /// is none.
     /// - Parameter indexes: the look-ups that snapshots shall have.
     /// - Throws: what opening the log says (`locked`, `damaged`, `futureVersion`, …), or
     ///   `notAHistory`. Nothing is changed then, and the lock is given back.

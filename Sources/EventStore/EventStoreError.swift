@@ -57,6 +57,10 @@ extension EventStoreError {
             """)
     }
 
+    static func outOfRange(_ message: String) -> EventStoreError {
+        EventStoreError(.outOfRange, message)
+    }
+
     static func outOfRange(_ sequence: UInt64, _ kept: ClosedRange<UInt64>?) -> EventStoreError {
         let extent =
             kept.map { "it has events \($0.lowerBound) to \($0.upperBound)" } ?? "it is empty"

@@ -11,7 +11,7 @@ class Endpoint {
 
     init(core: LoopCore) {
         self.core = core
-        id = core.nextEndpointID()
+        id = core.nextID()
     }
 
     /// What goes into the library's handle.
@@ -33,6 +33,24 @@ class Endpoint {
     final func abort() {
         guard let wsi else { return }
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+        core.serviceLibraryTimers()
+    }
+}
+
+extension LoopCore {
+    /// Whom a callback is for; nil for those that are for nobody in particular.
+    fileprivate func endpoint(of wsi: OpaquePointer, for reason: lws_callback_reasons) -> Endpoint?
+    {
+        if let opaque = lws_get_opaque_user_data(wsi) {
+            return Unmanaged<Endpoint>.fromOpaque(opaque).takeUnretainedValue()
+        }
+        // A connection that is handed to the library with what it has sent goes through its first
+        // callbacks before anybody can write on its handle whose it is.
+        guard let adopting, reason == LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED else {
+            return nil
+        }
+        lws_set_opaque_user_data(wsi, adopting.opaque)
+        return adopting
     }
 }
 
@@ -44,15 +62,9 @@ func libwebsocketsCallback(
 ) -> Int32 {
     guard
         let wsi, let context = lws_get_context(wsi),
-        let core = LoopCore.owner(of: lws_context_user(context))
+        let core = LoopWakeup.owner(of: lws_context_user(context)),
+        let endpoint = core.endpoint(of: wsi, for: reason)
     else { return 0 }
-    if reason == LWS_CALLBACK_EVENT_WAIT_CANCELLED {
-        // Comes once for every protocol of every vhost; only the first finds mail.
-        core.enter { core.runMail() }
-        return 0
-    }
-    guard let opaque = lws_get_opaque_user_data(wsi) else { return 0 }
-    let endpoint = Unmanaged<Endpoint>.fromOpaque(opaque).takeUnretainedValue()
     if reason == LWS_CALLBACK_WSI_DESTROY {
         lws_set_opaque_user_data(wsi, nil)
         core.enter {
@@ -62,5 +74,7 @@ func libwebsocketsCallback(
         }
         return 0
     }
+    // A client's first callbacks come before the call that made the connection has returned.
+    if endpoint.wsi == nil { endpoint.wsi = wsi }
     return core.enter { endpoint.handle(reason, wsi: wsi, data: data, count: count) }
 }

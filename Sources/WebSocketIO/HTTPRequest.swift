@@ -16,7 +16,6 @@ package struct HTTPRequest: Equatable, Sendable {
     package let path: String
     /// What follows the question mark, percent-decoded, in order.
     package let query: [QueryItem]
-    /// The common fields, and those named in `HTTPServer.Options.extraHeaderNames`.
     package let headers: HTTPHeaders
     package var body: [UInt8]
     /// The address of the other end, without its port.

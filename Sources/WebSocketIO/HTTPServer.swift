@@ -73,24 +73,24 @@ extension HTTPServer {
         package var tls: TLSIdentity?
         /// The subprotocols that may be agreed on.
         package var subprotocols: [String]
-        /// Header fields that are handed on beside the common ones, such as `x-api-key`.
-        package var extraHeaderNames: [String] = []
 
         /// Connections of either kind. Who comes later is answered 503.
         package var maxConnections = 10_000
-        /// From accepting a connection to having its request's head, and the same again for a body.
+        /// From accepting a connection to having its first request whole.
         package var handshakeTimeout: Duration = .seconds(10)
         /// How long an HTTP connection may wait for its next request.
         package var idleTimeout: Duration = .seconds(60)
         /// Larger messages close a connection with 1009.
         package var maxMessageBytes = 4 << 20
+        /// A larger request line with its header fields is answered 431.
+        package var maxHeadBytes = 16_384
         /// Larger bodies are answered 413.
         package var maxBodyBytes = 4 << 20
         /// Payload bytes waiting for one connection; beyond it, it is closed with 1013.
         package var maxQueuedBytes = 16 << 20
         /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
         package var keepAlive: Duration = .seconds(30)
-        /// A WebSocket peer that takes nothing for so long is closed with 1013.
+        /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
         package var writeStuckTimeout: Duration = .seconds(10)
         /// How many WebSocket connections may use permessage-deflate, which costs about 150 KB each.
         package var maxCompressedConnections = 0

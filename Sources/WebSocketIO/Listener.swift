@@ -6,57 +6,34 @@ import CLibwebsockets
     import Darwin
 #endif
 
-/// Accepts connections from one listening socket, on the loop.
-final class Listener: Endpoint {
+/// Accepts connections from one listening socket, on the loop, as long as it exists.
+final class Listener {
     /// So many at most in one turn of the loop, so that the others get their turn.
     private static let acceptsPerTurn = 64
 
+    private let descriptor: Int32
     private let accepted: (Int32, String) -> Void
-    private var descriptor: Int32 = -1
+    private var watcher: SocketWatcher?
     /// Given up for a moment when there are no descriptors left; see `refuseOne`.
-    private var spare: Int32 = -1
+    private var spare = openNothing()
 
-    init(core: LoopCore, accepted: @escaping (Int32, String) -> Void) {
-        self.accepted = accepted
-        super.init(core: core)
-    }
-
-    /// Takes over a listening socket, also in the case of failure.
-    func listen(on descriptor: Int32, vhost: OpaquePointer) -> Bool {
+    /// Takes over a listening socket.
+    ///
+    /// - Parameter accepted: called with a connected socket, which is the callee's to close, and
+    ///   the address of the other end.
+    init(core: LoopCore, descriptor: Int32, accepted: @escaping (Int32, String) -> Void) {
         self.descriptor = descriptor
-        spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        core.insert(self)
-        var info = lws_adopt_desc_t()
-        info.vh = vhost
-        info.type = LWS_ADOPT_RAW_FILE_DESC
-        info.fd.filefd = descriptor
-        info.opaque = opaque
-        wsi = lws_adopt_descriptor_vhost_via_info(&info)
-        if wsi == nil {
-            core.remove(self)
-            return false
+        self.accepted = accepted
+        watcher = SocketWatcher(core: core, descriptor: descriptor) { [unowned self] _ in
+            acceptWaiting()
         }
-        return true
+        watcher?.watch(.read)
     }
 
-    /// From now on, who connects is refused by the system.
-    func stop() {
-        // A listening socket that is shut down refuses; the library closes it soon after.
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        abort()
-    }
-
-    override func handle(
-        _ reason: lws_callback_reasons, wsi: OpaquePointer, data: UnsafeMutableRawPointer?,
-        count: Int
-    ) -> Int32 {
-        if reason == LWS_CALLBACK_RAW_RX_FILE { acceptWaiting() }
-        return 0
-    }
-
-    override func libraryDestroyed() {
-        if spare >= 0 { close(spare) }
-        spare = -1
+    deinit {
+        watcher?.stop()
+        closeDescriptor(descriptor)
+        if spare >= 0 { closeDescriptor(spare) }
     }
 
     private func acceptWaiting() {
@@ -87,11 +64,15 @@ final class Listener: Endpoint {
     /// client for ever: the spare one is used to accept and hang up.
     private func refuseOne() {
         guard spare >= 0 else { return }
-        close(spare)
+        closeDescriptor(spare)
         let connection = accept(descriptor, nil, nil)
-        if connection >= 0 { close(connection) }
-        spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        if connection >= 0 { closeDescriptor(connection) }
+        spare = openNothing()
     }
+}
+
+private func openNothing() -> Int32 {
+    open("/dev/null", O_RDONLY | O_CLOEXEC)
 }
 
 private func numericHost(_ address: inout sockaddr_storage, _ length: socklen_t) -> String {

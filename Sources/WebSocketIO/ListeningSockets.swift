@@ -35,7 +35,7 @@ final class ListeningSockets: Sendable {
             }
         }
         if opened.isEmpty || failure != 0 && failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT {
-            for descriptor in opened { Self.closeDescriptor(descriptor) }
+            for descriptor in opened { closeDescriptor(descriptor) }
             throw Self.cannotListen(host: host, port: port, failure)
         }
         self.port = chosen
@@ -52,15 +52,7 @@ final class ListeningSockets: Sendable {
 
     /// Closes what has not been taken.
     func close() {
-        for descriptor in takeDescriptors() { Self.closeDescriptor(descriptor) }
-    }
-
-    private static func closeDescriptor(_ descriptor: Int32) {
-        #if canImport(Glibc)
-            Glibc.close(descriptor)
-        #else
-            Darwin.close(descriptor)
-        #endif
+        for descriptor in takeDescriptors() { closeDescriptor(descriptor) }
     }
 
     private static func cannotListen(host: String, port: Int, _ number: Int32) -> IOError {

@@ -6,26 +6,31 @@ import CLibwebsockets
 final class LoopCore {
     let loop: IOLoop
     let context: OpaquePointer
-    private let eventLoop: OpaquePointer
+    let eventLoop: OpaquePointer
     private var isStopping = false
 
     /// Everything the library calls back for, by a number of ours.
     private(set) var endpoints: [UInt64: Endpoint] = [:]
-    private var lastEndpointID: UInt64 = 0
+    /// The endpoint whose first callbacks come while its handle is being made.
+    var adopting: Endpoint?
+    /// The servers, and the connections of theirs that the library does not know.
+    private var servers: [ServerState] = []
+    private var lastID: UInt64 = 0
     /// Tables and strings that the library points into; kept until the context is gone.
-    var libraryTables: [ProtocolTable]
+    var libraryTables: [ProtocolTable] = []
     /// The vhosts under which clients connect, by authority file.
-    var clientVhosts: [String?: OpaquePointer]
+    var clientVhosts: [String?: OpaquePointer] = [:]
 
     private var callbackDepth = 0
     /// Sessions with something to send since the outermost callback began.
     private var unflushed: [WebSocketSession] = []
+    private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: 65_536, alignment: 16)
     /// Where frames are put together; one for all connections.
     let frames = FrameBuffer()
 
     private var timers = TimerQueue()
-    /// The library's timer for the earliest of `timers`, which is also how its callbacks find us.
-    private let wakeup: UnsafeMutablePointer<clws_timer>
+    private let wakeup: LoopWakeup
     private var wakeupDeadline: Int64?
     private var isSweepScheduled = false
 
@@ -35,16 +40,9 @@ final class LoopCore {
             throw IOError(
                 code: .loopUnavailable, message: "Could not make an event loop: libev refused.")
         }
-        let wakeup = UnsafeMutablePointer<clws_timer>.allocate(capacity: 1)
-        wakeup.initialize(to: clws_timer())
-        let context = makeContext(on: eventLoop, user: wakeup)
-        // The library delivers wake-ups by way of vhosts, so there is one from the start.
-        let table = ProtocolTable()
-        let vhost = context.flatMap { makeClientVhost(in: $0, table: table, authorityFile: nil) }
-        guard let context, let vhost else {
-            lws_context_destroy(context)
+        let wakeup = LoopWakeup(eventLoop)
+        guard let context = makeContext(on: eventLoop, user: wakeup.contextUser) else {
             ev_loop_destroy(eventLoop)
-            wakeup.deallocate()
             throw IOError(
                 code: .loopUnavailable,
                 message: "Could not make a libwebsockets context on a libev loop. "
@@ -54,19 +52,8 @@ final class LoopCore {
         self.eventLoop = eventLoop
         self.context = context
         self.wakeup = wakeup
-        libraryTables = [table]
-        clientVhosts = [nil: vhost]
-        wakeup.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
-        loop.mailbox.open(waking: context)
-    }
-
-    /// The loop whose context or timer has `pointer` as its owner record.
-    static func owner(of pointer: UnsafeMutableRawPointer?) -> LoopCore? {
-        guard
-            let pointer,
-            let owner = pointer.assumingMemoryBound(to: clws_timer.self).pointee.owner
-        else { return nil }
-        return Unmanaged<LoopCore>.fromOpaque(owner).takeUnretainedValue()
+        wakeup.owner = self
+        loop.mailbox.open(ringing: wakeup.alarm)
     }
 
     // MARK: - Life
@@ -85,18 +72,18 @@ final class LoopCore {
         ev_break(eventLoop, 2)
     }
 
-    /// Frees the context, which tells every endpoint that it is gone.
+    /// Frees everything, and tells every handler that its connection is gone.
     func destroy() {
-        enter { runMail() }
-        let rest = loop.mailbox.close()
-        enter { run(rest) }
+        enter { run(loop.mailbox.close()) }
+        enter { for server in servers { server.abortAll() } }
         lws_context_destroy(context)
         // The library forgets none, but a handler must hear of its end in any case.
-        for endpoint in endpoints.values { endpoint.libraryDestroyed() }
+        enter { for endpoint in endpoints.values { endpoint.libraryDestroyed() } }
         endpoints = [:]
+        servers = []
+        wakeup.destroy()
+        readBuffer.deallocate()
         ev_loop_destroy(eventLoop)
-        wakeup.deinitialize(count: 1)
-        wakeup.deallocate()
     }
 
     // MARK: - Callbacks
@@ -143,11 +130,22 @@ final class LoopCore {
         unflushed.removeAll(keepingCapacity: index < 4_096)
     }
 
+    /// Lends the buffer into which all sockets are read; nobody keeps anything in it.
+    func withReadBuffer<Value>(_ body: (UnsafeMutableRawBufferPointer) -> Value) -> Value {
+        body(readBuffer)
+    }
+
+    /// Makes the library look at its timers. It does so after each event of its own, so a timer that
+    /// is set in an event of ours would wait for the next of those.
+    func serviceLibraryTimers() {
+        lws_cancel_service(context)
+    }
+
     // MARK: - Endpoints
 
-    func nextEndpointID() -> UInt64 {
-        lastEndpointID += 1
-        return lastEndpointID
+    func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
     }
 
     /// Keeps `endpoint` until `remove`; the library holds only a plain pointer to it.
@@ -160,14 +158,19 @@ final class LoopCore {
         endpoints[endpoint.id] = nil
     }
 
+    func insert(_ server: ServerState) {
+        servers.append(server)
+    }
+
     /// Once a second, while there is anything: deadlines, dead peers, stuck writers.
-    private func scheduleSweep() {
-        if isSweepScheduled || endpoints.isEmpty { return }
+    func scheduleSweep() {
+        if isSweepScheduled || endpoints.isEmpty && servers.allSatisfy(\.isEmpty) { return }
         isSweepScheduled = true
         schedule(at: monotonicMilliseconds() + 1_000) { [unowned self] in
             isSweepScheduled = false
             let now = monotonicMilliseconds()
             for endpoint in Array(endpoints.values) { endpoint.sweep(now: now) }
+            for server in servers { server.sweep(now: now) }
             scheduleSweep()
         }
     }
@@ -193,15 +196,6 @@ final class LoopCore {
     private func armWakeup() {
         guard let earliest = timers.earliest, earliest < wakeupDeadline ?? .max else { return }
         wakeupDeadline = earliest
-        let milliseconds = max(1, earliest - monotonicMilliseconds())
-        // The record begins with its list entry.
-        let entry = UnsafeMutableRawPointer(wakeup)
-            .assumingMemoryBound(to: lws_sorted_usec_list_t.self)
-        lws_sul_schedule(context, 0, entry, wakeupFired, milliseconds * 1_000)
+        wakeup.setTimer(milliseconds: max(1, earliest - monotonicMilliseconds()))
     }
-}
-
-private func wakeupFired(_ entry: UnsafeMutablePointer<lws_sorted_usec_list_t>?) {
-    guard let core = LoopCore.owner(of: entry) else { return }
-    core.enter { core.fireDueTimers() }
 }

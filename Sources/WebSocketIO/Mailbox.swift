@@ -11,12 +11,13 @@ final class Mailbox: Sendable {
         case job(UnownedJob)
     }
 
-    /// Wakes the thread that serves a context.
-    private struct Alarm: @unchecked Sendable {
-        // Unchecked: an opaque handle, used for the one call that the library allows everywhere.
-        let context: OpaquePointer
+    /// Wakes the thread that looks into the mailbox.
+    struct Alarm: @unchecked Sendable {
+        // Unchecked: ev_async_send is libev's one call for other threads.
+        let eventLoop: OpaquePointer
+        let watcher: UnsafeMutablePointer<clws_async>
 
-        func ring() { lws_cancel_service(context) }
+        func ring() { ev_async_send(eventLoop, &watcher.pointee.watcher) }
     }
 
     private struct State {
@@ -29,9 +30,8 @@ final class Mailbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// From now on a post wakes `context`. What was posted before is waiting.
-    func open(waking context: OpaquePointer) {
-        let alarm = Alarm(context: context)
+    /// From now on a post rings `alarm`. What was posted before is waiting.
+    func open(ringing alarm: Alarm) {
         state.withLock { state in
             state.alarm = alarm
             if !state.commands.isEmpty {
@@ -49,7 +49,7 @@ final class Mailbox: Sendable {
             state.commands.append(command)
             if !state.isWakePending, let alarm = state.alarm {
                 state.isWakePending = true
-                // Under the lock, because the context is destroyed right after `close`.
+                // Under the lock, because the alarm is dismantled right after `close`.
                 alarm.ring()
             }
             return true

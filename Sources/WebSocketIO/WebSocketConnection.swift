@@ -37,10 +37,15 @@ package final class WebSocketConnection: Sendable, Identifiable {
     /// Sends `prefix` and the payload of `message` as one message.
     package func send(_ message: OutgoingMessage, prefix: [UInt8] = []) {
         count(unsent: prefix.count + message.payloadBytes)
-        if loop.isCurrent {
-            session.value?.enqueue(message, prefix: prefix)
+        loop.performSoon { self.enqueue(message, prefix: prefix) }
+    }
+
+    /// Queues what has been counted already.
+    func enqueue(_ message: OutgoingMessage, prefix: [UInt8]) {
+        if let session = session.value {
+            session.enqueue(message, prefix: prefix)
         } else {
-            loop.perform { self.session.value?.enqueue(message, prefix: prefix) }
+            count(unsent: -(prefix.count + message.payloadBytes))
         }
     }
 
@@ -72,10 +77,8 @@ package final class WebSocketConnection: Sendable, Identifiable {
     }
 
     private func onLoop(_ action: @escaping @Sendable (WebSocketSession) -> Void) {
-        if loop.isCurrent {
-            if let session = session.value { action(session) }
-        } else {
-            loop.perform { if let session = self.session.value { action(session) } }
+        loop.performSoon {
+            if let session = self.session.value { action(session) }
         }
     }
 }
@@ -90,8 +93,7 @@ extension IOLoop {
         }
         performSoon {
             for delivery in deliveries {
-                delivery.connection.session.value?
-                    .enqueue(delivery.message, prefix: delivery.prefix)
+                delivery.connection.enqueue(delivery.message, prefix: delivery.prefix)
             }
         }
     }
@@ -101,7 +103,7 @@ extension IOLoop {
         for connection in connections { connection.count(unsent: message.payloadBytes) }
         performSoon {
             for connection in connections {
-                connection.session.value?.enqueue(message, prefix: [])
+                connection.enqueue(message, prefix: [])
             }
         }
     }

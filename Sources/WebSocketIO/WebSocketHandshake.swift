@@ -9,15 +9,8 @@ enum WebSocketHandshake {
     /// Why `request` is no WebSocket handshake, or nil if it is one.
     static func refusal(of request: HTTPRequest, isHTTP11: Bool) -> HTTPResponse? {
         let headers = request.headers
-        if headers["upgrade"]?.lowercased() != "websocket" {
-            return HTTPResponse(
-                status: 400, text: "This server can upgrade a connection to websocket only.")
-        }
         if request.method != "GET" || !isHTTP11 {
             return HTTPResponse(status: 400, text: "A WebSocket handshake is an HTTP/1.1 GET.")
-        }
-        if headers["host"] == nil {
-            return HTTPResponse(status: 400, text: "The Host field is missing.")
         }
         if !headers.lists("upgrade", in: "connection") {
             return HTTPResponse(status: 400, text: "The Connection field does not name Upgrade.")

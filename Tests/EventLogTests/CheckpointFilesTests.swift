@@ -74,7 +74,8 @@ import Testing
                 SimulatedDisk.Survival.nothing, .everything, .prefix(50, of: aside),
             ] {
                 let after = disk.crashed(survival)
-                let again = try EventLogWriter.open("log", fileSystem: after)
+                let again = try EventLogWriter.open(
+                    "log", options: testOptions(), fileSystem: after)
                 let newest = try again.checkpoints.newest(foldVersion: 1, through: 9).checkpoint
                 #expect(newest == checkpoint(3) || newest == checkpoint(7))
                 again.close()

@@ -12,7 +12,7 @@ import Testing
         #expect(log.head.sequence == 3)
         log.close()
 
-        let again = try EventLogWriter.open("log", fileSystem: disk)
+        let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
         #expect(again.recovery == RecoveryReport())
         #expect(again.metadata.storeID == testStoreID)
         #expect(again.head == log.head)
@@ -75,7 +75,7 @@ import Testing
             try log.appendAndWait(testBatch(number...number, size: 200))
         }
         log.close()
-        let again = try EventLogWriter.open(directory.path)
+        let again = try EventLogWriter.open(directory.path, options: testOptions())
         #expect(again.head == log.head)
         again.close()
         #expect(

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aFullDiskWhereANewSegmentIsDueIsNoDifferent() throws {
-        let log = try openLog { $0.segmentSizeBytes = 400 }
+        let log = try openLog { $0.firstSegmentSizeBytes = 400 }
         try log.appendAndWait(testBatch(1...5))
         disk.setCapacity(disk.usedBytes + 60)
         let error = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(6...9)) }
@@ -131,10 +131,11 @@ import Testing
             #expect(log.statistics.syncs == 0)
             // Nothing was synced, nothing survives, and nobody mistakes what follows for it.
             let after = disk.crashed(.nothing)
-            let again = try EventLogWriter.open("log", fileSystem: after)
+            let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: after)
             #expect(again.head.sequence == 0)
             again.close()
-            let kept = try EventLogWriter.open("log", fileSystem: disk.crashed(.everything))
+            let kept = try EventLogWriter.open(
+                "log", options: testOptions(), fileSystem: disk.crashed(.everything))
             #expect(kept.head.sequence == 6)
             #expect(kept.recovery.raisedEpoch == 2)
             #expect(kept.metadata.epoch == 2)

@@ -99,7 +99,7 @@ import Testing
         let torn = disk.crashed(.prefix(200, of: firstSegment))
         let calls: Int = try {
             let disk = torn.copy()
-            try EventLogWriter.open("log", fileSystem: disk).close()
+            try EventLogWriter.open("log", options: testOptions(), fileSystem: disk).close()
             return disk.callCount
         }()
         for number in 1...calls {
@@ -108,7 +108,7 @@ import Testing
             ] {
                 let disk = torn.copy()
                 disk.setFault { $0.number == number ? .powerOff : nil }
-                try? EventLogWriter.open("log", fileSystem: disk).close()
+                try? EventLogWriter.open("log", options: testOptions(), fileSystem: disk).close()
                 try expectAcknowledgedEvents(
                     3, on: disk.crashed(survival), "second crash at call \(number)")
             }
@@ -126,7 +126,7 @@ import Testing
         #expect(size > 1024)
         for kept in 0...size {
             let disk = disk.crashed(.prefix(kept, of: firstSegment))
-            let log = try EventLogWriter.open("log", fileSystem: disk)
+            let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
             #expect(log.head.sequence == (kept == size ? 9 : 3), "\(kept) of \(size) bytes kept")
             #expect((log.recovery.tornTail != nil) == (0 < kept && kept < size))
             log.close()
@@ -162,7 +162,8 @@ import Testing
                 disk.setContents(flipped, at: path)
                 let comment = Comment(rawValue: "\(path), byte \(index)")
                 do {
-                    let log = try EventLogWriter.open("log", fileSystem: disk)
+                    let log = try EventLogWriter.open(
+                        "log", options: testOptions(), fileSystem: disk)
                     let head = log.head.sequence
                     log.close()
                     #expect(head >= acknowledged, comment)

@@ -7,6 +7,10 @@ func testOptions(segmentSize: UInt64 = 64 << 20) -> EventLogOptions {
     var options = EventLogOptions()
     options.storeID = testStoreID
     options.segmentSizeBytes = segmentSize
+    options.firstSegmentSizeBytes = segmentSize
+    // No background thread: every call to the disk has its place in the order.
+    options.segmentsAhead = 0
+    options.deflatesSealedSegments = false
     return options
 }
 

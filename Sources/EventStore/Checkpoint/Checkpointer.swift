@@ -5,10 +5,11 @@ import Synchronization
 
 /// Writes checkpoints beside the store's work, on a thread of its own.
 ///
-/// The next one is due when reading the tail behind the last one would take about as long as reading
-/// the state itself: after ``CheckpointInterval/events`` events or as many as there are records, or
-/// after ``CheckpointInterval/bytes`` bytes or as many as the last checkpoint had, whatever is more. So
-/// the cost of checkpoints stays in proportion to what is appended, however large the state is.
+/// The next one is due when reading the tail behind the last one would take about as long as
+/// reading the state itself: after ``CheckpointInterval/events`` events or as many as there are
+/// records, or after ``CheckpointInterval/bytes`` bytes or as many as the last checkpoint had,
+/// whatever is more. So the cost of checkpoints stays in proportion to what is appended, however
+/// large the state is.
 final class Checkpointer: Sendable {
     private struct State {
         /// The last checkpoint, or the attempt at one.

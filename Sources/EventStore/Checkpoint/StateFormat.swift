@@ -25,9 +25,9 @@
 ///       dropped       number: 0, or one more than the highest number whose answer is gone
 ///       answers       count and, by number: number, sequence of the response, answer (text)
 ///
-/// A *number* is LEB128, a *text* is counted by a number. A *name* or an *id* is 0 and its text where
-/// it is mentioned for the first time, which gives it the next number from 1; afterwards it is that
-/// number. Fields that are unset have no key in the record's shape.
+/// A *number* is LEB128, a *text* is counted by a number. A *name* or an *id* is 0 and its text
+/// where it is mentioned for the first time, which gives it the next number from 1; afterwards it
+/// is that number. Fields that are unset have no key in the record's shape.
 ///
 /// A list of links (with its holes, so that cursors into it stay good) is its end, a number, and
 /// then elements until that many places are filled: 0 and the length of a whole run of holes, 1 for

@@ -3,8 +3,9 @@ package import RelayStore
 
 /// The past of a store, read from its directory alone.
 ///
-/// Never writes and takes no lock: it works on a copy and on a directory that a server is writing. The
-/// extent is that of the moment in which the history was opened, so that one command sees one history.
+/// Never writes and takes no lock: it works on a copy and on a directory that a server is writing.
+/// The extent is that of the moment in which the history was opened, so that one command sees one
+/// history.
 ///
 ///     let history = try History("relay-data")
 ///     let before = try history.snapshot(at: 412)
@@ -55,11 +56,26 @@ package struct History: Sendable {
         guard let extent, extent.contains(range.lowerBound) else {
             throw .outOfRange(range.lowerBound, extent)
         }
+        return EventIterator(try cursor(in: range))
+    }
+
+    /// The times of events alone, which takes no reading of what they say.
+    func times(in range: ClosedRange<UInt64>) throws(EventStoreError) -> TimeIterator {
+        TimeIterator(try cursor(in: range))
+    }
+
+    private func cursor(in range: ClosedRange<UInt64>) throws(EventStoreError) -> EventCursor {
         let cursor = try onLog { () throws(LogError) in
             try reader.events(from: range.lowerBound)
         }
-        cursor.through = min(range.upperBound, extent.upperBound)
-        return EventIterator(cursor)
+        cursor.through = min(range.upperBound, last)
+        return cursor
+    }
+
+    /// Events from a sequence on, also those that are appended after the history was opened: at the
+    /// end it gives nil, and goes on when it is asked again.
+    package func events(following sequence: UInt64) throws(EventStoreError) -> EventIterator {
+        EventIterator(try onLog { () throws(LogError) in try reader.events(from: sequence) })
     }
 
     // MARK: States
@@ -91,4 +107,17 @@ package final class EventIterator {
 
     /// The next event; nil at the end.
     package func next() throws(EventStoreError) -> Event? { try cursor.nextEvent() }
+}
+
+/// When events happened, one after another. Not Sendable: it moves.
+final class TimeIterator {
+    private let cursor: EventCursor
+
+    init(_ cursor: EventCursor) { self.cursor = cursor }
+
+    func next() throws(EventStoreError) -> (sequence: UInt64, microseconds: Int64)? {
+        try onLog { () throws(LogError) in
+            try cursor.next { sequence, _, microseconds, _ in (sequence, microseconds) }
+        }
+    }
 }

@@ -3,8 +3,8 @@ package import RelayStore
 
 /// A state that moves through the history, event by event.
 ///
-/// Snapshots taken on the way stay as they are; keep some to go back. Not Sendable: it moves, and it is
-/// the writer of its snapshots' symbols.
+/// Snapshots taken on the way stay as they are; keep some to go back. Not Sendable: it moves, and
+/// it is the writer of its snapshots' symbols.
 package final class Replay {
     /// The state after the last event that was folded.
     package private(set) var snapshot: Snapshot
@@ -14,22 +14,31 @@ package final class Replay {
 
     /// Begins with the nearest state at or before an event that takes no folding.
     /// - Parameter last: the last event to fold.
-    init(
+    convenience init(
         _ reader: EventLogReader, near sequence: UInt64, through last: UInt64,
         indexes: [IndexDefinition]
     ) throws(EventStoreError) {
         let restored = try reader.checkpoints.restore(through: sequence, indexes: indexes)
         let snapshot = restored.snapshot ?? Snapshot(indexes: indexes)
-        ignoredCheckpoints = restored.ignored
         let first = try onLog { () throws(LogError) in try reader.firstSequence() }
         guard snapshot.sequence + 1 >= first else {
             throw .notRebuildable(sequence, firstKept: first)
         }
+        try self.init(
+            reader, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
+    }
+
+    /// Goes on from a state.
+    init(
+        _ reader: EventLogReader, from snapshot: Snapshot, through last: UInt64,
+        ignoredCheckpoints: [String] = []
+    ) throws(EventStoreError) {
+        self.snapshot = snapshot
+        self.ignoredCheckpoints = ignoredCheckpoints
         events = try onLog { () throws(LogError) in
             try reader.events(from: snapshot.sequence + 1)
         }
         events.through = last
-        self.snapshot = snapshot
     }
 
     /// An event, and what it changed.

@@ -31,6 +31,9 @@ package final class FileJournal: EventJournal {
 
     package var epoch: UInt64 { UInt64(metadata.epoch) }
 
+    /// Tells this store from all others: 32 hexadecimal digits.
+    package var storeID: String { "\(metadata.storeID)" }
+
     /// What has been appended since the journal was opened, for metrics.
     package var statistics: AppendStatistics { log.statistics }
 
@@ -109,8 +112,8 @@ package final class FileJournal: EventJournal {
         try checkpointer.write(now: snapshot)
     }
 
-    /// Waits for what is being appended and for a checkpoint that is being written, marks the log as
-    /// closed and gives the lock back. Blocks.
+    /// Waits for what is being appended and for a checkpoint that is being written, marks the log
+    /// as closed and gives the lock back. Blocks.
     package func close() {
         checkpointer.drain()
         log.close()

@@ -68,7 +68,8 @@ private struct CivilDate: Equatable {
     // a month are 153 in five months.
 
     init(daysSince1970 days: Int64) {
-        let (era, day) = (days + Self.epoch).flooredQuotientAndRemainder(dividingBy: Self.daysPerEra)
+        let (era, day) = (days + Self.epoch)
+            .flooredQuotientAndRemainder(dividingBy: Self.daysPerEra)
         let yearOfEra = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
         let dayOfYear = day - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let monthFromMarch = (5 * dayOfYear + 2) / 153

@@ -13,6 +13,9 @@ package final class PreparedOperation: Sendable {
     /// `@live` stands on the operation: its result is sent anew whenever it changes.
     package let isLive: Bool
 
+    /// Results go on coming: a subscription, or a query with `@live`.
+    package var isStream: Bool { kind == .subscription || isLive }
+
     private let document: Document
     private let operation: OperationDefinition
     private let schema: ExecutableSchema

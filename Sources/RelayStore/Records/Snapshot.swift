@@ -79,3 +79,15 @@ package struct Snapshot: Sendable {
         rows[Int(record.rawValue)] = slot
     }
 }
+
+extension Snapshot {
+    /// The same state with other look-ups, made anew from the records. Only the writer may call this.
+    package func indexed(by definitions: [IndexDefinition]) -> Snapshot {
+        var snapshot = self
+        snapshot.indexes = Indexes(definitions, symbols: symbols)
+        for record in recordsInCreationOrder() {
+            snapshot.indexes.update(record, old: nil, new: row(record))
+        }
+        return snapshot
+    }
+}

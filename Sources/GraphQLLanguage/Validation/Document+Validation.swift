@@ -1,0 +1,26 @@
+extension Document {
+    /// Validates an executable document (GraphQL §5): all rules, in one pass over it.
+    ///
+    /// - Returns: the errors in the words and with the places of graphql-js; none if the document
+    ///   can be executed.
+    package func validate(
+        against schema: Schema, limits: ValidationLimits = ValidationLimits()
+    ) -> [GraphQLError] {
+        let context = ValidationContext(document: self, schema: schema, limits: limits)
+        // Of the document as a whole.
+        ExecutableDefinitionsRule.check(context)
+        UniqueOperationNamesRule.check(context)
+        LoneAnonymousOperationRule.check(context)
+        UniqueFragmentNamesRule.check(context)
+        // Of each node, in the order written.
+        DocumentVisitor(context).visitDocument()
+        // Of what the pass has collected.
+        for case .operation(let operation) in definitions where !context.isAborted {
+            VariableRules.check(operation, context)
+        }
+        NoUnusedFragmentsRule.check(context)
+        NoFragmentCyclesRule.check(context)
+        OverlappingFieldsCanBeMergedRule.check(context)
+        return context.errors
+    }
+}

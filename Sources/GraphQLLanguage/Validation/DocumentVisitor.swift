@@ -1,0 +1,199 @@
+/// Walks an executable document once, with the types of the schema at hand, and lets every rule
+/// look at the nodes it is about.
+struct DocumentVisitor {
+    private let context: ValidationContext
+    private var schema: Schema { context.schema }
+
+    init(_ context: ValidationContext) {
+        self.context = context
+    }
+
+    func visitDocument() {
+        for definition in context.document.definitions where !context.isAborted {
+            switch definition {
+            case .operation(let operation): visit(operation)
+            case .fragment(let fragment): visit(fragment)
+            case .schema, .type, .directive: break
+            }
+        }
+    }
+
+    // MARK: Definitions
+
+    private func visit(_ operation: OperationDefinition) {
+        KnownOperationTypesRule.check(operation, context)
+        SingleFieldSubscriptionsRule.check(operation, context)
+        UniqueVariableNamesRule.check(operation, context)
+        for variable in operation.variables { visit(variable) }
+        visit(operation.directives, on: operation.operation.directiveLocation)
+        let rootType = schema.rootType(of: operation.operation)
+        visit(operation.selectionSet, parent: rootType)
+        context.finishDefinition(at: operation.location)
+    }
+
+    private func visit(_ variable: VariableDefinition) {
+        KnownTypeNamesRule.check(variable.type.namedType, context)
+        VariablesAreInputTypesRule.check(variable, context)
+        if let value = variable.defaultValue {
+            let type = schema.resolve(variable.type)
+            let isInput = type.map { schema[$0.namedType].kind.isInput } ?? false
+            visit(value, ValuePlace(type: isInput ? type : nil))
+        }
+        visit(variable.directives, on: .variableDefinition)
+    }
+
+    private func visit(_ fragment: FragmentDefinition) {
+        KnownTypeNamesRule.check(fragment.typeCondition, context)
+        FragmentsOnCompositeTypesRule.check(fragment, context)
+        visit(fragment.directives, on: .fragmentDefinition)
+        visit(
+            fragment.selectionSet, parent: schema.compositeType(fragment.typeCondition.value))
+        context.finishDefinition(at: fragment.location)
+    }
+
+    // MARK: Selections
+
+    /// - Parameter parent: nil where the type is not known; then little can be said.
+    private func visit(_ selectionSet: SelectionSet, parent: NamedType?) {
+        for selection in selectionSet.selections {
+            if context.isAborted { return }
+            switch selection {
+            case .field(let field): visit(field, parent: parent)
+            case .fragmentSpread(let spread): visit(spread, parent: parent)
+            case .inlineFragment(let fragment): visit(fragment, parent: parent)
+            }
+        }
+    }
+
+    private func visit(_ field: Field, parent: NamedType?) {
+        let definition = parent.flatMap { schema.field(field.name.value, on: $0) }
+        if let definition {
+            ScalarLeafsRule.check(field, definition, context)
+            if let parent {
+                KnownArgumentNamesRule.check(field, definition, of: parent, context)
+            }
+            ProvidedRequiredArgumentsRule.check(field, definition, context)
+        } else if let parent {
+            FieldsOnCorrectTypeRule.check(field, on: parent, context)
+        }
+        visit(field.arguments) { definition?.argument($0) }
+        visit(field.directives, on: .field)
+        if let selectionSet = field.selectionSet {
+            let type = definition.map { schema[$0.namedType] }
+            visit(selectionSet, parent: type?.kind.isComposite == true ? type : nil)
+        }
+    }
+
+    private func visit(_ spread: FragmentSpread, parent: NamedType?) {
+        KnownFragmentNamesRule.check(spread, context)
+        PossibleFragmentSpreadsRule.check(spread, in: parent, context)
+        visit(spread.directives, on: .fragmentSpread)
+        context.record(spread)
+    }
+
+    private func visit(_ fragment: InlineFragment, parent: NamedType?) {
+        var type = parent
+        if let condition = fragment.typeCondition {
+            KnownTypeNamesRule.check(condition, context)
+            FragmentsOnCompositeTypesRule.check(fragment, context)
+            type = schema.compositeType(condition.value)
+            PossibleFragmentSpreadsRule.check(fragment, type, in: parent, context)
+        }
+        visit(fragment.directives, on: .inlineFragment)
+        visit(fragment.selectionSet, parent: type)
+    }
+
+    // MARK: Directives and arguments
+
+    private func visit(_ directives: [Directive], on place: DirectiveLocation) {
+        guard !directives.isEmpty else { return }
+        UniqueDirectivesPerLocationRule.check(directives, context)
+        for directive in directives {
+            let definition = schema.directive(named: directive.name.value)
+            KnownDirectivesRule.check(directive, definition, on: place, context)
+            if let definition {
+                KnownArgumentNamesRule.check(directive, definition, context)
+                ProvidedRequiredArgumentsRule.check(directive, definition, context)
+            }
+            visit(directive.arguments) { definition?.argument($0) }
+        }
+    }
+
+    private func visit(_ arguments: [Argument], _ definition: (String) -> SchemaInputValue?) {
+        guard !arguments.isEmpty else { return }
+        UniqueArgumentNamesRule.check(arguments, context)
+        for argument in arguments {
+            visit(argument.value, ValuePlace(definition(argument.name.value)))
+        }
+    }
+
+    // MARK: Values
+
+    private func visit(_ value: Value, _ place: ValuePlace) {
+        if case .variable(let name) = value.kind {
+            context.record(
+                VariableUsage(
+                    name: name, location: value.location, type: place.type,
+                    hasDefault: place.hasDefault, oneOfType: place.oneOfType))
+            return
+        }
+        let isAllowed = !place.isChecked || ValuesOfCorrectTypeRule.check(value, place, context)
+        switch value.kind {
+        case .list(let values):
+            let item = ValuePlace(
+                type: place.type.map { $0.listItem ?? $0.nullable },
+                isChecked: place.isChecked && isAllowed)
+            for value in values { visit(value, item) }
+        case .object(let fields):
+            UniqueInputFieldNamesRule.check(fields, context)
+            let named = place.type.map { schema[$0.namedType] }
+            for field in fields {
+                let definition = named?.inputField(field.name.value)
+                var fieldPlace = ValuePlace(definition)
+                fieldPlace.oneOfType = named?.isOneOf == true ? named : nil
+                fieldPlace.isChecked = isAllowed && place.isChecked
+                visit(field.value, fieldPlace)
+            }
+        default: break
+        }
+    }
+}
+
+/// What is expected where a value stands.
+struct ValuePlace {
+    /// nil where the place itself is unknown.
+    var type: WrappedType?
+    var hasDefault = false
+    /// The @oneOf input object whose field this is.
+    var oneOfType: NamedType?
+    /// False below a value that has been reported.
+    var isChecked = true
+
+    init(type: WrappedType?, isChecked: Bool = true) {
+        self.type = type
+        self.isChecked = isChecked
+    }
+
+    init(_ definition: SchemaInputValue?) {
+        self.type = definition?.type
+        self.hasDefault = definition?.defaultValue != nil
+    }
+}
+
+extension OperationType {
+    fileprivate var directiveLocation: DirectiveLocation {
+        switch self {
+        case .query: .query
+        case .mutation: .mutation
+        case .subscription: .subscription
+        }
+    }
+}
+
+extension Schema {
+    /// The type of this name, if things can be selected on it.
+    func compositeType(_ name: String) -> NamedType? {
+        guard let type = type(named: name), type.kind.isComposite else { return nil }
+        return type
+    }
+}

@@ -1,0 +1,123 @@
+/// Fields with one response name that cannot be merged, and why.
+struct FieldConflict {
+    let responseName: String
+    let reason: Reason
+    /// The field that stands first, then those below it that are part of the reason.
+    let fields: [Field]
+    let otherFields: [Field]
+
+    indirect enum Reason {
+        case differentFields(String, String)
+        case differingArguments
+        case conflictingTypes(String, String)
+        /// What they select conflicts.
+        case subfields([FieldConflict])
+
+        var text: String {
+            switch self {
+            case .differentFields(let name, let other):
+                "\"\(name)\" and \"\(other)\" are different fields"
+            case .differingArguments: "they have differing arguments"
+            case .conflictingTypes(let type, let other):
+                "they return conflicting types \"\(type)\" and \"\(other)\""
+            case .subfields(let conflicts):
+                conflicts.map {
+                    "subfields \"\($0.responseName)\" conflict because \($0.reason.text)"
+                }
+                .joined(separator: " and ")
+            }
+        }
+    }
+
+    var message: String {
+        "Fields \"\(responseName)\" conflict because \(reason.text). "
+            + "Use different aliases on the fields to fetch both if this was intentional."
+    }
+
+    var locations: [Int] { (fields + otherFields).map(\.location) }
+}
+
+/// A field, the type it is selected on and what it is there.
+struct SelectedField {
+    let parent: NamedType?
+    let field: Field
+    let definition: SchemaField?
+
+    init(_ field: Field, on parent: NamedType?) {
+        self.parent = parent
+        self.field = field
+        self.definition = parent?.field(field.name.value)
+    }
+
+    /// Whether the two ask for the same thing of the same object: name and arguments.
+    func difference(from other: SelectedField) -> FieldConflict.Reason? {
+        if field.name.value != other.field.name.value {
+            return .differentFields(field.name.value, other.field.name.value)
+        }
+        return field.arguments.areIdentical(to: other.field.arguments) ? nil : .differingArguments
+    }
+
+    /// Whether the results of the two have different shapes (SameResponseShape).
+    func shapeDifference(
+        from other: SelectedField, _ schema: Schema
+    ) -> FieldConflict.Reason? {
+        guard let type = definition?.type, let otherType = other.definition?.type,
+            !schema.haveSameShape(type, otherType)
+        else { return nil }
+        return .conflictingTypes(schema.print(type), schema.print(otherType))
+    }
+
+    func conflict(with other: SelectedField, because reason: FieldConflict.Reason) -> FieldConflict
+    {
+        FieldConflict(
+            responseName: field.responseName, reason: reason, fields: [field],
+            otherFields: [other.field])
+    }
+}
+
+extension Schema {
+    /// SameResponseShape of GraphQL §5.3.2: the same wrappers, and the same type if it is a leaf.
+    fileprivate func haveSameShape(_ type: WrappedType, _ other: WrappedType) -> Bool {
+        switch (type, other) {
+        case (.nonNull(let type), .nonNull(let other)), (.list(let type), .list(let other)):
+            haveSameShape(type, other)
+        case (.named(let type), .named(let other)):
+            type == other || !(self[type].kind.isLeaf || self[other].kind.isLeaf)
+        default: false
+        }
+    }
+}
+
+extension [Argument] {
+    /// Whether the same arguments are given the same values, in any order.
+    fileprivate func areIdentical(to other: [Argument]) -> Bool {
+        if isEmpty, other.isEmpty { return true }
+        return Value(.object(asFields)).isIdentical(to: Value(.object(other.asFields)))
+    }
+
+    private var asFields: [ObjectField] { map { ObjectField(name: $0.name, value: $0.value) } }
+}
+
+extension Value {
+    /// Whether both are written the same, the order of input fields aside.
+    fileprivate func isIdentical(to other: Value) -> Bool {
+        switch (kind, other.kind) {
+        case (.list(let values), .list(let others)):
+            values.count == others.count
+                && zip(values, others).allSatisfy { $0.isIdentical(to: $1) }
+        case (.object(let fields), .object(let others)):
+            fields.count == others.count
+                && zip(fields.sortedByName, others.sortedByName).allSatisfy {
+                    $0.name.value == $1.name.value && $0.value.isIdentical(to: $1.value)
+                }
+        case (.list, _), (_, .list), (.object, _), (_, .object): false
+        default: printed() == other.printed()
+        }
+    }
+}
+
+extension [ObjectField] {
+    fileprivate var sortedByName: [ObjectField] {
+        count < 2 ? self : sorted { $0.name.value < $1.name.value }
+    }
+}

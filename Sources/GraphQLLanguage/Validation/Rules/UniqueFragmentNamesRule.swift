@@ -1,0 +1,17 @@
+/// Fragment name uniqueness (GraphQL §5.5.1.1).
+enum UniqueFragmentNamesRule {
+    static func check(_ context: ValidationContext) {
+        guard !context.fragments.isEmpty else { return }
+        var seen: [String: Int] = [:]
+        for fragment in context.document.fragments {
+            let name = fragment.name
+            if let first = seen[name.value] {
+                context.report(
+                    "There can be only one fragment named \"\(name.value)\".",
+                    at: [first, name.location])
+            } else {
+                seen[name.value] = name.location
+            }
+        }
+    }
+}
