@@ -2,39 +2,44 @@ import GraphQLLanguage
 import RelayJSON
 package import RelayStore
 
-/// One thing in a new schema that the records do not fit.
-package struct SchemaIncompatibility: Hashable, Sendable, CustomStringConvertible {
-    package let message: String
+/// Why records cannot be served under a new schema.
+package struct IncompatibleSchema: Error, Hashable, Sendable, CustomStringConvertible {
+    /// One sentence for each type or field that the records do not fit.
+    package let reasons: [String]
 
-    package var description: String { message }
+    package var description: String {
+        "The schema does not fit the records in the log, which stay as they are:\n"
+            + reasons.joined(separator: "\n")
+    }
 }
 
-/// Whether records that were written under one schema can be served under another.
-///
-/// They can when every stored value is one of its field's new type, what must not be null has a value, and
-/// unique values are unique. So new types and nullable fields may come, fields may go (their values stay in
-/// the log), and a type may become wider.
-package enum SchemaCompatibility {
+extension ServiceSchema {
+    /// Checks that records which were written under another schema can be served under this one.
+    ///
+    /// They can when every stored value is one of its field's new type, what must not be null has a
+    /// value, and unique values are unique. So new types and nullable fields may come, fields may go
+    /// (their values stay in the log), and a type may become wider.
     /// - Parameters:
     ///   - old: the schema under which the records were written; fields that are the same in both need
     ///     no look at the records. Nil when it cannot be read: then all fields are looked at.
     ///   - records: the newest state.
-    /// - Returns: everything that does not fit; nothing when the new schema can be served.
-    package static func check(
-        _ new: ServiceSchema, replacing old: ServiceSchema?, records: Snapshot
-    ) -> [SchemaIncompatibility] {
+    /// - Throws: everything that does not fit.
+    package func check(
+        _ records: Snapshot, writtenUnder old: ServiceSchema?
+    ) throws(IncompatibleSchema) {
         var checks: [NameIndex: TypeCheck] = [:]
         var order: [NameIndex] = []
         for record in records.recordsInCreationOrder() {
             guard let type = records.type(of: record) else { continue }
             if checks[type] == nil {
-                checks[type] = TypeCheck(
-                    records.symbols.nameString(type), new.types, old?.types, records)
+                let name = records.symbols.nameString(type)
+                checks[type] = TypeCheck(name, types, writtenUnder: old?.types)
                 order.append(type)
             }
             checks[type]?.look(at: record, in: records)
         }
-        return order.compactMap { checks[$0]?.incompatibilities }.flatMap(\.self)
+        let reasons = order.compactMap { checks[$0]?.reasons }.flatMap(\.self)
+        if !reasons.isEmpty { throw IncompatibleSchema(reasons: reasons) }
     }
 }
 
@@ -45,7 +50,7 @@ private struct TypeCheck {
     var fields: [FieldCheck]?
     var findings = Findings()
 
-    init(_ name: String, _ new: ServiceTypes, _ old: ServiceTypes?, _ records: Snapshot) {
+    init(_ name: String, _ new: ServiceTypes, writtenUnder old: ServiceTypes?) {
         self.name = name
         guard let type = new.schema.type(named: name), new.isStored(type.id) else { return }
         let oldType = old?.schema.type(named: name)
@@ -59,14 +64,13 @@ private struct TypeCheck {
         for index in fields?.indices ?? 0..<0 { fields?[index].look(at: record, in: snapshot) }
     }
 
-    var incompatibilities: [SchemaIncompatibility] {
-        if let fields { return fields.flatMap(\.incompatibilities) }
+    var reasons: [String] {
+        if let fields { return fields.flatMap(\.reasons) }
         return [
-            SchemaIncompatibility(
-                message: """
-                    Type "\(name)" is gone or does not implement Node any more, and \
-                    there are records of it: \(findings).
-                    """)
+            """
+            Type "\(name)" is gone or does not implement Node any more, and there are records of it: \
+            \(findings).
+            """
         ]
     }
 }
@@ -168,20 +172,20 @@ private struct FieldCheck {
         return types.recordTypes(of: type).contains(found.id)
     }
 
-    var incompatibilities: [SchemaIncompatibility] {
+    var reasons: [String] {
         let now = types.schema.print(field.type)
         let change = oldType.map { "was \($0) and is \(now)" } ?? "is \(now)"
-        var messages: [String] = []
+        var reasons: [String] = []
         if misfits.count > 0 {
-            messages.append("\(path) \(change), which does not fit \(misfits).")
+            reasons.append("\(path) \(change), which does not fit \(misfits).")
         }
         if missing.count > 0 {
-            messages.append("\(path) \(change), and it is missing in \(missing).")
+            reasons.append("\(path) \(change), and it is missing in \(missing).")
         }
         if repeated.count > 0 {
-            messages.append("\(path) is @unique, and its value is not in \(repeated).")
+            reasons.append("\(path) is @unique, and its value is repeated in \(repeated).")
         }
-        return messages.map(SchemaIncompatibility.init(message:))
+        return reasons
     }
 }
 
