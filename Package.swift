@@ -34,6 +34,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
@@ -51,7 +52,7 @@ let package = Package(
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON"]),
         room("EventLog", ["CZlib", "CCrypto"]),
-        room("RelayStore", ["RelayJSON"]),
+        room("RelayStore", ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
         room("EventStore", ["EventLog", "RelayStore"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -73,7 +74,7 @@ let package = Package(
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "EventLog"),
-        tests(of: "RelayStore", ["RelayJSON"]),
+        tests(of: "RelayStore", ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

@@ -1,12 +1,64 @@
 #include <libwebsockets.h>
+// Without the names of libev 3, which are as short as a loop and a timer.
+#define EV_COMPAT3 0
+#include <ev.h>
 
 // LWS_PRE is a macro over sizeof, which Swift does not import.
 static const size_t clws_pre = LWS_PRE;
 
-// The three calls of libev we make ourselves: libwebsockets runs on a loop of ours, because under its
-// own libev loop lws_service() never returns. Declared here so that ev.h's macros stay outside Swift.
-struct ev_loop;
-struct ev_loop *ev_loop_new(unsigned int flags);
-int ev_run(struct ev_loop *loop, int flags);
-void ev_break(struct ev_loop *loop, int how);
-void ev_loop_destroy(struct ev_loop *loop);
+// libwebsockets runs on a libev loop of ours: under its own one lws_service() never returns.
+// Its sockets and timers are its own; those below are ours. Callbacks get only the watcher, and C
+// programs go on by container_of, which Swift lacks: here the owner stands right behind it.
+
+struct clws_io {
+    ev_io watcher;
+    void *owner;
+};
+
+typedef void (*clws_io_callback)(struct ev_loop *loop, ev_io *watcher, int events);
+
+// ev_io_init and ev_io_set are macros.
+static inline void clws_io_init(struct clws_io *io, int descriptor, clws_io_callback callback, void *owner) {
+    ev_io_init(&io->watcher, callback, descriptor, 0);
+    io->owner = owner;
+}
+
+// Watches for other events than before; for none at all when events is 0.
+static inline void clws_io_watch(struct ev_loop *loop, struct clws_io *io, int events) {
+    int descriptor = io->watcher.fd;
+    ev_io_stop(loop, &io->watcher);
+    ev_io_set(&io->watcher, descriptor, events);
+    if (events) ev_io_start(loop, &io->watcher);
+}
+
+struct clws_timer {
+    ev_timer watcher;
+    void *owner;
+};
+
+typedef void (*clws_timer_callback)(struct ev_loop *loop, ev_timer *watcher, int events);
+
+static inline void clws_timer_init(struct clws_timer *timer, clws_timer_callback callback, void *owner) {
+    ev_timer_init(&timer->watcher, callback, 0, 0);
+    timer->owner = owner;
+}
+
+// Calls back once, so many seconds from now, and not at the time set before.
+static inline void clws_timer_start(struct ev_loop *loop, struct clws_timer *timer, double seconds) {
+    ev_timer_stop(loop, &timer->watcher);
+    ev_timer_set(&timer->watcher, seconds, 0.);
+    ev_timer_start(loop, &timer->watcher);
+}
+
+struct clws_async {
+    ev_async watcher;
+    void *owner;
+};
+
+typedef void (*clws_async_callback)(struct ev_loop *loop, ev_async *watcher, int events);
+
+static inline void clws_async_start(struct ev_loop *loop, struct clws_async *async, clws_async_callback callback, void *owner) {
+    ev_async_init(&async->watcher, callback);
+    async->owner = owner;
+    ev_async_start(loop, &async->watcher);
+}

@@ -1,1 +1,106 @@
-// EventStore
+package import EventLog
+package import RelayStore
+
+/// How a store on disk is kept.
+package struct EventStoreOptions: Sendable {
+    /// How the log is written; `onFreeze` is the place to learn that it has stopped for good.
+    package var log = EventLogOptions()
+    package var fileSystem: any FileSystem = POSIXFileSystem()
+    package var checkpointInterval = CheckpointInterval()
+    /// How many of the newest checkpoints stay.
+    package var keptCheckpoints = 3
+    /// Called on a thread of the store's after each checkpoint in the background. A failure loses
+    /// nothing but time at the next start.
+    package var onCheckpoint: (@Sendable (Result<CheckpointReport, EventStoreError>) -> Void)?
+
+    package init() {}
+}
+
+/// The least that is appended between two checkpoints.
+package struct CheckpointInterval: Sendable {
+    package var events: UInt64 = 50_000
+    package var bytes: UInt64 = 64 << 20
+
+    package init() {}
+}
+
+/// A store that has been opened: its journal, and the state that the journal's events lead to.
+package struct EventStore: Sendable {
+    package let journal: FileJournal
+    /// The state after the last event. Its sequence is 0 in a new store, whose first event has to
+    /// be the genesis.
+    package let snapshot: Snapshot
+    package let report: StartReport
+
+    /// Opens the store in a directory, making it when there is none. Blocks while it reads.
+    ///
+    /// Takes the directory's lock and brings the log into order, then restores the newest
+    /// checkpoint that this build can use and folds the events behind it, or all events when there
+    /// is none.
+    /// - Parameter indexes: the look-ups that snapshots shall have.
+    /// - Throws: what opening the log says (`locked`, `damaged`, `futureVersion`, …), or
+    ///   `notAHistory`. Nothing is changed then, and the lock is given back.
+    package static func open(
+        _ directory: String, indexes: [IndexDefinition] = [],
+        options: EventStoreOptions = EventStoreOptions()
+    ) throws(EventStoreError) -> EventStore {
+        let start = ContinuousClock.now
+        let log = try onLog { () throws(LogError) in
+            try EventLogWriter.open(
+                directory, options: options.log, fileSystem: options.fileSystem)
+        }
+        do throws(EventStoreError) {
+            let reader = try onLog { () throws(LogError) in
+                try EventLogReader(directory, fileSystem: options.fileSystem)
+            }
+            let head = log.head.sequence
+            let replay = try Replay(reader, near: head, through: head, indexes: indexes)
+            let checkpoint = replay.snapshot.sequence
+            try replay.advance(to: head)
+            let checkpointer = Checkpointer(
+                log.checkpoints, epoch: log.metadata.epoch, after: checkpoint, options: options)
+            let report = StartReport(
+                recovery: log.recovery, ignoredCheckpoints: replay.ignoredCheckpoints,
+                checkpoint: checkpoint, sequence: replay.snapshot.sequence,
+                recordCount: replay.snapshot.recordCount, duration: .now - start)
+            return EventStore(
+                journal: FileJournal(
+                    log, reader: reader, checkpointer: checkpointer, directory: directory),
+                snapshot: replay.snapshot, report: report)
+        } catch {
+            log.close()
+            throw error
+        }
+    }
+}
+
+/// What a start found and did.
+package struct StartReport: Sendable {
+    package let recovery: RecoveryReport
+    /// A sentence for each checkpoint that could not be used.
+    package let ignoredCheckpoints: [String]
+    /// The event of the checkpoint that was restored; 0 for none.
+    package let checkpoint: UInt64
+    /// The last event.
+    package let sequence: UInt64
+    package let recordCount: Int
+    package let duration: Duration
+
+    package var foldedEvents: UInt64 { sequence - checkpoint }
+
+    /// Everything out of the ordinary, each a sentence.
+    package var sentences: [String] {
+        recovery.sentences + ignoredCheckpoints
+    }
+
+    /// One line that says how the store came to its state.
+    package var summary: String {
+        if sequence == 0 { return "The log is new." }
+        let origin = checkpoint == 0 ? "" : "the checkpoint at event \(checkpoint) and "
+        let milliseconds = duration / .milliseconds(1)
+        return """
+            Read \(recordCount) records from \(origin)\(foldedEvents) events in \
+            \(Int(milliseconds.rounded())) ms; the log ends with event \(sequence).
+            """
+    }
+}

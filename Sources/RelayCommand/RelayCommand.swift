@@ -4,6 +4,14 @@ import ArgumentParser
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay",
-        abstract: "An event-sourced GraphQL server, its client and its replay tools.",
-        version: "0.1.0")
+        abstract: "An event-sourced GraphQL server, its client, and its replay tools.",
+        discussion: """
+            Exit codes: 0 done, 1 failed (the reason is on standard error), 2 found a difference or \
+            damage, 64 wrong usage.
+            """,
+        version: "relay 0.1.0",
+        subcommands: [
+            Serve.self, Connect.self, Request.self, LogCommand.self, ReplayCommand.self,
+            Bench.self, Healthcheck.self,
+        ])
 }

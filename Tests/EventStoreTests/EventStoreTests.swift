@@ -1,1 +1,168 @@
+import EventLog
+import RelayStore
 import Testing
+
+@testable import EventStore
+
+@Suite struct EventStoreTests {
+    private let directory = TemporaryDirectory()
+
+    /// A log of a history's events, each a batch of its own.
+    private func write(
+        _ events: some Collection<Event>, checkpointingAfter checkpoints: Set<UInt64> = []
+    ) throws {
+        let store = try EventStore.open(directory.path)
+        defer { store.journal.close() }
+        var snapshot = store.snapshot
+        var changes = ChangeSet()
+        for event in events {
+            try store.journal.appendAndWait(event)
+            try snapshot.fold(event, changes: &changes)
+            if checkpoints.contains(event.sequence) { try store.journal.checkpoint(snapshot) }
+        }
+    }
+
+    private func open(indexes: [IndexDefinition] = []) throws -> EventStore {
+        let store = try EventStore.open(directory.path, indexes: indexes)
+        store.journal.close()
+        return store
+    }
+
+    @Test func anEmptyDirectoryGivesAStoreThatWaitsForItsGenesis() throws {
+        let store = try open()
+        #expect(store.snapshot.sequence == 0)
+        #expect(store.report.summary == "The log is new.")
+        #expect(store.report.sentences == [])
+    }
+
+    @Test func reopeningAfterEveryEventGoesOnWhereItWas() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let history = try RandomHistory(seed: seed, count: 40)
+        var expected = Snapshot()
+        var changes = ChangeSet()
+        for event in history.events {
+            try write([event])
+            try expected.fold(event, changes: &changes)
+            #expect(try open().snapshot.stateHash == expected.stateHash, "seed \(seed)")
+        }
+    }
+
+    @Test func aStartFromACheckpointEqualsAFullRefold() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let history = try RandomHistory(seed: seed, count: 150)
+        try write(history.events, checkpointingAfter: [70, 110])
+        let store = try open(indexes: [.records(type: "T1")])
+        #expect(store.report.checkpoint == 110)
+        #expect(store.report.foldedEvents == UInt64(history.events.count) - 110)
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash, "seed \(seed)")
+        let type = try #require(store.snapshot.symbols.findName("T1"))
+        let ofType = store.snapshot.recordsInCreationOrder().filter {
+            store.snapshot.type(of: $0) == type
+        }
+        #expect(store.snapshot.indexes.records(of: type)?.count == ofType.count)
+    }
+
+    @Test func aDamagedCheckpointIsPassedOverAndSaid() throws {
+        let history = try RandomHistory(seed: 1, count: 60)
+        try write(history.events, checkpointingAfter: [20, 40])
+        let name = "00000000000000000040.checkpoint"
+        let file = try POSIXFileSystem().open("\(directory.path)/checkpoints/\(name)", .readWrite)
+        try file.writeAll([0xFF, 0xFF, 0xFF], at: 200)
+        file.close()
+        let store = try open()
+        #expect(store.report.checkpoint == 20)
+        #expect(store.report.sentences.count == 1)
+        #expect(store.report.sentences.first?.contains(name) == true)
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+    }
+
+    @Test func aCheckpointOfAnotherFoldVersionIsNotRead() throws {
+        let history = try RandomHistory(seed: 2, count: 30)
+        try write(history.events)
+        let log = try EventLogWriter.open(directory.path)
+        let header = Checkpoint.Header(
+            sequence: 20, epoch: 1, foldVersion: StateFormat.version + 1, stateHash: [])
+        try log.checkpoints.write(Checkpoint(header: header, payload: [1, 2, 3]), keeping: 3)
+        log.close()
+        let store = try open()
+        #expect(store.report.checkpoint == 0)
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+    }
+
+    /// Its checksum is right and its bytes are no state: a bug of another build must not stop us.
+    @Test func aCheckpointThatIsNoStateIsPassedOverForAnOlderOne() throws {
+        let history = try RandomHistory(seed: 3, count: 30)
+        try write(history.events, checkpointingAfter: [10])
+        let log = try EventLogWriter.open(directory.path)
+        let header = Checkpoint.Header(
+            sequence: 20, epoch: 1, foldVersion: StateFormat.version, stateHash: [])
+        try log.checkpoints.write(Checkpoint(header: header, payload: [1, 2, 3]), keeping: 3)
+        log.close()
+        let store = try open()
+        #expect(store.report.checkpoint == 10)
+        #expect(
+            store.report.sentences == [
+                "Ignored the checkpoint at event 20: expected a count at byte 3 of 3."
+            ])
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+    }
+
+    @Test func aTornTailIsSaidAndTheStateIsThatOfTheEventsBefore() throws {
+        let history = try RandomHistory(seed: 4, count: 30)
+        try write(history.events)
+        let segment = "\(directory.path)/segments/00000000000000000001.log"
+        let frame = try #require(
+            try EventLogReader(directory.path).frame(containing: history.events[29].sequence))
+        let file = try POSIXFileSystem().open(segment, .readWrite)
+        try file.truncate(to: frame.offset + UInt64(frame.byteCount) - 20)
+        file.close()
+        let store = try open()
+        #expect(store.snapshot.sequence == 29)
+        #expect(store.report.sentences.count == 1)
+        #expect(store.report.sentences.first?.contains("Cut") == true)
+        var expected = Snapshot()
+        var changes = ChangeSet()
+        for event in history.events.dropLast() { try expected.fold(event, changes: &changes) }
+        #expect(store.snapshot.stateHash == expected.stateHash)
+    }
+
+    @Test func aSecondStoreOnTheDirectoryIsRefused() throws {
+        let first = try EventStore.open(directory.path)
+        defer { first.journal.close() }
+        let error = #expect(throws: EventStoreError.self) { try EventStore.open(directory.path) }
+        #expect(error?.code == .log(.locked))
+    }
+
+    @Test func eventsThatAreNoHistoryAreRefusedAndTheLockIsGivenBack() throws {
+        try write(RandomHistory(seed: 5, count: 3).events)
+        let log = try EventLogWriter.open(directory.path)
+        var batch = EventBatch()
+        batch.append(
+            NewEvent(
+                timeMicroseconds: 0,
+                body: .revocation(Revocation(mutation: 99, reason: "out of the blue"))))
+        let sequence = try log.appendAndWait(batch).lowerBound
+        log.close()
+        for _ in 0..<2 {
+            let error = #expect(throws: EventStoreError.self) { try open() }
+            #expect(error?.code == .notAHistory)
+            #expect(
+                error?.message == """
+                    Could not fold event \(sequence): it ends mutation 99, which is not waiting for \
+                    an answer. Nothing was changed.
+                    """)
+        }
+    }
+}
+
+extension FileJournal {
+    /// Appends one event at its place and waits until it is durable.
+    func appendAndWait(_ event: Event) throws {
+        let outcome = Outcome()
+        append(
+            [NewEvent(timeMicroseconds: event.timeMicroseconds, body: event.body)],
+            expecting: event.sequence - 1
+        ) { outcome.set($0) }
+        #expect(try outcome.wait().get() == event.sequence)
+    }
+}

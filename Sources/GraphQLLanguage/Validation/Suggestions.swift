@@ -1,6 +1,6 @@
 /// The part of a message that names what may have been meant, as graphql-js words it:
 /// ` Did you mean "a", "b", or "c"?`; empty without suggestions.
-func didYouMean(_ suggestions: [String], _ what: String = "") -> String {
+package func didYouMean(_ suggestions: [String], _ what: String = "") -> String {
     guard let last = suggestions.prefix(5).last else { return "" }
     let start = " Did you mean " + (what.isEmpty ? "" : what + " ")
     let others = suggestions.prefix(5).dropLast().map { "\"\($0)\"" }
@@ -12,7 +12,7 @@ func didYouMean(_ suggestions: [String], _ what: String = "") -> String {
 }
 
 /// Those of `options` that `input` may be a slip of, nearest first.
-func suggestions(for input: String, among options: [String]) -> [String] {
+package func suggestions(for input: String, among options: [String]) -> [String] {
     let measure = LexicalDistance(to: input)
     var distances: [(option: String, distance: Int)] = []
     for option in Set(options) {

@@ -1,0 +1,183 @@
+/// The checkpoints of one log. Writing them never stops the log's writer.
+package struct CheckpointFiles: Sendable {
+    /// A checkpoint file that is passed over, and why.
+    package struct Ignored: Error, Hashable, CustomStringConvertible {
+        package let file: String
+        package let reason: String
+
+        package var description: String { "Ignored \(file): \(reason)." }
+    }
+
+    private let directory: LogDirectory
+    private let storeID: StoreID
+    private var fileSystem: any FileSystem { directory.fileSystem }
+
+    init(_ directory: LogDirectory, storeID: StoreID) {
+        self.directory = directory
+        self.storeID = storeID
+    }
+
+    /// Writes a checkpoint aside, syncs it, puts it in place, and removes old ones.
+    ///
+    /// Blocks for the disk. Without room nothing changes.
+    /// - Parameters:
+    ///   - keeping: how many of the newest stay, this one included.
+    /// - Throws: `storageFull`, `readOnly`, `inputOutput`.
+    package func write(_ checkpoint: Checkpoint, keeping: Int) throws(LogError) {
+        precondition(keeping > 0, "at least the new checkpoint is kept")
+        let path = directory.checkpointPath(checkpoint.header.sequence)
+        let aside = path + ".tmp"
+        do throws(FileSystemError) {
+            let file = try fileSystem.open(aside, .replace)
+            defer { file.close() }
+            try file.writeAll(CheckpointLayout.encode(checkpoint, storeID: storeID), at: 0)
+            try file.writeAll(checkpoint.payload, at: UInt64(CheckpointLayout.headerSize))
+            try file.synchronizeData()
+            try fileSystem.rename(aside, to: path)
+            try fileSystem.synchronizeDirectory(directory.checkpointsPath)
+            try removeOld(keeping: keeping)
+        } catch {
+            try? fileSystem.remove(aside)
+            throw .checkpoint(path, error)
+        }
+    }
+
+    /// The newest valid checkpoint that this fold can use.
+    ///
+    /// - Parameters:
+    ///   - through: the log's last event. A later checkpoint is of a history that was lost.
+    /// - Returns: nil when there is none; and every file passed over on the way.
+    package func newest(
+        foldVersion: UInt32, through: UInt64
+    ) throws(LogError) -> (checkpoint: Checkpoint?, ignored: [Ignored]) {
+        var ignored: [Ignored] = []
+        for sequence in try sequences().reversed() {
+            let path = directory.checkpointPath(sequence)
+            guard sequence <= through else {
+                ignored.append(
+                    Ignored(file: path, reason: "the log ends with event \(through)"))
+                continue
+            }
+            let result = try read(sequence, foldVersion: foldVersion)
+            switch result {
+            case .success(let checkpoint): return (checkpoint, ignored)
+            case .failure(let reason): ignored.append(reason)
+            }
+        }
+        return (nil, ignored)
+    }
+
+    /// The sequences of all checkpoint files, rising; half-written ones have other names.
+    package func sequences() throws(LogError) -> [UInt64] {
+        try reading { () throws(FileSystemError) in try names().compactMap(Self.sequence(ofName:)) }
+    }
+
+    /// One checkpoint, whatever fold made it.
+    /// - Throws: `damaged` when it is not valid, `outOfRange` when there is none.
+    package func checkpoint(at sequence: UInt64) throws(LogError) -> Checkpoint {
+        guard try sequences().contains(sequence) else {
+            throw LogError(.outOfRange, "There is no checkpoint at event \(sequence).")
+        }
+        switch try read(sequence, foldVersion: nil) {
+        case .success(let checkpoint): return checkpoint
+        case .failure(let ignored):
+            throw .damaged(
+                LogDamage(
+                    file: ignored.file, offset: 0, length: nil, sequence: sequence,
+                    reason: ignored.reason))
+        }
+    }
+
+    /// Removes the checkpoints of events after `sequence`, which are no longer in the log.
+    func removeAll(after sequence: UInt64) throws(FileSystemError) {
+        let lost = try names().filter { (Self.sequence(ofName: $0) ?? 0) > sequence }
+        guard !lost.isEmpty else { return }
+        for name in lost { try fileSystem.remove(directory.checkpointsPath + "/" + name) }
+        try fileSystem.synchronizeDirectory(directory.checkpointsPath)
+    }
+
+    private func read(
+        _ sequence: UInt64, foldVersion: UInt32?
+    ) throws(LogError) -> Result<Checkpoint, Ignored> {
+        let path = directory.checkpointPath(sequence)
+        let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        defer { file.close() }
+        let (bytes, size) = try reading { () throws(FileSystemError) in
+            (try file.bytes(at: 0, count: CheckpointLayout.headerSize), try file.size())
+        }
+        do throws(CheckpointFault) {
+            let (header, length, checksum) = try CheckpointLayout.read(
+                bytes, sequence: sequence, storeID: storeID)
+            if let foldVersion, header.foldVersion != foldVersion {
+                return .failure(
+                    Ignored(
+                        file: path,
+                        reason: "fold version \(header.foldVersion) made it, this is \(foldVersion)"
+                    ))
+            }
+            guard size == length + UInt64(CheckpointLayout.headerSize) else { throw .cutShort }
+            let payload = try payload(of: file, count: Int(length))
+            guard payload.count == Int(length), Checksum.crc32(payload) == checksum else {
+                throw .payloadChecksum
+            }
+            return .success(Checkpoint(header: header, payload: payload))
+        } catch {
+            return .failure(Ignored(file: path, reason: error.sentence))
+        }
+    }
+
+    /// What cannot be read is as good as not there: an older checkpoint or a refold does it too.
+    private func payload(of file: any File, count: Int) throws(CheckpointFault) -> [UInt8] {
+        do throws(FileSystemError) {
+            return try file.bytes(at: UInt64(CheckpointLayout.headerSize), count: count)
+        } catch {
+            throw .cutShort
+        }
+    }
+
+    private func removeOld(keeping: Int) throws(FileSystemError) {
+        let names = try names()
+        let sequences = names.compactMap(Self.sequence(ofName:))
+        for sequence in sequences.dropLast(keeping) {
+            try fileSystem.remove(directory.checkpointPath(sequence))
+        }
+        for name in names where name.hasSuffix(".tmp") {
+            try fileSystem.remove(directory.checkpointsPath + "/" + name)
+        }
+    }
+
+    private func names() throws(FileSystemError) -> [String] {
+        do throws(FileSystemError) {
+            return try fileSystem.list(directory.checkpointsPath)
+        } catch  where error.isMissingFile {
+            return []
+        }
+    }
+
+    private static func sequence(ofName name: String) -> UInt64? {
+        guard name.hasSuffix(".checkpoint"), name.utf8.count == 31 else { return nil }
+        let digits = name.prefix(20)
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt64(digits)
+    }
+}
+
+extension LogDirectory {
+    func checkpointPath(_ sequence: UInt64) -> String {
+        "\(checkpointsPath)/\(sequence.twentyDigits).checkpoint"
+    }
+}
+
+extension EventLogWriter {
+    /// The log's checkpoints, to be written and read.
+    package var checkpoints: CheckpointFiles {
+        CheckpointFiles(directory, storeID: metadata.storeID)
+    }
+}
+
+extension EventLogReader {
+    /// The log's checkpoints, to be read.
+    package var checkpoints: CheckpointFiles {
+        CheckpointFiles(directory, storeID: metadata.storeID)
+    }
+}

@@ -1,0 +1,198 @@
+/// Reads a log without ever writing to its directory or taking its lock.
+///
+/// Works on a copy, and on a log that a server is writing: what is appended later is seen by
+/// asking again. Such a reader may see the newest frame a moment before it is synced; a server
+/// bounds its own reading by what is acknowledged (``EventCursor/through``).
+///
+///     let reader = try EventLogReader("relay-data")
+///     let events = reader.events(from: 412)
+///     while let recorded = try events.next() { … }
+package struct EventLogReader: Sendable {
+    let directory: LogDirectory
+    /// As it was when the reader was made.
+    package let metadata: LogMetadata
+
+    /// - Throws: `notFound`, `damaged` (META), `futureVersion`, `inputOutput`.
+    package init(
+        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws(LogError) {
+        self.directory = LogDirectory(path: directory, fileSystem: fileSystem)
+        guard let metadata = try self.directory.metadata() else { throw .notFound(directory) }
+        self.metadata = metadata
+    }
+
+    /// The first event kept: 1, or later in a log that was compacted.
+    package func firstSequence() throws(LogError) -> UInt64 {
+        guard let first = try segments().first else { throw .missingSegments(directory) }
+        return first
+    }
+
+    /// Where the log stands now. Reads the last segment.
+    ///
+    /// - Throws: `damaged` when the last segment is, beyond an unfinished write at its end.
+    package func head() throws(LogError) -> LogHead {
+        guard let last = try segments().last else { throw .missingSegments(directory) }
+        let header = try directory.openSegment(last, of: metadata.storeID).header
+        var head = LogHead(
+            sequence: last - 1, epoch: header.epoch, hash: header.previousChain)
+        let frames = FrameCursor(
+            directory, storeID: metadata.storeID, from: last, skipsDamage: false)
+        while let frame = try frames.next() {
+            head = LogHead(
+                sequence: frame.header.lastSequence, epoch: frame.header.epoch,
+                hash: frame.header.chain)
+        }
+        return head
+    }
+
+    /// Events from a sequence on (the first kept when nil), in order.
+    ///
+    /// - Parameter skippingDamage: reads on behind what cannot be read, which
+    ///   ``EventCursor/damages`` then lists; otherwise damage is thrown.
+    package func events(
+        from sequence: UInt64? = nil, skippingDamage: Bool = false
+    ) throws(LogError) -> EventCursor {
+        let start = if let sequence { sequence } else { try firstSequence() }
+        return EventCursor(
+            FrameCursor(
+                directory, storeID: metadata.storeID, from: start, skipsDamage: skippingDamage),
+            from: start)
+    }
+
+    /// Where the frame with an event is, and what its header says; nil when it is not written yet.
+    package func frame(containing sequence: UInt64) throws(LogError) -> FrameInfo? {
+        try frames(from: sequence).next()
+    }
+
+    /// The frames with events from a sequence on, for tools that show bytes.
+    package func frames(
+        from sequence: UInt64? = nil, skippingDamage: Bool = false
+    ) throws(LogError) -> FrameInfoCursor {
+        let start = if let sequence { sequence } else { try firstSequence() }
+        return FrameInfoCursor(
+            FrameCursor(
+                directory, storeID: metadata.storeID, from: start, skipsDamage: skippingDamage))
+    }
+
+    func segments() throws(LogError) -> [UInt64] {
+        try reading { () throws(FileSystemError) in try directory.segments().first }
+    }
+}
+
+/// Moves through a log's events, one frame in memory at a time.
+///
+/// At the end `next` gives nil, and events appended since when it is called again.
+/// Not Sendable: it moves.
+package final class EventCursor {
+    /// The last event to give out; raise it to read on.
+    package var through = UInt64.max
+    private let frames: FrameCursor
+    private var sequence: UInt64
+    private var rest: UnsafeRawBufferPointer.SubSequence
+    private var restSequence: UInt64
+
+    init(_ frames: FrameCursor, from sequence: UInt64) {
+        self.frames = frames
+        self.sequence = sequence
+        restSequence = sequence
+        rest = UnsafeRawBufferPointer(start: nil, count: 0)[...]
+    }
+
+    /// What could not be read so far, when damage is skipped.
+    package var damages: [LogDamage] { frames.damages }
+
+    /// The sequence of the event that `next` gives when nothing is skipped.
+    package var nextSequence: UInt64 { sequence }
+
+    package func next() throws(LogError) -> RecordedEvent? {
+        try next { sequence, kind, time, payload in
+            RecordedEvent(
+                sequence: sequence,
+                event: LogEvent(kind: kind, timeMicroseconds: time, payload: [UInt8](payload)))
+        }
+    }
+
+    /// Calls `body` with the next event, without copying its payload.
+    ///
+    /// - Parameter body: takes sequence, kind, time in microseconds and payload; the payload is
+    ///   gone when it returns.
+    package func next<Result>(
+        _ body: (UInt64, EventKind, Int64, UnsafeRawBufferPointer) -> Result
+    ) throws(LogError) -> Result? {
+        guard sequence <= through else { return nil }
+        while rest.isEmpty || restSequence < sequence {
+            if rest.isEmpty {
+                guard let frame = try frames.next() else { return nil }
+                rest = frame.payload[...]
+                restSequence = frame.header.firstSequence
+                // Damage that was skipped is a gap.
+                sequence = max(sequence, restSequence)
+                guard sequence <= through else { return nil }
+            } else {
+                dropEvent()
+            }
+        }
+        let event = UnsafeRawBufferPointer(rebasing: rest)
+        let length = Int(event.littleEndian(UInt32.self, at: 0))
+        let result = body(
+            restSequence, EventKind(rawValue: event[4]), event.littleEndian(Int64.self, at: 8),
+            event.part(EventLayout.headerSize..<EventLayout.headerSize + length))
+        dropEvent()
+        sequence = restSequence
+        return result
+    }
+
+    private func dropEvent() {
+        let length = UnsafeRawBufferPointer(rebasing: rest).littleEndian(UInt32.self, at: 0)
+        rest = rest.dropFirst(EventLayout.headerSize + Int(length))
+        restSequence += 1
+    }
+}
+
+/// Where a frame is and what its header says.
+package struct FrameInfo: Sendable, Hashable {
+    /// Path of the segment.
+    package let segment: String
+    /// Offset in the segment, as it was before it was compressed.
+    package let offset: UInt64
+    package let byteCount: Int
+    package let sequences: ClosedRange<UInt64>
+    package let epoch: UInt32
+    package let durableThrough: UInt64
+    /// The crc32 of its events.
+    package let checksum: UInt32
+    package let chain: ChainHash
+    /// Written under a weaker durability than `always`.
+    package let wasAcknowledgedEarly: Bool
+}
+
+/// Moves through a log's frames. Not Sendable: it moves.
+package final class FrameInfoCursor {
+    private let frames: FrameCursor
+
+    init(_ frames: FrameCursor) {
+        self.frames = frames
+    }
+
+    package var damages: [LogDamage] { frames.damages }
+
+    /// The next frame; nil at the end, until more is appended.
+    package func next() throws(LogError) -> FrameInfo? {
+        guard let frame = try frames.next(), let segment = frames.segmentPath else { return nil }
+        let header = frame.header
+        return FrameInfo(
+            segment: segment, offset: frame.offset, byteCount: header.size,
+            sequences: header.firstSequence...header.lastSequence, epoch: header.epoch,
+            durableThrough: header.durableThrough, checksum: header.payloadChecksum,
+            chain: header.chain, wasAcknowledgedEarly: header.flags.contains(.acknowledgedEarly))
+    }
+}
+
+extension LogError {
+    static func missingSegments(_ directory: LogDirectory) -> LogError {
+        .damaged(
+            LogDamage(
+                file: directory.segmentsPath, offset: 0, length: nil, sequence: nil,
+                reason: "all segments are missing"))
+    }
+}

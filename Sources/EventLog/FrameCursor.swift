@@ -1,0 +1,151 @@
+/// Walks the frames of a log across its segments, also while a writer appends to it.
+///
+/// Not Sendable: it moves, and what it returns points into its window.
+final class FrameCursor {
+    private let directory: LogDirectory
+    private let storeID: StoreID
+    private let skipsDamage: Bool
+    private var scanner: FrameScanner?
+    /// The first sequence that has not been passed.
+    private(set) var nextSequence: UInt64
+    /// What could not be read so far; filled when damage is skipped.
+    private(set) var damages: [LogDamage] = []
+
+    init(_ directory: LogDirectory, storeID: StoreID, from sequence: UInt64, skipsDamage: Bool) {
+        self.directory = directory
+        self.storeID = storeID
+        self.skipsDamage = skipsDamage
+        nextSequence = sequence
+    }
+
+    /// The segment that the last returned frame is in.
+    var segmentPath: String? { scanner?.source.path }
+
+    /// The next frame with events from ``nextSequence`` on; nil when no more is written yet.
+    func next() throws(LogError) -> ScannedFrame? {
+        while true {
+            guard let scanner = try currentScanner() else { return nil }
+            do throws(LogError) {
+                switch try scanner.next() {
+                case .frame(let frame):
+                    if let delivered = deliver(frame) { return delivered }
+                case .end:
+                    if try leave(scanner, fault: nil) { return nil }
+                case .fault(let fault):
+                    if try leave(scanner, fault: fault) { return nil }
+                }
+            } catch {
+                guard skipsDamage, let damage = error.damage else { throw error }
+                damages.append(damage)
+                guard try goOn(behind: scanner) else { return nil }
+            }
+        }
+    }
+
+    private func deliver(_ frame: ScannedFrame) -> ScannedFrame? {
+        let header = frame.header
+        guard header.count > 0, header.lastSequence >= nextSequence else { return nil }
+        nextSequence = header.lastSequence + 1
+        return frame
+    }
+
+    private func currentScanner() throws(LogError) -> FrameScanner? {
+        if let scanner { return scanner }
+        let segments = try segments()
+        guard let first = segments.first else { return nil }
+        guard let last = segments.last(where: { $0 <= nextSequence }) else {
+            throw .outOfRange(nextSequence, kept: first...first)
+        }
+        return try enter(last)
+    }
+
+    private func enter(_ firstSequence: UInt64) throws(LogError) -> FrameScanner {
+        let scanner = FrameScanner(try open(firstSequence), lookingFor: nextSequence)
+        self.scanner = scanner
+        return scanner
+    }
+
+    /// Frames say enough of themselves to be read behind a header that is damaged.
+    private func open(_ firstSequence: UInt64) throws(LogError) -> any SegmentSource {
+        do throws(LogError) {
+            return try directory.openSegment(firstSequence, of: storeID)
+        } catch {
+            guard let damage = error.damage else { throw error }
+            try note(damage)
+            return try directory.openSegmentWithoutHeader(firstSequence, of: storeID)
+        }
+    }
+
+    /// The segment has no valid frame at the scanner's place: goes on behind it, if that is
+    /// possible.
+    ///
+    /// - Returns: true when this is the end of what is written.
+    private func leave(_ scanner: FrameScanner, fault: FrameFault?) throws(LogError) -> Bool {
+        let expected = scanner.nextSequence ?? nextSequence
+        let later = try segments().filter { $0 > scanner.source.header.firstSequence }
+        if fault == nil, later.first == expected {
+            _ = try enter(expected)
+            return false
+        }
+        if let next = later.first {
+            // A writer may have filled this segment and begun the next since it was looked at.
+            if case .frame = try scanner.peek() { return false }
+            return try passDamage(
+                in: scanner, fault: fault ?? .missing(min(expected, next)..<next), nextSegment: next
+            )
+        }
+        switch try SegmentTail.examine(
+            scanner.source, at: scanner.offset, fault: fault, nextSequence: expected)
+        {
+        case .clean, .torn: return true
+        case .damaged: return try passDamage(in: scanner, fault: fault ?? .magic, nextSegment: nil)
+        }
+    }
+
+    /// Notes the damage and goes on with the next valid frame, or throws it.
+    private func passDamage(
+        in scanner: FrameScanner, fault: FrameFault, nextSegment: UInt64?
+    ) throws(LogError) -> Bool {
+        let source = scanner.source
+        let size = try source.size()
+        let resume = try FrameSearch(source).frame(
+            from: scanner.offset + 8, through: size, where: { _ in true })
+        try note(
+            LogDamage(
+                file: source.path, offset: scanner.offset,
+                length: resume.map { $0 - scanner.offset }, sequence: scanner.nextSequence,
+                reason: fault.sentence))
+        if let resume {
+            scanner.skip(to: resume)
+            return false
+        }
+        guard let nextSegment else { return true }
+        nextSequence = max(nextSequence, nextSegment)
+        _ = try enter(nextSegment)
+        return false
+    }
+
+    /// A stretch of the segment cannot be read at all: goes on with what comes after it.
+    private func goOn(behind scanner: FrameScanner) throws(LogError) -> Bool {
+        let source = scanner.source
+        if let offset = source.readable(after: scanner.offset) {
+            scanner.skip(to: offset)
+            return true
+        }
+        guard let next = try segments().first(where: { $0 > source.header.firstSequence }) else {
+            return false
+        }
+        nextSequence = max(nextSequence, next)
+        _ = try enter(next)
+        return true
+    }
+
+    private func note(_ damage: LogDamage) throws(LogError) {
+        guard skipsDamage else { throw .damaged(damage) }
+        damages.append(damage)
+    }
+
+    private func segments() throws(LogError) -> [UInt64] {
+        try reading { () throws(FileSystemError) in try directory.segments().first }
+    }
+}

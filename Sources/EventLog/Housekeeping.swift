@@ -1,0 +1,118 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What a writer's background thread has to do, as a state machine without disk.
+struct HousekeepingQueue {
+    enum Task: Equatable {
+        case fillSpare(sizeBytes: UInt64)
+        case deflate(UInt64)
+    }
+
+    /// How many spares to keep ready.
+    var sparesWanted: Int
+    private let deflates: Bool
+    private(set) var spares: [SegmentSupply.Spare] = []
+    private var spareSize: UInt64
+    private var mayFill = true
+    private var sealed: [UInt64] = []
+    private(set) var isStopped = false
+
+    init(_ log: RecoveredLog, options: EventLogOptions) {
+        sparesWanted = options.segmentsAhead
+        spares = log.spares
+        spareSize = min(log.limit * 2, options.segmentSizeBytes)
+        deflates = options.deflatesSealedSegments
+        sealed = deflates ? log.segments.dropLast() : []
+    }
+
+    /// True while spares are missing and more are being made.
+    var isFilling: Bool { mayFill && spares.count < sparesWanted && !isStopped }
+
+    var hasWork: Bool { sparesWanted > 0 || deflates }
+
+    /// Spares come first: an append may soon need one, while nobody waits for a deflated segment.
+    mutating func next() -> Task? {
+        if isFilling { return .fillSpare(sizeBytes: spareSize) }
+        return sealed.isEmpty ? nil : .deflate(sealed.removeFirst())
+    }
+
+    mutating func filled(_ spare: SegmentSupply.Spare?) {
+        if let spare { spares.append(spare) } else { mayFill = false }
+    }
+
+    /// The writer goes on to the next segment: with a spare, when one is ready.
+    mutating func takeSpare() -> SegmentSupply.Spare? {
+        // Filling failed for want of room, perhaps; a new segment is a good time to try again.
+        mayFill = true
+        return spares.isEmpty ? nil : spares.removeFirst()
+    }
+
+    mutating func began(sealing previous: UInt64, nextSpareSize: UInt64) {
+        spareSize = nextSpareSize
+        if deflates { sealed.append(previous) }
+    }
+
+    mutating func stop() {
+        isStopped = true
+    }
+}
+
+/// The thread that fills segments with zeros ahead of the writer and deflates those behind it.
+///
+/// Whatever fails here is tried again later or left undone: appending needs none of it.
+final class Housekeeping: Sendable {
+    let queue: Monitor<HousekeepingQueue>
+    private let thread: BlockingThread
+
+    /// - Returns: nil when there will never be anything to do.
+    init?(
+        _ queue: HousekeepingQueue, directory: LogDirectory, storeID: StoreID
+    ) {
+        guard queue.hasWork else { return nil }
+        let queue = Monitor(queue)
+        self.queue = queue
+        thread = BlockingThread {
+            Self.yieldToOthers()
+            let supply = SegmentSupply(directory: directory)
+            let isStopped: @Sendable () -> Bool = { queue.withLock { $0.isStopped } }
+            let deflater = SegmentDeflater(
+                directory: directory, storeID: storeID, isCancelled: isStopped)
+            while let task = Self.nextTask(queue) {
+                switch task {
+                case .fillSpare(let size):
+                    let spare = try? supply.fill(size: size, isCancelled: isStopped)
+                    queue.update { $0.filled(spare ?? nil) }
+                case .deflate(let segment):
+                    // A damaged segment stays as it is, for whoever reads it to say so.
+                    _ = try? deflater.deflate(segment)
+                }
+            }
+        }
+    }
+
+    /// Gives up what is under way and waits for the thread.
+    func stop() {
+        queue.update { $0.stop() }
+        thread.join()
+    }
+
+    private static func nextTask(_ queue: Monitor<HousekeepingQueue>) -> HousekeepingQueue.Task? {
+        queue.wait { queue -> HousekeepingQueue.Task?? in
+            if queue.isStopped { return .some(nil) }
+            return queue.next().map { .some($0) }
+        }
+    }
+
+    /// Deflating takes a processor for seconds; whoever answers requests goes first.
+    private static func yieldToOthers() {
+        #if os(Linux)
+            // On Linux a priority belongs to the thread, and 0 names the calling one.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+        #endif
+    }
+}

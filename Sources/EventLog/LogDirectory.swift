@@ -1,0 +1,108 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The names in a log's directory, and what is found under them.
+///
+///     META         format version, store id, epoch
+///     LOCK         locked by the one writer; holds its process id
+///     segments/    <first sequence, 20 digits>.log, and …log.torn beside one that was cut
+///     checkpoints/ <sequence, 20 digits>.checkpoint
+///     spare/       segments being prepared; nothing in it is part of the log
+struct LogDirectory: Sendable {
+    let path: String
+    let fileSystem: any FileSystem
+
+    var segmentsPath: String { path + "/segments" }
+    var checkpointsPath: String { path + "/checkpoints" }
+    var sparePath: String { path + "/spare" }
+    var lockPath: String { path + "/LOCK" }
+    var metadataPath: String { path + "/" + LogMetadata.fileName }
+
+    func segmentPath(_ firstSequence: UInt64) -> String {
+        "\(segmentsPath)/\(firstSequence.twentyDigits).log"
+    }
+
+    /// The first sequence in a segment's file name, or nil for any other name.
+    static func firstSequence(ofName name: String) -> UInt64? {
+        guard name.hasSuffix(".log"), name.utf8.count == 24 else { return nil }
+        let digits = name.dropLast(4)
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt64(digits)
+    }
+
+    func create() throws(FileSystemError) {
+        for directory in [path, segmentsPath, checkpointsPath, sparePath] {
+            try fileSystem.createDirectory(directory)
+        }
+        try fileSystem.synchronizeDirectory(path)
+    }
+
+    /// Takes the lock of the one writer, making the directory when there is none.
+    ///
+    /// The lock goes with the process, however it ends; the file stays.
+    func takeLock() throws(LogError) -> any File {
+        let holder: String?
+        do throws(FileSystemError) {
+            try create()
+            let file = try fileSystem.open(lockPath, .create)
+            if try file.tryLock() {
+                try file.truncate(to: 0)
+                try file.writeAll(Array("\(getpid())\n".utf8), at: 0)
+                return file
+            }
+            holder = try Self.processNumber(in: file)
+        } catch {
+            throw .opening(path, error)
+        }
+        throw .locked(path, holder: holder.map { "process \($0)" } ?? "another process")
+    }
+
+    private static func processNumber(in lock: any File) throws(FileSystemError) -> String? {
+        let text = String(decoding: try lock.bytes(at: 0, count: 20), as: UTF8.self)
+        let digits = text.prefix { $0.isNumber }
+        return digits.isEmpty ? nil : String(digits)
+    }
+
+    /// First sequences of all segments, rising, and every other name in `segments/`.
+    func segments() throws(FileSystemError) -> (first: [UInt64], strays: [String]) {
+        let names: [String]
+        do throws(FileSystemError) {
+            names = try fileSystem.list(segmentsPath)
+        } catch  where error.isMissingFile {
+            return ([], [])
+        }
+        var first: [UInt64] = []
+        var strays: [String] = []
+        for name in names {
+            if let sequence = Self.firstSequence(ofName: name) {
+                first.append(sequence)
+            } else {
+                strays.append(name)
+            }
+        }
+        return (first, strays)
+    }
+
+    func metadata() throws(LogError) -> LogMetadata? {
+        guard
+            let bytes = try reading({ () throws(FileSystemError) in
+                try fileSystem.contents(of: metadataPath)
+            })
+        else { return nil }
+        return try LogMetadata.read(bytes, file: metadataPath)
+    }
+
+    func write(_ metadata: LogMetadata) throws(FileSystemError) {
+        try fileSystem.replaceFile(LogMetadata.fileName, in: path, with: metadata.encoded)
+    }
+}
+
+/// Runs file-system calls of a read; a failure becomes a ``LogError``.
+func reading<Result>(_ body: () throws(FileSystemError) -> Result) throws(LogError) -> Result {
+    do throws(FileSystemError) { return try body() } catch { throw .reading(error) }
+}

@@ -1,0 +1,118 @@
+/// What an event is, as a number on disk. Numbers this version does not know are kept as they are.
+package struct EventKind: RawRepresentable, Hashable, Sendable {
+    /// 1 to 255. Zero never stands in a log: a valid frame must not begin like unwritten space.
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let genesis = EventKind(rawValue: 1)
+    package static let schema = EventKind(rawValue: 2)
+    package static let mutation = EventKind(rawValue: 3)
+    package static let response = EventKind(rawValue: 4)
+    package static let revocation = EventKind(rawValue: 5)
+    package static let update = EventKind(rawValue: 6)
+}
+
+/// One event as the log keeps it. The log never looks inside the payload.
+package struct LogEvent: Hashable, Sendable {
+    package let kind: EventKind
+    /// Wall-clock time in microseconds since 1970, as the writer was given it.
+    package let timeMicroseconds: Int64
+    package let payload: [UInt8]
+
+    package init(kind: EventKind, timeMicroseconds: Int64, payload: [UInt8]) {
+        self.kind = kind
+        self.timeMicroseconds = timeMicroseconds
+        self.payload = payload
+    }
+}
+
+/// An event with the sequence that the log gave it.
+package struct RecordedEvent: Hashable, Sendable {
+    package let sequence: UInt64
+    package let event: LogEvent
+}
+
+/// Events encoded one after another, to be appended together: all of them or none.
+///
+/// One contiguous buffer and no allocation per event; `removeAll()` keeps the storage, so a busy
+/// writer encodes into the same memory again and again.
+///
+///     var batch = EventBatch()
+///     batch.append(kind: .mutation, timeMicroseconds: now, payload: intent)
+///     batch.append(kind: .response, timeMicroseconds: now, payload: writes)
+///     try log.enqueue(batch) { result in … }
+///
+/// Layout of one event (little-endian; docs/log-format.md):
+///
+///     offset  size
+///          0     4  payload length n
+///          4     1  kind, not zero
+///          5     3  zero
+///          8     8  time, microseconds since 1970, signed
+///         16     n  payload
+package struct EventBatch: Sendable {
+    package private(set) var bytes: [UInt8] = []
+    package private(set) var count = 0
+
+    package init() {}
+
+    package init(_ events: some Sequence<LogEvent>) {
+        for event in events {
+            append(
+                kind: event.kind, timeMicroseconds: event.timeMicroseconds, payload: event.payload)
+        }
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    package mutating func reserveCapacity(_ byteCount: Int) {
+        bytes.reserveCapacity(byteCount)
+    }
+
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        count = 0
+    }
+
+    package mutating func append(kind: EventKind, timeMicroseconds: Int64, payload: [UInt8]) {
+        payload.withUnsafeBytes {
+            append(kind: kind, timeMicroseconds: timeMicroseconds, payload: $0)
+        }
+    }
+
+    package mutating func append(
+        kind: EventKind, timeMicroseconds: Int64, payload: UnsafeRawBufferPointer
+    ) {
+        precondition(kind.rawValue != 0, "an event kind is 1 to 255")
+        precondition(payload.count <= EventLayout.maximumPayload, "an event is under 1 GiB")
+        withUnsafeTemporaryAllocation(byteCount: EventLayout.headerSize, alignment: 8) { header in
+            header.storeLittleEndian(UInt32(payload.count), at: 0)
+            header.storeLittleEndian(UInt32(kind.rawValue), at: 4)
+            header.storeLittleEndian(timeMicroseconds, at: 8)
+            bytes.append(contentsOf: header)
+        }
+        bytes.append(contentsOf: payload)
+        count += 1
+    }
+}
+
+/// Where the parts of an encoded event are.
+enum EventLayout {
+    static let headerSize = 16
+    static let maximumPayload = FrameLayout.maximumPayload - headerSize
+
+    /// The number of events that fill `bytes` exactly; nil when they do not.
+    static func count(in bytes: UnsafeRawBufferPointer) -> Int? {
+        var offset = 0
+        var count = 0
+        while offset < bytes.count {
+            guard bytes.count - offset >= headerSize, bytes[offset + 4] != 0 else { return nil }
+            offset += headerSize + Int(bytes.littleEndian(UInt32.self, at: offset))
+            count += 1
+        }
+        return offset == bytes.count ? count : nil
+    }
+}

@@ -1,0 +1,143 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// State behind a lock that threads can also wait on.
+///
+/// `Synchronization.Mutex` has no condition variable, and the sync thread has to sleep until there
+/// is work. `@unchecked Sendable`: `state` is touched only with `mutex` held.
+final class Monitor<State>: @unchecked Sendable {
+    private var state: State
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init(_ state: sending State) {
+        self.state = state
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(changed, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(changed)
+        pthread_mutex_destroy(mutex)
+        changed.deallocate()
+        mutex.deallocate()
+    }
+
+    func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
+    /// Changes the state and wakes everyone who waits on it.
+    func update<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            // Unlocked first, or whoever wakes up runs straight into the lock.
+            pthread_mutex_unlock(mutex)
+            pthread_cond_broadcast(changed)
+        }
+        return try body(&state)
+    }
+
+    /// Wakes everyone who waits, to ask again.
+    func notify() {
+        pthread_cond_broadcast(changed)
+    }
+
+    /// Waits until `body` gives an answer, asking again after every ``update(_:)``.
+    @discardableResult
+    func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            pthread_cond_wait(changed, mutex)
+        }
+    }
+
+    /// As ``wait(_:)``, but gives up after a time.
+    func wait<Result>(milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        var deadline = timespec()
+        clock_gettime(CLOCK_REALTIME, &deadline)
+        deadline.tv_sec += milliseconds / 1000
+        deadline.tv_nsec += (milliseconds % 1000) * 1_000_000
+        if deadline.tv_nsec >= 1_000_000_000 {
+            deadline.tv_sec += 1
+            deadline.tv_nsec -= 1_000_000_000
+        }
+        while true {
+            if let result = body(&state) { return result }
+            if pthread_cond_timedwait(changed, mutex, &deadline) == ETIMEDOUT {
+                return body(&state)
+            }
+        }
+    }
+}
+
+/// A thread of its own for work that blocks, which Swift's cooperative pool must not be given.
+final class BlockingThread: Sendable {
+    private let finished = Monitor(false)
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        let work = Work(finished: finished, body: body)
+        let argument = Unmanaged.passRetained(work).toOpaque()
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        let result = pthread_create(&thread, nil, runBlockingThread, argument)
+        precondition(result == 0, "the system gives no more threads")
+        #if canImport(Darwin)
+            if let thread { pthread_detach(thread) }
+        #else
+            pthread_detach(thread)
+        #endif
+    }
+
+    /// Waits until the body has returned.
+    func join() {
+        finished.wait { $0 ? true : nil }
+    }
+
+    fileprivate final class Work: Sendable {
+        let finished: Monitor<Bool>
+        let body: @Sendable () -> Void
+
+        init(finished: Monitor<Bool>, body: @escaping @Sendable () -> Void) {
+            self.finished = finished
+            self.body = body
+        }
+    }
+}
+
+#if canImport(Darwin)
+    private func runBlockingThread(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
+    {
+        run(Unmanaged<BlockingThread.Work>.fromOpaque(argument).takeRetainedValue())
+    }
+#else
+    private func runBlockingThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+    {
+        guard let argument else { return nil }
+        return run(Unmanaged<BlockingThread.Work>.fromOpaque(argument).takeRetainedValue())
+    }
+#endif
+
+private func run(_ work: BlockingThread.Work) -> UnsafeMutableRawPointer? {
+    work.body()
+    work.finished.update { $0 = true }
+    return nil
+}

@@ -1,0 +1,170 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The disk itself.
+package struct POSIXFileSystem: FileSystem {
+    package init() {}
+
+    package func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+        let flags =
+            switch mode {
+            case .read: O_RDONLY
+            case .readWrite: O_RDWR
+            case .create: O_RDWR | O_CREAT
+            case .replace: O_RDWR | O_CREAT | O_TRUNC
+            }
+        let descriptor = try check("open", path) { systemOpen(path, flags | O_CLOEXEC, 0o644) }
+        return POSIXFile(descriptor: descriptor, path: path)
+    }
+
+    package func rename(
+        _ source: String, to destination: String
+    ) throws(FileSystemError) {
+        try check("rename", "\(source) to \(destination)") { systemRename(source, destination) }
+    }
+
+    package func remove(_ path: String) throws(FileSystemError) {
+        try check("unlink", path) { unlink(path) }
+    }
+
+    package func list(_ directory: String) throws(FileSystemError) -> [String] {
+        guard let stream = opendir(directory) else {
+            throw FileSystemError(call: "opendir", path: directory, errno: systemErrno)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    package func createDirectory(_ path: String) throws(FileSystemError) {
+        do throws(FileSystemError) {
+            try check("mkdir", path) { mkdir(path, 0o755) }
+        } catch  where error.errno == EEXIST {}
+    }
+
+    package func synchronizeDirectory(_ path: String) throws(FileSystemError) {
+        let descriptor = try check("open", path) { systemOpen(path, O_RDONLY | O_CLOEXEC, 0) }
+        defer { _ = systemClose(descriptor) }
+        try check("fsync", path) { fsync(descriptor) }
+    }
+}
+
+/// A file descriptor that closes itself.
+///
+/// `@unchecked Sendable`: the kernel takes positioned reads and writes on one descriptor from any
+/// thread; the only mutable state, whether it was closed, is owned by whoever calls `close`, and
+/// `deinit` runs after every other use.
+final class POSIXFile: File, @unchecked Sendable {
+    let path: String
+    private let descriptor: Int32
+    private var isOpen = true
+
+    init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { close() }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = systemClose(descriptor)
+    }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(FileSystemError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = try check("pread", path) {
+                pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) -> Int {
+        try check("pwrite", path) {
+            pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+        }
+    }
+
+    func synchronizeData() throws(FileSystemError) {
+        #if canImport(Darwin)
+            // fsync on macOS stops at the drive's cache; F_FULLFSYNC reaches the medium.
+            try check("fcntl(F_FULLFSYNC)", path) { fcntl(descriptor, F_FULLFSYNC) }
+        #else
+            try check("fdatasync", path) { fdatasync(descriptor) }
+        #endif
+    }
+
+    func truncate(to size: UInt64) throws(FileSystemError) {
+        try check("ftruncate", path) { ftruncate(descriptor, off_t(size)) }
+    }
+
+    func size() throws(FileSystemError) -> UInt64 {
+        var status = stat()
+        try check("fstat", path) { fstat(descriptor, &status) }
+        return UInt64(status.st_size)
+    }
+
+    func tryLock() throws(FileSystemError) -> Bool {
+        do throws(FileSystemError) {
+            try check("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
+            return true
+        } catch  where error.errno == EWOULDBLOCK {
+            return false
+        }
+    }
+}
+
+extension FileSystemError {
+    static let inputOutput = EIO
+    package var isMissingFile: Bool { errno == ENOENT }
+    /// The disk or the quota is full: worth another try once there is room.
+    package var isStorageFull: Bool { errno == ENOSPC || errno == EDQUOT }
+    package var isReadOnly: Bool { errno == EROFS || errno == EACCES || errno == EPERM }
+}
+
+extension FileSystemError: CustomStringConvertible {
+    /// For example `pwrite on log/segments/1.log: No space left on device`.
+    package var description: String { "\(call) on \(path): \(String(cString: strerror(errno)))" }
+}
+
+/// Runs a system call until no signal interrupts it; a negative result becomes an error.
+@discardableResult
+private func check<Count: SignedInteger>(
+    _ call: String, _ path: String, _ body: () -> Count
+) throws(FileSystemError) -> Count {
+    while true {
+        let result = body()
+        if result >= 0 { return result }
+        let code = systemErrno
+        if code != EINTR { throw FileSystemError(call: call, path: path, errno: code) }
+    }
+}
+
+// Inside the types above these names mean the methods.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    open(path, flags, mode)
+}
+private func systemRename(_ source: String, _ destination: String) -> Int32 {
+    rename(source, destination)
+}
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+private var systemErrno: Int32 { errno }

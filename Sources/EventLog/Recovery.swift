@@ -1,0 +1,320 @@
+/// What opening a log for writing found and did. `sentences` is what a server says of it.
+package struct RecoveryReport: Sendable, Equatable {
+    package struct TornTail: Sendable, Equatable {
+        package let segment: String
+        /// Where the segment was cut.
+        package let offset: UInt64
+        package let byteCount: UInt64
+        package let copy: String
+    }
+
+    /// The log did not exist before.
+    package var isNew = false
+    package var tornTail: TornTail?
+    /// Segments whose creation a crash interrupted, set aside; no event was in them.
+    package var unfinishedSegments: [String] = []
+    /// Names in `segments/` that are not the log's; left alone.
+    package var strayFiles: [String] = []
+    /// The new epoch, when acknowledged events may have been lost under a weaker durability.
+    package var raisedEpoch: UInt32?
+
+    /// One sentence for each thing worth saying; empty after an ordinary close.
+    package var sentences: [String] {
+        var sentences: [String] = []
+        if let tornTail {
+            sentences.append(
+                "Cut \(tornTail.byteCount) bytes of an unfinished write off \(tornTail.segment) at "
+                    + "byte \(tornTail.offset); they are kept in \(tornTail.copy). "
+                    + "No acknowledged event was in them.")
+        }
+        for segment in unfinishedSegments {
+            sentences.append(
+                "Set aside a segment whose creation had not finished: \(segment).")
+        }
+        if let raisedEpoch {
+            sentences.append(
+                "The log was not closed and ran without durability \"always\", so acknowledged "
+                    + "events may be missing; its epoch is now \(raisedEpoch).")
+        }
+        return sentences
+    }
+}
+
+/// A log ready to be appended to.
+struct RecoveredLog {
+    var metadata: LogMetadata
+    var head: LogHead
+    /// The first sequence of every segment, rising.
+    var segments: [UInt64]
+    /// The last segment, and where its next frame belongs.
+    var segment: any File
+    var offset: UInt64
+    /// Where that segment ends.
+    var limit: UInt64
+    /// Files of zeros that an earlier process left.
+    var spares: [SegmentSupply.Spare]
+    var report: RecoveryReport
+}
+
+/// Brings a log's directory into the state in which appending goes on, under the lock.
+///
+/// Changes nothing but what no acknowledged event is in: a write or a creation that a crash
+/// interrupted. Everything else that is wrong is an error with file and byte.
+struct Recovery {
+    let directory: LogDirectory
+    let options: EventLogOptions
+
+    private var fileSystem: any FileSystem { directory.fileSystem }
+
+    func run() throws(LogError) -> RecoveredLog {
+        var report = RecoveryReport()
+        let (segments, strays) = try reading { () throws(FileSystemError) in
+            try directory.segments()
+        }
+        report.strayFiles = strays.filter { !$0.hasSuffix(".torn") }
+        guard let metadata = try directory.metadata() else {
+            try refuseForeignSegments(segments)
+            report.isNew = true
+            return try create(storeID: options.storeID ?? .random(), over: segments, report: report)
+        }
+        return try open(metadata, segments: segments, report: report)
+    }
+
+    // MARK: A log that is there
+
+    private func open(
+        _ metadata: LogMetadata, segments: [UInt64], report: RecoveryReport
+    ) throws(LogError) -> RecoveredLog {
+        var report = report
+        var segments = segments
+        while let last = segments.last, try isUnfinished(last) {
+            report.unfinishedSegments.append(try setAside(last))
+            segments.removeLast()
+        }
+        guard let last = segments.last else {
+            throw .missingSegments(directory)
+        }
+        try checkSuccession(segments, metadata)
+
+        let source = try directory.openSegment(last, of: metadata.storeID)
+        let scanner = FrameScanner(source)
+        var hash = source.header.previousChain
+        var lastFlags: FrameHeader.Flags = .closing
+        var fault: FrameFault?
+        scan: while true {
+            switch try scanner.next() {
+            case .frame(let frame):
+                hash = frame.header.chain
+                lastFlags = frame.header.flags
+            case .end: break scan
+            case .fault(let found):
+                fault = found
+                break scan
+            }
+        }
+        let sequence = (scanner.nextSequence ?? last) - 1
+        switch try SegmentTail.examine(
+            source, at: scanner.offset, fault: fault, nextSequence: sequence + 1)
+        {
+        case .clean: break
+        case .damaged(let damage): throw .damaged(damage)
+        case .torn(let extent): report.tornTail = try cut(extent, of: source)
+        }
+
+        var metadata = metadata
+        metadata.epoch = max(metadata.epoch, scanner.epoch)
+        if lastFlags.contains(.acknowledgedEarly) {
+            metadata.epoch += 1
+            report.raisedEpoch = metadata.epoch
+            try writing { () throws(FileSystemError) in try directory.write(metadata) }
+        }
+        let file = try writing { () throws(FileSystemError) in
+            // A checkpoint of events that did not survive must not meet their successors.
+            try CheckpointFiles(directory, storeID: metadata.storeID).removeAll(after: sequence)
+            return try fileSystem.open(source.path, .readWrite)
+        }
+        let (size, spares) = try writing { () throws(FileSystemError) in
+            (try file.size(), try SegmentSupply(directory: directory).leftOver())
+        }
+        return RecoveredLog(
+            metadata: metadata,
+            head: LogHead(sequence: sequence, epoch: metadata.epoch, hash: hash),
+            segments: segments, segment: file, offset: scanner.offset,
+            limit: max(size, options.firstSegmentSizeBytes), spares: spares, report: report)
+    }
+
+    /// Each segment names the one before it, so that a missing file is seen without reading events.
+    private func checkSuccession(
+        _ segments: [UInt64], _ metadata: LogMetadata
+    ) throws(LogError) {
+        for (previous, first) in zip(segments, segments.dropFirst()) {
+            let header = try directory.openSegment(first, of: metadata.storeID).header
+            guard header.previousFirstSequence == previous else {
+                throw .damaged(
+                    directory.segmentPath(first), at: 48,
+                    .predecessor(expected: header.previousFirstSequence, found: previous))
+            }
+        }
+    }
+
+    /// Copies the bytes aside, makes the copy durable, and only then writes zeros over them.
+    private func cut(
+        _ extent: Range<UInt64>, of source: any SegmentSource
+    ) throws(LogError) -> RecoveryReport.TornTail {
+        let copy = try copyAside(extent, of: source.path)
+        try writing { () throws(FileSystemError) in
+            let file = try fileSystem.open(source.path, .readWrite)
+            defer { file.close() }
+            try file.writeZeros(extent)
+            try file.synchronizeData()
+        }
+        return RecoveryReport.TornTail(
+            segment: source.path, offset: extent.lowerBound,
+            byteCount: extent.upperBound - extent.lowerBound, copy: copy)
+    }
+
+    private func copyAside(_ extent: Range<UInt64>, of path: String) throws(LogError) -> String {
+        try writing { () throws(FileSystemError) in
+            let names = Set(try fileSystem.list(directory.segmentsPath))
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            var copyName = name + ".torn"
+            var number = 1
+            while names.contains(copyName) {
+                number += 1
+                copyName = "\(name).\(number).torn"
+            }
+            let copy = directory.segmentsPath + "/" + copyName
+            let file = try fileSystem.open(path, .read)
+            let target = try fileSystem.open(copy, .replace)
+            defer {
+                file.close()
+                target.close()
+            }
+            try target.copy(extent, of: file)
+            try target.synchronizeData()
+            try fileSystem.synchronizeDirectory(directory.segmentsPath)
+            return copy
+        }
+    }
+
+    // MARK: A log that is not there yet
+
+    /// True for a last segment whose header never reached the disk: its creation was interrupted.
+    private func isUnfinished(_ firstSequence: UInt64) throws(LogError) -> Bool {
+        try reading { () throws(FileSystemError) in
+            let file = try fileSystem.open(directory.segmentPath(firstSequence), .read)
+            defer { file.close() }
+            let head = try file.bytes(at: 0, count: SegmentHeader.size)
+            let rest = try file.bytes(at: UInt64(SegmentHeader.size), count: FrameLayout.headerSize)
+            let isWhole = (try? SegmentHeader.read(head)) != nil
+            return !isWhole && (head.count < SegmentHeader.size || head.allSatisfy { $0 == 0 })
+                && rest.allSatisfy { $0 == 0 }
+        }
+    }
+
+    private func setAside(_ firstSequence: UInt64) throws(LogError) -> String {
+        let path = directory.segmentPath(firstSequence)
+        let size = try reading { () throws(FileSystemError) in
+            try fileSystem.open(path, .read).size()
+        }
+        let copy = try copyAside(0..<min(size, UInt64(SegmentHeader.size)), of: path)
+        try writing { () throws(FileSystemError) in
+            try fileSystem.remove(path)
+            try fileSystem.synchronizeDirectory(directory.segmentsPath)
+        }
+        return copy
+    }
+
+    /// Without META only what an interrupted creation leaves may be there: a first segment without
+    /// events.
+    private func refuseForeignSegments(_ segments: [UInt64]) throws(LogError) {
+        let checkpoints = (try? fileSystem.list(directory.checkpointsPath)) ?? []
+        var isBare = checkpoints.isEmpty && (segments.isEmpty || segments == [1])
+        if isBare, segments == [1], try !isUnfinished(1) {
+            let file = try reading { () throws(FileSystemError) in
+                try fileSystem.open(directory.segmentPath(1), .read)
+            }
+            let frame = try reading { () throws(FileSystemError) in
+                try file.bytes(at: UInt64(SegmentHeader.size), count: FrameLayout.headerSize)
+            }
+            isBare = frame.allSatisfy { $0 == 0 }
+        }
+        guard isBare else {
+            throw .damaged(
+                LogDamage(
+                    file: directory.metadataPath, offset: 0, length: nil, sequence: nil,
+                    reason: "the file is missing, though there are events or checkpoints"))
+        }
+    }
+
+    private func create(
+        storeID: StoreID, over segments: [UInt64], report: RecoveryReport
+    ) throws(LogError) -> RecoveredLog {
+        let metadata = LogMetadata(version: .current, storeID: storeID, epoch: 1)
+        let head = LogHead(sequence: 0, epoch: metadata.epoch, hash: .zero)
+        let header = SegmentHeader(
+            storeID: storeID, epoch: metadata.epoch, firstSequence: 1, previousFirstSequence: 0,
+            previousChain: .zero)
+        let size = min(options.firstSegmentSizeBytes, options.segmentSizeBytes)
+        let file = try writing { () throws(FileSystemError) in
+            if segments == [1] { try fileSystem.remove(directory.segmentPath(1)) }
+            let file = try fileSystem.open(directory.sparePath + "/next", .replace)
+            if options.segmentsAhead > 0 { try file.writeZeros(0..<size) }
+            let named = try directory.install(file, as: header)
+            try directory.write(metadata)
+            return named
+        }
+        return RecoveredLog(
+            metadata: metadata, head: head, segments: [1], segment: file,
+            offset: UInt64(SegmentHeader.size), limit: size, spares: [], report: report)
+    }
+
+    private func writing<Result>(
+        _ body: () throws(FileSystemError) -> Result
+    ) throws(LogError) -> Result {
+        do throws(FileSystemError) { return try body() } catch {
+            throw .opening(directory.path, error)
+        }
+    }
+}
+
+extension LogDirectory {
+    /// Makes a prepared file the segment that `header` describes. Durable when this returns.
+    ///
+    /// The header is synced before the file gets its name, so a segment with a name has a header.
+    func install(_ file: any File, as header: SegmentHeader) throws(FileSystemError) -> any File {
+        try file.writeAll(header.encoded(), at: 0)
+        try file.synchronizeData()
+        let path = segmentPath(header.firstSequence)
+        try fileSystem.rename(file.path, to: path)
+        try fileSystem.synchronizeDirectory(segmentsPath)
+        file.close()
+        return try fileSystem.open(path, .readWrite)
+    }
+}
+
+extension File {
+    static var copySize: Int { 1 << 18 }
+
+    func writeZeros(_ range: Range<UInt64>) throws(FileSystemError) {
+        let zeros = [UInt8](repeating: 0, count: Self.copySize)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = min(range.upperBound - offset, UInt64(zeros.count))
+            try writeAll(count == zeros.count ? zeros : Array(zeros[..<Int(count)]), at: offset)
+            offset += count
+        }
+    }
+
+    /// Copies a stretch of another file to the beginning of this one.
+    func copy(_ range: Range<UInt64>, of source: any File) throws(FileSystemError) {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = min(range.upperBound - offset, UInt64(Self.copySize))
+            let bytes = try source.bytes(at: offset, count: Int(count))
+            if bytes.isEmpty { break }
+            try writeAll(bytes, at: offset - range.lowerBound)
+            offset += UInt64(bytes.count)
+        }
+    }
+}

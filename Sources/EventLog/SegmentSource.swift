@@ -1,0 +1,101 @@
+/// The bytes of one segment as its writer wrote them, however they are stored now.
+///
+/// Frames, checksums and offsets are the same before and after a segment is deflated, so nothing
+/// above this protocol knows of compression.
+protocol SegmentSource: AnyObject {
+    var path: String { get }
+    var header: SegmentHeader { get }
+    /// Bytes read, fewer than asked for only at the segment's end.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(LogError) -> Int
+    /// Length of the segment; may grow while a writer appends.
+    func size() throws(LogError) -> UInt64
+    /// How many bytes from `offset` on come with one effort.
+    func readAhead(at offset: UInt64) -> Int
+    /// A frame's offset to begin at when looking for an event, and its first sequence.
+    func start(of sequence: UInt64) -> (offset: UInt64, sequence: UInt64)
+    /// Where reading may go on when `offset` cannot be read; nil when nowhere.
+    func readable(after offset: UInt64) -> UInt64?
+}
+
+/// A segment of frames as they are.
+final class PlainSegment: SegmentSource {
+    let header: SegmentHeader
+    private let file: any File
+
+    init(_ file: any File, header: SegmentHeader) {
+        self.file = file
+        self.header = header
+    }
+
+    var path: String { file.path }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(LogError) -> Int {
+        try reading { () throws(FileSystemError) in try file.read(into: buffer, at: offset) }
+    }
+
+    func size() throws(LogError) -> UInt64 {
+        try reading { () throws(FileSystemError) in try file.size() }
+    }
+
+    func readAhead(at offset: UInt64) -> Int { 1 << 18 }
+
+    func start(of sequence: UInt64) -> (offset: UInt64, sequence: UInt64) {
+        (UInt64(SegmentHeader.size), header.firstSequence)
+    }
+
+    func readable(after offset: UInt64) -> UInt64? { nil }
+}
+
+extension LogDirectory {
+    /// Opens a segment for reading, with its header checked against its name and store.
+    func openSegment(
+        _ firstSequence: UInt64, of storeID: StoreID
+    ) throws(LogError) -> any SegmentSource {
+        let path = segmentPath(firstSequence)
+        let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        let header = try segmentHeader(file, firstSequence: firstSequence, storeID: storeID)
+        return switch header.encoding {
+        case .frames: PlainSegment(file, header: header)
+        case .deflatedBlocks: try DeflatedSegment(file, header: header)
+        }
+    }
+
+    /// Opens a segment whose header is damaged, to read what can be read.
+    func openSegmentWithoutHeader(
+        _ firstSequence: UInt64, of storeID: StoreID
+    ) throws(LogError) -> any SegmentSource {
+        let path = segmentPath(firstSequence)
+        let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        let start = try reading { () throws(FileSystemError) in
+            try file.bytes(at: UInt64(SegmentHeader.size), count: DeflatedLayout.blockHeaderSize)
+        }
+        let isDeflated = DeflatedLayout.Block(start) != nil
+        let header = SegmentHeader(
+            encoding: isDeflated ? .deflatedBlocks : .frames, storeID: storeID, epoch: 0,
+            firstSequence: firstSequence, previousFirstSequence: 0, previousChain: .zero)
+        return isDeflated
+            ? try DeflatedSegment(file, header: header) : PlainSegment(file, header: header)
+    }
+
+    func segmentHeader(
+        _ file: any File, firstSequence: UInt64, storeID: StoreID
+    ) throws(LogError) -> SegmentHeader {
+        let bytes = try reading { () throws(FileSystemError) in
+            try file.bytes(at: 0, count: SegmentHeader.size)
+        }
+        do throws(SegmentFault) {
+            let header = try SegmentHeader.read(bytes)
+            guard header.firstSequence == firstSequence else {
+                throw .name(firstSequence: header.firstSequence)
+            }
+            guard header.storeID == storeID else { throw .otherStore(header.storeID) }
+            return header
+        } catch {
+            throw .damaged(file.path, at: 0, error)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/// What stands where the valid frames of the last segment end.
+///
+/// Unwritten space reads as zero, and a sync that did not finish leaves some of its sectors
+/// unwritten. So what is no valid frame is one of two things:
+///
+/// - a torn write, if and only if part of it is still unwritten (a whole sector of it is zero, or
+///   its end is zero or beyond the file) and no frame behind it says that it had been synced.
+///   Nobody was told of its events; it may be cut.
+/// - damage otherwise: bytes changed after they were written. Cutting would lose events that
+///   somebody was told of, so a log with damage is not opened.
+///
+/// The one mistake this can make: a last frame whose payload itself holds a whole sector of zeros,
+/// damaged after a crash, counts as torn. It is still copied aside and said.
+enum SegmentTail: Equatable {
+    /// Only unwritten space follows.
+    case clean
+    /// Bytes from where the next frame belongs to the last that is not zero.
+    case torn(Range<UInt64>)
+    case damaged(LogDamage)
+
+    /// A write of this many bytes at a multiple of it happens whole or not at all.
+    static let sectorSize: UInt64 = 512
+
+    /// Looks at what follows the last valid frame.
+    ///
+    /// - Parameters:
+    ///   - offset: where the next frame belongs.
+    ///   - fault: what the scanner found there; nil when it found a zero header.
+    ///   - nextSequence: the next frame's first sequence.
+    static func examine(
+        _ source: any SegmentSource, at offset: UInt64, fault: FrameFault?, nextSequence: UInt64
+    ) throws(LogError) -> SegmentTail {
+        guard let written = try writtenExtent(of: source, from: offset) else { return .clean }
+        func damaged(length: UInt64?) -> SegmentTail {
+            .damaged(
+                LogDamage(
+                    file: source.path, offset: offset, length: length, sequence: nextSequence,
+                    reason: (fault ?? .magic).sentence))
+        }
+        let search = FrameSearch(source)
+        if let proof = try search.frame(
+            from: offset + 8, through: written.upperBound,
+            where: { $0.durableThrough >= nextSequence })
+        {
+            return damaged(length: proof - offset)
+        }
+        switch fault {
+        case nil:
+            return .torn(written)
+        case .sequence, .epoch, .fields, .events, .chain, .missing:
+            // Checksums are right, so it was written like this; it never belonged here.
+            return damaged(length: nil)
+        case .magic, .headerChecksum, .payloadChecksum, .endMarker, .cutShort:
+            return try hasUnwrittenPart(source, at: offset) ? .torn(written) : damaged(length: nil)
+        }
+    }
+
+    /// From `offset` to the last byte that is not zero; nil when all are.
+    private static func writtenExtent(
+        of source: any SegmentSource, from offset: UInt64
+    ) throws(LogError) -> Range<UInt64>? {
+        var end: UInt64?
+        var position = offset
+        let window = SegmentWindow(source)
+        while true {
+            let bytes = try window.bytes(at: position, count: 1 << 16)
+            if !bytes.isZero, let last = bytes.lastIndex(where: { $0 != 0 }) {
+                end = position + UInt64(last) + 1
+            }
+            if bytes.count < 1 << 16 { break }
+            position += UInt64(bytes.count)
+        }
+        return end.map { offset..<$0 }
+    }
+
+    private static func hasUnwrittenPart(
+        _ source: any SegmentSource, at offset: UInt64
+    ) throws(LogError) -> Bool {
+        let window = SegmentWindow(source)
+        let headSize = FrameLayout.headerSize + 8
+        let head = try window.bytes(at: offset, count: headSize)
+        // The eight bytes behind a header are never zero: they hold an event's kind or the marker.
+        guard head.count == headSize, !head.part(FrameLayout.headerSize..<headSize).isZero
+        else { return true }
+        guard let header = try? FrameHeader.read(head) else {
+            return hasZeroSector(head.part(0..<FrameLayout.headerSize), at: offset)
+        }
+        let frame = try window.bytes(at: offset, count: header.size)
+        // The marker at the end has no zero byte.
+        guard frame.count == header.size, frame[frame.count - 1] != 0 else { return true }
+        return hasZeroSector(frame, at: offset)
+    }
+
+    private static func hasZeroSector(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
+        var start = 0
+        while start < bytes.count {
+            let position = offset + UInt64(start)
+            let sectorEnd = (position / sectorSize + 1) * sectorSize
+            let end = min(Int(sectorEnd - offset), bytes.count)
+            if bytes.part(start..<end).isZero { return true }
+            start = end
+        }
+        return false
+    }
+}
+
+/// Finds valid frames among bytes that are not, at every multiple of 8.
+struct FrameSearch {
+    private let source: any SegmentSource
+    private let window: SegmentWindow
+
+    init(_ source: any SegmentSource) {
+        self.source = source
+        window = SegmentWindow(source)
+    }
+
+    /// The offset of the first valid frame in a range that fulfils `condition`.
+    func frame(
+        from start: UInt64, through end: UInt64, where condition: (FrameHeader) -> Bool
+    ) throws(LogError) -> UInt64? {
+        var offset = start
+        while offset < end {
+            let head = try window.bytes(at: offset, count: FrameLayout.headerSize)
+            guard head.count == FrameLayout.headerSize else { return nil }
+            if let header = try? FrameHeader.read(head), condition(header) {
+                let frame = try window.bytes(at: offset, count: header.size)
+                if frame.count == header.size, (try? header.check(frame)) != nil { return offset }
+            }
+            offset += 8
+        }
+        return nil
+    }
+}

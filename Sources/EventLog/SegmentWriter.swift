@@ -1,0 +1,113 @@
+/// Puts frames into segments, one after another. Used by the sync thread alone.
+final class SegmentWriter {
+    /// How a frame failed to get into the log.
+    enum Failure: Error {
+        /// No room. The frame's bytes are gone again; the next may succeed.
+        case noRoom(FileSystemError)
+        /// What is on the disk is unknown from here on.
+        case broken(FileSystemError)
+    }
+
+    private let directory: LogDirectory
+    private let storeID: StoreID
+    private let largestSize: UInt64
+    private let housekeeping: Housekeeping?
+    private var file: any File
+    /// Where the segment ends: a frame that reaches beyond goes into the next.
+    private var limit: UInt64
+    private var offset: UInt64
+    private var firstSequence: UInt64
+    /// Written but not synced.
+    private(set) var isDirty = false
+
+    init(
+        _ log: RecoveredLog, in directory: LogDirectory, largestSize: UInt64,
+        housekeeping: Housekeeping?
+    ) {
+        self.directory = directory
+        self.largestSize = largestSize
+        self.housekeeping = housekeeping
+        limit = log.limit
+        storeID = log.metadata.storeID
+        file = log.segment
+        offset = log.offset
+        firstSequence = log.segments.last ?? 1
+    }
+
+    /// The path of the segment that takes the next frame.
+    var path: String { file.path }
+
+    /// Writes a frame behind the last one, in a new segment when this one is full.
+    ///
+    /// - Parameter head: what the frame follows.
+    func append(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
+        let isFull = offset + UInt64(frame.size) > limit
+        if isFull && offset > UInt64(SegmentHeader.size) { try beginSegment(after: head) }
+        isDirty = true
+        do throws(FileSystemError) {
+            try frame.withBytes { bytes throws(FileSystemError) in
+                try file.writeAll(bytes, at: offset)
+            }
+        } catch {
+            throw error.isStorageFull ? try makeRoom(error) : .broken(error)
+        }
+        offset += UInt64(frame.size)
+    }
+
+    func synchronize() throws(Failure) {
+        guard isDirty else { return }
+        do throws(FileSystemError) {
+            try file.synchronizeData()
+        } catch {
+            // After a failed sync the system may have dropped the pages and forgotten the error;
+            // a second sync would succeed and mean nothing.
+            throw .broken(error)
+        }
+        isDirty = false
+    }
+
+    func close() {
+        file.close()
+    }
+
+    /// Takes the part of a frame that did fit away again.
+    private func makeRoom(_ cause: FileSystemError) throws(Failure) -> Failure {
+        do throws(FileSystemError) {
+            try file.truncate(to: offset)
+            return .noRoom(cause)
+        } catch {
+            throw .broken(error)
+        }
+    }
+
+    private func beginSegment(after head: LogHead) throws(Failure) {
+        try synchronize()
+        let header = SegmentHeader(
+            storeID: storeID, epoch: head.epoch, firstSequence: head.sequence + 1,
+            previousFirstSequence: firstSequence, previousChain: head.hash)
+        let size = min(limit * 2, largestSize)
+        let spare = housekeeping?.queue.update { $0.takeSpare() }
+        let next: any File
+        do throws(FileSystemError) {
+            let file =
+                if let spare {
+                    try directory.fileSystem.open(spare.path, .readWrite)
+                } else {
+                    try directory.fileSystem.open(directory.sparePath + "/next", .replace)
+                }
+            next = try directory.install(file, as: header)
+        } catch {
+            // Nothing was acknowledged in it; only a segment that got its name is in doubt.
+            throw error.isStorageFull && error.call != "fdatasync" ? .noRoom(error) : .broken(error)
+        }
+        file.close()
+        file = next
+        offset = UInt64(SegmentHeader.size)
+        limit = spare?.sizeBytes ?? size
+        let sealed = firstSequence
+        firstSequence = header.firstSequence
+        housekeeping?.queue.update {
+            $0.began(sealing: sealed, nextSpareSize: min(limit * 2, largestSize))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import EventLog
+import RelayStore
+
+extension Checkpoint {
+    /// - Parameter sizeHint: about how many bytes it will have, so that they are not moved about.
+    init(of snapshot: Snapshot, epoch: UInt32, sizeHint: Int) {
+        var payload: [UInt8] = []
+        payload.reserveCapacity(sizeHint)
+        let hasher = SHA256()
+        StateEncoder.encode(snapshot) { bytes in
+            hasher.update(bytes)
+            payload += bytes
+        }
+        let header = Header(
+            sequence: snapshot.sequence, epoch: epoch,
+            foldVersion: StateFormat.version, stateHash: hasher.finish())
+        self.init(header: header, payload: payload)
+    }
+
+    func snapshot(indexes: [IndexDefinition]) throws(MalformedEvent) -> Snapshot {
+        let result = payload.withUnsafeBytes { bytes in
+            Result { () throws(MalformedEvent) in
+                try StateDecoder.decode(bytes, indexes: indexes)
+            }
+        }
+        return try result.get()
+    }
+}
+
+/// Where a state can be taken up without folding everything before it.
+struct RestoredState {
+    /// Nil when there is no checkpoint that can be used.
+    var snapshot: Snapshot?
+    /// A sentence for each newer checkpoint that was passed over.
+    var ignored: [String] = []
+}
+
+extension CheckpointFiles {
+    /// The newest state at or before an event.
+    func restore(
+        through sequence: UInt64, indexes: [IndexDefinition]
+    ) throws(EventStoreError) -> RestoredState {
+        var state = RestoredState()
+        var limit = sequence
+        while true {
+            let (found, laterCount) = try onLog { () throws(LogError) in
+                (
+                    try newest(foldVersion: StateFormat.version, through: limit),
+                    try sequences().count { $0 > limit }
+                )
+            }
+            // Later ones come first; that they are later is nothing to be said.
+            state.ignored += found.ignored.dropFirst(laterCount).map(\.description)
+            guard let checkpoint = found.checkpoint else { return state }
+            do throws(MalformedEvent) {
+                state.snapshot = try checkpoint.snapshot(indexes: indexes)
+                return state
+            } catch {
+                // Its checksum is right, so another build made it and forgot to raise its version.
+                let place = checkpoint.header.sequence
+                state.ignored.append("Ignored the checkpoint at event \(place): \(error.message).")
+                guard place > 0 else { return state }
+                limit = place - 1
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import RelayStore
+
+/// Makes a snapshot of its canonical bytes (``StateFormat``).
+///
+/// Whatever the bytes are, it ends with a snapshot or an error.
+struct StateDecoder {
+    private var reader: ByteReader
+    private var restorer: SnapshotRestorer
+    private let symbols: Symbols
+    private var ids: [RecordIndex] = []
+    private var names: [NameIndex] = []
+    private var shapes: [Shape] = []
+
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition]
+    ) throws(MalformedEvent) -> Snapshot {
+        var decoder = StateDecoder(bytes, indexes: indexes)
+        try decoder.readHead()
+        try decoder.readRecords()
+        try decoder.readDeleted()
+        try decoder.readPending()
+        try decoder.readClients()
+        guard decoder.reader.isAtEnd else {
+            throw MalformedEvent(message: "bytes follow the end of the state")
+        }
+        return decoder.restorer.snapshot
+    }
+
+    private init(_ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition]) {
+        reader = ByteReader(bytes)
+        restorer = SnapshotRestorer(indexes: indexes)
+        symbols = restorer.snapshot.symbols
+    }
+
+    private mutating func readHead() throws(MalformedEvent) {
+        let version = try reader.readNumber()
+        guard version == UInt64(StateFormat.version) else {
+            throw MalformedEvent(message: "the state has version \(version)")
+        }
+        let sequence = try reader.readNumber()
+        let schema = try reader.readString()
+        let creations = try reader.readNumber()
+        restorer.begin(sequence: sequence, schema: schema, creationCount: creations)
+    }
+
+    // MARK: Records
+
+    private mutating func readRecords() throws(MalformedEvent) {
+        let count = try reader.readCount()
+        ids.reserveCapacity(count)
+        var creation: UInt64 = 0
+        for _ in 0..<count {
+            let (next, isTooHigh) = creation.addingReportingOverflow(try reader.readNumber())
+            guard !isTooHigh else {
+                throw MalformedEvent(message: "a creation number is too high")
+            }
+            creation = next
+            let shape = try readShape()
+            let record = try readID()
+            guard !restorer.exists(record) else {
+                throw MalformedEvent(message: "a record stands twice in the state")
+            }
+            restorer.beginRecord(shape)
+            for slot in shape.keys.indices { restorer.set(slot, try readValue()) }
+            restorer.endRecord(record, creation: creation)
+        }
+    }
+
+    private mutating func readShape() throws(MalformedEvent) -> Shape {
+        let number = try reader.readNumber()
+        guard number == 0 else { return try known(number, of: shapes, "shape") }
+        let type = try readName()
+        let count = try reader.readCount()
+        var keys: [NameIndex] = []
+        for _ in 0..<count {
+            let key = try readName()
+            if let last = keys.last {
+                guard
+                    symbols.nameText(last)
+                        .lexicographicallyPrecedes(symbols.nameText(key))
+                else { throw MalformedEvent(message: "the keys of a shape are out of order") }
+            }
+            keys.append(key)
+        }
+        let shape = restorer.shape(type: type, keys: keys)
+        shapes.append(shape)
+        return shape
+    }
+
+    private mutating func readValue() throws(MalformedEvent) -> SnapshotRestorer.Value {
+        guard let tag = StateFormat.Tag(rawValue: try reader.readByte()) else {
+            throw MalformedEvent(message: "a value has an unknown tag")
+        }
+        return switch tag {
+        case .null: .null
+        case .false: .bool(false)
+        case .true: .bool(true)
+        case .int: .int(try reader.readSigned())
+        case .double: .double(try reader.readDouble())
+        case .string: .string(try reader.readText())
+        case .json: .json(try reader.readText())
+        case .failed: .failed(try reader.readText())
+        case .link: .link(try readID())
+        case .links: .links(try readLinks())
+        }
+    }
+
+    private mutating func readLinks() throws(MalformedEvent) -> LinkList {
+        let end = try reader.readNumber()
+        guard end < UInt64(UInt32.max) else {
+            throw MalformedEvent(message: "a list has \(end) places")
+        }
+        var places: [LinkList.Place] = []
+        while UInt64(places.count) < end {
+            switch try reader.readNumber() {
+            case StateFormat.Place.holes:
+                let count = try reader.readNumber()
+                guard count > 0, count <= end - UInt64(places.count) else {
+                    throw MalformedEvent(message: "a list has more holes than places")
+                }
+                places.append(contentsOf: repeatElement(.hole, count: Int(count)))
+            case StateFormat.Place.null:
+                places.append(.link(nil))
+            case StateFormat.Place.newID:
+                places.append(.link(try readNewID()))
+            case let number:
+                places.append(.link(try known(number - StateFormat.Place.newID, of: ids, "id")))
+            }
+        }
+        return LinkList.restoring(places)
+    }
+
+    private mutating func readID() throws(MalformedEvent) -> RecordIndex {
+        let number = try reader.readNumber()
+        return number == 0 ? try readNewID() : try known(number, of: ids, "id")
+    }
+
+    private mutating func readNewID() throws(MalformedEvent) -> RecordIndex {
+        let record = symbols.record(try reader.readText())
+        ids.append(record)
+        return record
+    }
+
+    private mutating func readName() throws(MalformedEvent) -> NameIndex {
+        let number = try reader.readNumber()
+        if number > 0 { return try known(number, of: names, "name") }
+        let name = symbols.name(try reader.readText())
+        names.append(name)
+        return name
+    }
+
+    private func known<Element>(
+        _ number: UInt64, of table: [Element], _ what: String
+    ) throws(MalformedEvent) -> Element {
+        guard number > 0, number <= UInt64(table.count) else {
+            throw MalformedEvent(message: "\(what) \(number) is mentioned before it is given")
+        }
+        return table[Int(number) - 1]
+    }
+
+    // MARK: The rest
+
+    private mutating func readDeleted() throws(MalformedEvent) {
+        for _ in 0..<(try reader.readCount()) {
+            let record = try readID()
+            guard !restorer.exists(record) else {
+                throw MalformedEvent(message: "a record of the state is also deleted")
+            }
+            restorer.setDeleted(record)
+        }
+    }
+
+    private mutating func readPending() throws(MalformedEvent) {
+        for _ in 0..<(try reader.readCount()) {
+            let sequence = try reader.readNumber()
+            let payload = UnsafeRawBufferPointer(try reader.readText())
+            let kind = EventKind.mutation.rawValue
+            guard case .mutation(let intent) = try EventBody(kind: kind, payload: payload) else {
+                preconditionFailure("an event of the kind of mutations is one")
+            }
+            restorer.addPending(sequence, intent)
+        }
+    }
+
+    private mutating func readClients() throws(MalformedEvent) {
+        for _ in 0..<(try reader.readCount()) {
+            let name = try reader.readString()
+            let dropped = try reader.readNumber()
+            let count = try reader.readCount()
+            var answers: [(number: UInt64, answer: MutationLedger.Answer)] = []
+            answers.reserveCapacity(count)
+            for _ in 0..<count {
+                let number = try reader.readNumber()
+                let sequence = try reader.readNumber()
+                let bytes = try reader.readBytes()
+                answers.append((number, .init(sequence: sequence, bytes: bytes)))
+            }
+            restorer.addClient(
+                name, .init(dropped: dropped > 0 ? dropped - 1 : nil, answers: answers))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// The canonical bytes of a snapshot's confirmed state: what a checkpoint holds and what the state
+/// hash is taken of.
+///
+/// Equal states have equal bytes, whatever process made them and in whatever order it numbered ids
+/// and names: nothing in them depends on a hash or an index. In order:
+///
+///     version         number, ``version``
+///     sequence        number: the last event that is folded in
+///     schema          text
+///     creations       number: what the next new record gets
+///     record count    number
+///     records         in creation order, each
+///       creation      number: how far behind the record before (the first one: behind 0)
+///       shape         number: 0 and a new shape, or that of a shape given before, from 1
+///         new shape   type (name), count of keys, keys (names) in the order of their bytes
+///       id            id
+///       values        one for each key of the shape: tag (1 byte, ``Tag``) and value
+///     deleted count   number
+///     deleted         ids, in the order of their bytes
+///     pending count   number
+///     pending         sequence (number) and payload (text) of each open mutation, in log order
+///     client count    number
+///     clients         in the order of their names, each
+///       name          text
+///       dropped       number: 0, or one more than the highest number whose answer is gone
+///       answers       count and, by number: number, sequence of the response, answer (text)
+///
+/// A *number* is LEB128, a *text* is counted by a number. A *name* or an *id* is 0 and its text
+/// where it is mentioned for the first time, which gives it the next number from 1; afterwards it
+/// is that number. Fields that are unset have no key in the record's shape.
+///
+/// A list of links (with its holes, so that cursors into it stay good) is its end, a number, and
+/// then elements until that many places are filled: 0 and the length of a whole run of holes, 1 for
+/// null, 2 and the text of a new id, or 2 more than an id's number.
+enum StateFormat {
+    /// The fold version. Rises when the same events fold to another state, or when the same state
+    /// has other bytes. A checkpoint of another version is not read but made anew from the log.
+    static let version: UInt32 = 1
+
+    enum Tag: UInt8 {
+        case null = 1
+        case `false` = 2
+        case `true` = 3
+        /// Zigzag LEB128.
+        case int = 4
+        /// 8 bytes, IEEE 754, little-endian.
+        case double = 5
+        case string = 6
+        /// JSON text.
+        case json = 7
+        /// An id.
+        case link = 8
+        case links = 9
+        /// Null because of field errors: their JSON text.
+        case failed = 10
+    }
+
+    enum Place {
+        static let holes: UInt64 = 0
+        static let null: UInt64 = 1
+        static let newID: UInt64 = 2
+    }
+}

@@ -1,0 +1,74 @@
+package import EventLog
+import RelayStore
+
+/// Why a store could not be opened or its past not be read.
+///
+/// `message` is a whole sentence or more for people; programs switch over `code`.
+package struct EventStoreError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// The log itself could not be opened, read or written.
+        case log(LogError.Code)
+        /// The log is sound, but its events are not a history that this build can fold.
+        case notAHistory
+        /// A point that the log does not have: before the first kept event or after the last.
+        case outOfRange
+        /// A text that names no point of a history.
+        case notAPoint
+    }
+
+    package let code: Code
+    package let message: String
+    package let cause: (any Error)?
+
+    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    package var description: String { message }
+}
+
+extension EventStoreError {
+    init(_ error: LogError) {
+        self.init(.log(error.code), error.message, cause: error)
+    }
+
+    static func unreadable(_ sequence: UInt64, _ error: MalformedEvent) -> EventStoreError {
+        EventStoreError(
+            .notAHistory,
+            """
+            Could not read event \(sequence): \(error.message). Its checksum is right, so another \
+            version or another program wrote it. Nothing was changed.
+            """,
+            cause: error)
+    }
+
+    static func unfoldable(_ error: FoldError) -> EventStoreError {
+        EventStoreError(.notAHistory, "\(error) Nothing was changed.", cause: error)
+    }
+
+    static func notRebuildable(_ sequence: UInt64, firstKept: UInt64) -> EventStoreError {
+        EventStoreError(
+            .outOfRange,
+            """
+            The state after event \(sequence) cannot be rebuilt: the log keeps events from \
+            \(firstKept) on, and no checkpoint that this build can use is between the two.
+            """)
+    }
+
+    static func outOfRange(_ message: String) -> EventStoreError {
+        EventStoreError(.outOfRange, message)
+    }
+
+    static func outOfRange(_ sequence: UInt64, _ kept: ClosedRange<UInt64>?) -> EventStoreError {
+        let extent =
+            kept.map { "it has events \($0.lowerBound) to \($0.upperBound)" } ?? "it is empty"
+        return EventStoreError(.outOfRange, "The log has no event \(sequence): \(extent).")
+    }
+}
+
+/// Runs calls of the log's; a failure becomes an ``EventStoreError``.
+func onLog<Result>(_ body: () throws(LogError) -> Result) throws(EventStoreError) -> Result {
+    do throws(LogError) { return try body() } catch { throw EventStoreError(error) }
+}

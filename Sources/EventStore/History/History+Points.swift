@@ -1,0 +1,68 @@
+extension History {
+    /// The event after which the history is as it was at a point.
+    ///
+    /// Times of events are taken to rise; where a clock was set back they are searched as if they
+    /// did.
+    /// - Parameter now: microseconds since 1970, for points that are relative to it.
+    /// - Throws: `outOfRange` when the point is before the first kept event or after the last; a
+    ///   time
+    ///   after the last event is not, since nothing has happened since.
+    package func sequence(
+        of point: HistoryPoint, now: Int64
+    ) throws(EventStoreError) -> UInt64 {
+        guard let extent else { throw .outOfRange("The log is empty: it has no state yet.") }
+        switch point {
+        case .sequence(let sequence):
+            guard extent.contains(sequence) else { throw .outOfRange(sequence, extent) }
+            return sequence
+        case .beforeLast(let count):
+            guard count <= extent.upperBound - extent.lowerBound else {
+                throw .outOfRange(
+                    """
+                    There is no event \(count) before the last: the log has events \
+                    \(extent.lowerBound) to \(extent.upperBound).
+                    """)
+            }
+            return extent.upperBound - count
+        case .time(let time):
+            return try sequence(at: time, in: extent)
+        case .ago(let span):
+            let (time, isBeforeAllTime) = now.subtractingReportingOverflow(span)
+            return try sequence(at: isBeforeAllTime ? .min : time, in: extent)
+        }
+    }
+
+    /// Events that are read one after another rather than searched in halves, each half of which
+    /// takes a seek.
+    private static let scanLength: UInt64 = 20_000
+
+    private func sequence(
+        at time: Int64, in extent: ClosedRange<UInt64>
+    ) throws(EventStoreError) -> UInt64 {
+        let first = try timeOfEvent(extent.lowerBound)
+        guard first <= time else {
+            throw .outOfRange(
+                """
+                There is no state at \(RFC3339.text(microseconds: time)): the log begins with \
+                event \(extent.lowerBound) at \(RFC3339.text(microseconds: first)).
+                """)
+        }
+        // The event at `low` is not after the time; those from `high` on are.
+        var low = extent.lowerBound
+        var high = extent.upperBound + 1
+        while high - low > Self.scanLength {
+            let middle = low + (high - low) / 2
+            if try timeOfEvent(middle) <= time { low = middle } else { high = middle }
+        }
+        let rest = try times(in: low...high - 1)
+        while let next = try rest.next(), next.microseconds <= time { low = next.sequence }
+        return low
+    }
+
+    private func timeOfEvent(_ sequence: UInt64) throws(EventStoreError) -> Int64 {
+        guard let time = try times(in: sequence...sequence).next() else {
+            throw .outOfRange(sequence, extent)
+        }
+        return time.microseconds
+    }
+}

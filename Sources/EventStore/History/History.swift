@@ -1,0 +1,123 @@
+package import EventLog
+package import RelayStore
+
+/// The past of a store, read from its directory alone.
+///
+/// Never writes and takes no lock: it works on a copy and on a directory that a server is writing.
+/// The extent is that of the moment in which the history was opened, so that one command sees one
+/// history.
+///
+///     let history = try History("relay-data")
+///     let before = try history.snapshot(at: 412)
+package struct History: Sendable {
+    package let directory: String
+    /// The events that are kept; nil when there is none.
+    package let extent: ClosedRange<UInt64>?
+    let reader: EventLogReader
+
+    /// - Throws: `log(notFound)`, `log(futureVersion)`, `log(damaged)`, `log(inputOutput)`.
+    package init(
+        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws(EventStoreError) {
+        self.directory = directory
+        reader = try onLog { () throws(LogError) in
+            try EventLogReader(directory, fileSystem: fileSystem)
+        }
+        let (first, last) = try onLog { [reader] () throws(LogError) in
+            (try reader.firstSequence(), try reader.head().sequence)
+        }
+        extent = first <= last ? first...last : nil
+    }
+
+    package var metadata: LogMetadata { reader.metadata }
+
+    /// The first event that is kept, or that will be.
+    package var first: UInt64 { extent?.lowerBound ?? 1 }
+
+    /// The last event; 0 when there is none.
+    package var last: UInt64 { extent?.upperBound ?? 0 }
+
+    // MARK: Events
+
+    /// One event.
+    /// - Throws: `outOfRange`, and whatever reading says.
+    package func event(_ sequence: UInt64) throws(EventStoreError) -> Event {
+        guard let event = try events(in: sequence...sequence).next() else {
+            throw .outOfRange(sequence, extent)
+        }
+        return event
+    }
+
+    /// Events in log order.
+    /// - Throws: `outOfRange` when the first of them is not there.
+    package func events(
+        in range: ClosedRange<UInt64>
+    ) throws(EventStoreError) -> EventIterator {
+        guard let extent, extent.contains(range.lowerBound) else {
+            throw .outOfRange(range.lowerBound, extent)
+        }
+        return EventIterator(try cursor(in: range))
+    }
+
+    /// The times of events alone, which takes no reading of what they say.
+    func times(in range: ClosedRange<UInt64>) throws(EventStoreError) -> TimeIterator {
+        TimeIterator(try cursor(in: range))
+    }
+
+    private func cursor(in range: ClosedRange<UInt64>) throws(EventStoreError) -> EventCursor {
+        let cursor = try onLog { () throws(LogError) in
+            try reader.events(from: range.lowerBound)
+        }
+        cursor.through = min(range.upperBound, last)
+        return cursor
+    }
+
+    /// Events from a sequence on, also those that are appended after the history was opened: at the
+    /// end it gives nil, and goes on when it is asked again.
+    package func events(following sequence: UInt64) throws(EventStoreError) -> EventIterator {
+        EventIterator(try onLog { () throws(LogError) in try reader.events(from: sequence) })
+    }
+
+    // MARK: States
+
+    /// The state after an event; 0 is the state before all events.
+    /// - Throws: `outOfRange`, `notAHistory`, and whatever reading says.
+    package func snapshot(
+        at sequence: UInt64, indexes: [IndexDefinition] = []
+    ) throws(EventStoreError) -> Snapshot {
+        try replay(at: sequence, indexes: indexes).snapshot
+    }
+
+    /// The state after an event, to be moved on event by event.
+    package func replay(
+        at sequence: UInt64, indexes: [IndexDefinition] = []
+    ) throws(EventStoreError) -> Replay {
+        guard sequence <= last else { throw .outOfRange(sequence, extent) }
+        let replay = try Replay(reader, near: sequence, through: last, indexes: indexes)
+        try replay.advance(to: sequence)
+        return replay
+    }
+}
+
+/// Events of a log, read one after another. Not Sendable: it moves.
+package final class EventIterator {
+    private let cursor: EventCursor
+
+    init(_ cursor: EventCursor) { self.cursor = cursor }
+
+    /// The next event; nil at the end.
+    package func next() throws(EventStoreError) -> Event? { try cursor.nextEvent() }
+}
+
+/// When events happened, one after another. Not Sendable: it moves.
+final class TimeIterator {
+    private let cursor: EventCursor
+
+    init(_ cursor: EventCursor) { self.cursor = cursor }
+
+    func next() throws(EventStoreError) -> (sequence: UInt64, microseconds: Int64)? {
+        try onLog { () throws(LogError) in
+            try cursor.next { sequence, _, microseconds, _ in (sequence, microseconds) }
+        }
+    }
+}

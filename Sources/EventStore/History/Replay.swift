@@ -1,0 +1,75 @@
+import EventLog
+package import RelayStore
+
+/// A state that moves through the history, event by event.
+///
+/// Snapshots taken on the way stay as they are; keep some to go back. Not Sendable: it moves, and
+/// it is the writer of its snapshots' symbols.
+package final class Replay {
+    /// The state after the last event that was folded.
+    package private(set) var snapshot: Snapshot
+    /// A sentence for each checkpoint that could not be used.
+    let ignoredCheckpoints: [String]
+    private let events: EventCursor
+
+    /// Begins with the nearest state at or before an event that takes no folding.
+    /// - Parameter last: the last event to fold.
+    convenience init(
+        _ reader: EventLogReader, near sequence: UInt64, through last: UInt64,
+        indexes: [IndexDefinition]
+    ) throws(EventStoreError) {
+        let restored = try reader.checkpoints.restore(through: sequence, indexes: indexes)
+        let snapshot = restored.snapshot ?? Snapshot(indexes: indexes)
+        let first = try onLog { () throws(LogError) in try reader.firstSequence() }
+        guard snapshot.sequence + 1 >= first else {
+            throw .notRebuildable(sequence, firstKept: first)
+        }
+        try self.init(
+            reader, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
+    }
+
+    /// Goes on from a state.
+    init(
+        _ reader: EventLogReader, from snapshot: Snapshot, through last: UInt64,
+        ignoredCheckpoints: [String] = []
+    ) throws(EventStoreError) {
+        self.snapshot = snapshot
+        self.ignoredCheckpoints = ignoredCheckpoints
+        events = try onLog { () throws(LogError) in
+            try reader.events(from: snapshot.sequence + 1)
+        }
+        events.through = last
+    }
+
+    /// An event, and what it changed.
+    package struct Step {
+        package let event: Event
+        package let changes: ChangeSet
+    }
+
+    /// Folds the next event; nil at the end.
+    package func step() throws(EventStoreError) -> Step? {
+        guard let event = try events.nextEvent() else { return nil }
+        var changes = ChangeSet()
+        try fold(event, changes: &changes)
+        return Step(event: event, changes: changes)
+    }
+
+    /// Folds everything up to an event.
+    package func advance(to sequence: UInt64) throws(EventStoreError) {
+        var changes = ChangeSet()
+        while snapshot.sequence < sequence, let event = try events.nextEvent() {
+            try fold(event, changes: &changes)
+            // Nobody asks for them; kept small rather than made anew for each event.
+            if changes.fields.count > 1_024 { changes = ChangeSet() }
+        }
+    }
+
+    private func fold(_ event: Event, changes: inout ChangeSet) throws(EventStoreError) {
+        do throws(FoldError) {
+            try snapshot.fold(event, changes: &changes)
+        } catch {
+            throw .unfoldable(error)
+        }
+    }
+}

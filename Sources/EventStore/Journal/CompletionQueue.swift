@@ -1,0 +1,59 @@
+import RelayStore
+
+/// The order in which appends are completed: that of the calls, whatever happens to each.
+///
+/// The log completes what it took, in order, on its own thread; what it refuses is known at once,
+/// but must not overtake what was taken before. A state machine without threads or locks: every
+/// append takes a ticket, every ticket gets its result once, and ``takeReady()`` gives out the
+/// front of the queue as far as results are known.
+///
+/// Invariant: between a ``takeReady()`` that gave something and the one that gives nil, nobody else
+/// is given anything, so that two threads cannot complete out of order.
+struct CompletionQueue {
+    typealias Completion = @Sendable (Result<UInt64, JournalError>) -> Void
+
+    struct Ticket {
+        fileprivate let number: Int
+    }
+
+    struct Ready {
+        let completion: Completion
+        let result: Result<UInt64, JournalError>
+    }
+
+    private struct Entry {
+        let completion: Completion
+        var result: Result<UInt64, JournalError>?
+    }
+
+    private var entries: ArraySlice<Entry> = []
+    private var taken = 0
+    private var isBeingDelivered = false
+
+    mutating func add(_ completion: @escaping Completion) -> Ticket {
+        entries.append(Entry(completion: completion, result: nil))
+        return Ticket(number: taken + entries.count - 1)
+    }
+
+    mutating func settle(_ ticket: Ticket, _ result: Result<UInt64, JournalError>) {
+        entries[entries.startIndex + ticket.number - taken].result = result
+    }
+
+    /// Asks to deliver; whoever is told true calls ``takeReady()`` until it gives nil.
+    mutating func beginDelivery() -> Bool {
+        guard !isBeingDelivered else { return false }
+        isBeingDelivered = true
+        return true
+    }
+
+    /// The next completion whose turn it is; nil ends the delivery.
+    mutating func takeReady() -> Ready? {
+        guard let entry = entries.first, let result = entry.result else {
+            isBeingDelivered = false
+            return nil
+        }
+        entries.removeFirst()
+        taken += 1
+        return Ready(completion: entry.completion, result: result)
+    }
+}

@@ -1,0 +1,69 @@
+import Synchronization
+
+/// How far the log is durable, for those who wait for more of it.
+final class DurableHead: Sendable {
+    private struct State {
+        var sequence: UInt64
+        var isClosed = false
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ sequence: UInt64) { state = Mutex(State(sequence: sequence)) }
+
+    var sequence: UInt64 { state.withLock { $0.sequence } }
+
+    func advance(to sequence: UInt64) {
+        wake { $0.sequence = max($0.sequence, sequence) }
+    }
+
+    /// No more will come: whoever waits is told.
+    func close() {
+        wake { $0.isClosed = true }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            change(&state)
+            defer { state.waiters.removeAll() }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until the log goes on behind a sequence.
+    /// - Returns: how far it then is durable; nil when the log is closed or the task cancelled.
+    func sequence(beyond sequence: UInt64) async -> UInt64? {
+        while !Task.isCancelled {
+            let (current, isClosed) = state.withLock { ($0.sequence, $0.isClosed) }
+            if current > sequence { return current }
+            if isClosed { return nil }
+            await change(from: sequence)
+        }
+        return nil
+    }
+
+    private func change(from sequence: UInt64) async {
+        let waiter = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // Whatever happened since the caller looked needs no waiting.
+                    if Task.isCancelled || state.isClosed || state.sequence > sequence {
+                        return true
+                    }
+                    state.waiters[waiter] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Dispatch
+package import EventLog
+package import RelayStore
+import Synchronization
+
+/// A journal in the files of a directory (``EventLogWriter``).
+///
+/// It is opened by ``EventStore/open(_:indexes:options:)`` and has the directory's lock until
+/// ``close()``.
+package final class FileJournal: EventJournal {
+    package let directory: String
+    package let metadata: LogMetadata
+    private let log: EventLogWriter
+    private let reader: EventLogReader
+    private let checkpointer: Checkpointer
+    private let head: DurableHead
+    private let completions = Mutex(CompletionQueue())
+    /// Tells of refusals, which come up on the caller's own thread.
+    private let refusals = DispatchQueue(label: "relay.journal.refusals")
+
+    init(
+        _ log: EventLogWriter, reader: EventLogReader, checkpointer: Checkpointer, directory: String
+    ) {
+        self.directory = directory
+        self.log = log
+        self.reader = reader
+        self.checkpointer = checkpointer
+        metadata = log.metadata
+        head = DurableHead(log.head.sequence)
+    }
+
+    package var epoch: UInt64 { UInt64(metadata.epoch) }
+
+    /// Tells this store from all others: 32 hexadecimal digits.
+    package var storeID: String { "\(metadata.storeID)" }
+
+    /// What has been appended since the journal was opened, for metrics.
+    package var statistics: AppendStatistics { log.statistics }
+
+    /// The last durable event, and the hash that names the history up to it.
+    package var durableHead: LogHead { log.head }
+
+    /// Bytes of events that wait for the disk.
+    package var waitingBytes: Int { log.waitingBytes }
+
+    package func append(
+        _ events: [NewEvent], expecting sequence: UInt64,
+        completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void
+    ) {
+        var batch = EventBatch()
+        for event in events { batch.append(event) }
+        let last = sequence + UInt64(events.count)
+        // Under the lock, so that tickets and sequences are given out in one order.
+        let isRefused = completions.withLock { completions in
+            let ticket = completions.add(completion)
+            do throws(LogError) {
+                try log.enqueue(batch, expecting: sequence + 1) { [self] result in
+                    // The log says how far it is durable by now: perhaps beyond these events.
+                    settle(ticket, result.map { _ in last })
+                }
+                return false
+            } catch {
+                completions.settle(ticket, .failure(journalError(error)))
+                return true
+            }
+        }
+        if isRefused { refusals.async { [self] in deliver() } }
+    }
+
+    private func settle(_ ticket: CompletionQueue.Ticket, _ result: Result<UInt64, LogError>) {
+        if case .success(let sequence) = result { head.advance(to: sequence) }
+        let result = result.mapError(journalError)
+        completions.withLock { $0.settle(ticket, result) }
+        deliver()
+    }
+
+    private func deliver() {
+        guard completions.withLock({ $0.beginDelivery() }) else { return }
+        while let ready = completions.withLock({ $0.takeReady() }) {
+            ready.completion(ready.result)
+        }
+    }
+
+    private func journalError(_ error: LogError) -> JournalError {
+        let code: JournalError.Code =
+            switch error.code {
+            case .sequenceMoved: .overtaken(by: log.nextSequence - 1)
+            case .storageFull, .queueFull: .storageFull
+            case .closed: .closed
+            case .unacceptableBatch: .refused
+            default: .frozen
+            }
+        return JournalError(code: code, message: error.message)
+    }
+
+    package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
+        let follower = EventFollower(reader, from: sequence, head: head)
+        return AsyncThrowingStream { try await follower.next() }
+    }
+
+    // MARK: Checkpoints
+
+    /// Begins to write a checkpoint if enough was appended since the last. Returns at once.
+    /// - Parameter snapshot: a durable state of this journal's history.
+    package func checkpointIfDue(_ snapshot: Snapshot) {
+        checkpointer.beginIfDue(snapshot, logBytes: log.statistics.bytes)
+    }
+
+    /// Writes a checkpoint now, so that the next start is a short one. Blocks.
+    /// - Parameter snapshot: a durable state of this journal's history.
+    package func checkpoint(_ snapshot: Snapshot) throws(EventStoreError) {
+        try checkpointer.write(now: snapshot)
+    }
+
+    /// Waits for what is being appended and for a checkpoint that is being written, marks the log
+    /// as closed and gives the lock back. Blocks.
+    package func close() {
+        checkpointer.drain()
+        log.close()
+        head.close()
+    }
+}
+
+/// Reads events from the files, never beyond what is durable, and waits there for more.
+private actor EventFollower {
+    private let reader: EventLogReader
+    private let head: DurableHead
+    private var sequence: UInt64
+    private var cursor: EventCursor?
+
+    init(_ reader: EventLogReader, from sequence: UInt64, head: DurableHead) {
+        self.reader = reader
+        self.head = head
+        self.sequence = max(sequence, 1)
+    }
+
+    func next() async throws(EventStoreError) -> Event? {
+        while !Task.isCancelled {
+            if let event = try read() {
+                sequence = event.sequence + 1
+                return event
+            }
+            guard let durable = await head.sequence(beyond: sequence - 1) else { return nil }
+            cursor?.through = durable
+        }
+        return nil
+    }
+
+    private func read() throws(EventStoreError) -> Event? {
+        let durable = head.sequence
+        guard sequence <= durable else { return nil }
+        let cursor: EventCursor
+        if let current = self.cursor {
+            cursor = current
+        } else {
+            cursor = try onLog { () throws(LogError) in try reader.events(from: sequence) }
+            self.cursor = cursor
+        }
+        cursor.through = durable
+        return try cursor.nextEvent()
+    }
+}

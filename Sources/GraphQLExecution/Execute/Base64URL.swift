@@ -1,0 +1,51 @@
+/// RFC 4648 §5: base64 with `-` and `_`, here without padding.
+package enum Base64URL {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var index = 0
+        while index < bytes.count {
+            let rest = min(3, bytes.count - index)
+            var group: UInt32 = 0
+            for offset in 0..<3 {
+                group = group << 8 | (offset < rest ? UInt32(bytes[index + offset]) : 0)
+            }
+            for place in 0...rest {
+                text.append(alphabet[Int(group >> (18 - 6 * UInt32(place)) & 63)])
+            }
+            index += 3
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Nil when the text is not base64url.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var group: UInt32 = 0
+        var bits = 0
+        for byte in text.utf8 {
+            guard let value = value(of: byte) else { return nil }
+            group = group << 6 | value
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(bits)))
+            }
+        }
+        return bits < 6 ? bytes : nil
+    }
+
+    private static func value(of byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

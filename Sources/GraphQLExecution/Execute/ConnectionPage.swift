@@ -1,0 +1,111 @@
+package import RelayStore
+
+/// One page of a connection (Relay's Cursor Connections specification).
+///
+/// A cursor is the position of a link in its list, which a link keeps for as long as it is there, whatever
+/// is added and removed around it; so a page that starts behind a deleted edge starts where that edge was.
+package struct ConnectionPage: Sendable {
+    package let edges: [ConnectionEdge]
+    package let hasNextPage: Bool
+    package let hasPreviousPage: Bool
+
+    package var startCursor: String? { edges.first.map { Cursor.encode($0.position) } }
+    package var endCursor: String? { edges.last.map { Cursor.encode($0.position) } }
+}
+
+/// What page is asked for.
+package struct PageArguments: Sendable, Hashable {
+    package var first: Int?
+    package var after: Int?
+    package var last: Int?
+    package var before: Int?
+}
+
+extension ConnectionPage {
+    /// Cuts a page out of a list.
+    /// - Parameter isIncluded: whether a linked record is one of the connection's; links to records that
+    ///   were deleted are not.
+    package init(
+        _ list: LinkList, _ arguments: PageArguments,
+        isIncluded: (RecordIndex?) -> Bool
+    ) {
+        let lower = arguments.after.map { $0 + 1 } ?? 0
+        let upper = arguments.before ?? list.end  // exclusive
+        let takesFromEnd = arguments.last != nil && arguments.first == nil
+        let limit = arguments.first ?? arguments.last ?? Int.max
+
+        var edges: [ConnectionEdge] = []
+        var hasMore = false
+        if takesFromEnd {
+            var position = upper - 1
+            while let link = list.previous(from: position), link.position >= lower {
+                position = link.position - 1
+                guard isIncluded(link.record) else { continue }
+                hasMore = edges.count == limit
+                if hasMore { break }
+                edges.append(ConnectionEdge(record: link.record, position: link.position))
+            }
+            edges.reverse()
+        } else {
+            var position = lower
+            while let link = list.next(from: position), link.position < upper {
+                position = link.position + 1
+                guard isIncluded(link.record) else { continue }
+                hasMore = edges.count == limit
+                if hasMore { break }
+                edges.append(ConnectionEdge(record: link.record, position: link.position))
+            }
+        }
+        var isCutAtStart = takesFromEnd && hasMore
+        let isCutAtEnd = !takesFromEnd && hasMore
+        if !takesFromEnd, let last = arguments.last, edges.count > last {
+            edges.removeFirst(edges.count - last)
+            isCutAtStart = true
+        }
+        self.edges = edges
+        // Beyond what was cut off, there is more if the list goes on outside of after and before.
+        hasNextPage =
+            isCutAtEnd
+            || arguments.before.map { Self.has(list, from: $0, isIncluded) } ?? false
+        hasPreviousPage =
+            isCutAtStart
+            || arguments.after.map { Self.has(list, upTo: $0, isIncluded) } ?? false
+    }
+
+    private static func has(
+        _ list: LinkList, from start: Int, _ isIncluded: (RecordIndex?) -> Bool
+    ) -> Bool {
+        var position = start
+        while let link = list.next(from: position) {
+            if isIncluded(link.record) { return true }
+            position = link.position + 1
+        }
+        return false
+    }
+
+    private static func has(
+        _ list: LinkList, upTo end: Int, _ isIncluded: (RecordIndex?) -> Bool
+    ) -> Bool {
+        var position = end
+        while let link = list.previous(from: position) {
+            if isIncluded(link.record) { return true }
+            position = link.position - 1
+        }
+        return false
+    }
+}
+
+/// The opaque text of a position: base64url of `p` and the position in decimal.
+package enum Cursor {
+    package static func encode(_ position: Int) -> String {
+        Base64URL.encode(Array("p\(position)".utf8))
+    }
+
+    /// Nil when the text is no cursor of ours.
+    package static func decode(_ text: String) -> Int? {
+        guard let bytes = Base64URL.decode(text), bytes.first == UInt8(ascii: "p") else { return nil }
+        let digits = bytes.dropFirst()
+        guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+}

@@ -1,0 +1,60 @@
+package import RelayStore
+
+/// What a result was read from. While none of it changes, the result stays the same.
+package struct Dependencies: Sendable {
+    /// Fields of records, a selection at a time: the keys stand in the plan and are shared.
+    package private(set) var records: [RecordIndex: [ObjectKeys]] = [:]
+    /// Types of which a record that comes, goes, or gets another unique value may change the result.
+    package private(set) var types: Set<NameIndex> = []
+
+    package init() {}
+
+    /// A set of keys that lives in a plan; equal when it is the very same.
+    package struct ObjectKeys: Sendable, Hashable {
+        package let keys: [NameIndex]
+        private let owner: ObjectIdentifier
+
+        fileprivate init(_ plan: ObjectPlan) {
+            keys = plan.keys
+            owner = ObjectIdentifier(plan)
+        }
+
+        fileprivate init(_ keys: [NameIndex], owner: ObjectIdentifier) {
+            self.keys = keys
+            self.owner = owner
+        }
+
+        package static func == (left: ObjectKeys, right: ObjectKeys) -> Bool {
+            left.owner == right.owner
+        }
+
+        package func hash(into hasher: inout Hasher) { hasher.combine(owner) }
+    }
+
+    mutating func insert(_ record: RecordIndex, _ plan: ObjectPlan) {
+        let keys = ObjectKeys(plan)
+        if records[record]?.contains(keys) != true { records[record, default: []].append(keys) }
+    }
+
+    /// Fields of a record that a filter, a count or a look-up has read for a field plan.
+    mutating func insert(_ record: RecordIndex, _ keys: [NameIndex], for field: FieldPlan) {
+        let keys = ObjectKeys(keys, owner: ObjectIdentifier(field))
+        if records[record]?.contains(keys) != true { records[record, default: []].append(keys) }
+    }
+
+    mutating func insert(type: NameIndex) { types.insert(type) }
+
+    /// Whether the result may be another after these changes.
+    package func isTouched(by changes: ChangeSet, in snapshot: Snapshot) -> Bool {
+        for field in changes.fields {
+            guard let read = records[field.record] else { continue }
+            if read.contains(where: { $0.keys.contains(field.key) }) { return true }
+        }
+        if changes.deleted.contains(where: { records[$0] != nil }) { return true }
+        if types.isEmpty { return false }
+        // A deleted record's type is gone with it: any deletion may be one of ours.
+        if !changes.deleted.isEmpty { return true }
+        let touched = changes.created + changes.fields.map(\.record)
+        return touched.contains { snapshot.type(of: $0).map(types.contains) ?? false }
+    }
+}

@@ -1,0 +1,291 @@
+import RelayJSON
+package import RelayStore
+
+// Resolving fields (GraphQL §6.4.2): what each kind of resolver finds.
+
+extension Execution {
+    /// Finds the value of a field and writes it.
+    mutating func writeValue(
+        of field: FieldPlan, _ object: ObjectValue
+    ) throws(ExecutionError) -> Outcome {
+        switch field.resolver {
+        case .typename(let json):
+            writer.raw(json)
+            return .written
+        case .source:
+            return writeObjectValue(source, field.shape, field)
+        case .connectionPart(let part):
+            return writePart(part, of: object, field)
+        case .payloadPart(let part):
+            return writePart(part, of: object, field)
+        case .lookup(let lookup):
+            let record = find(lookup, try arguments(of: field)[lookup.argument], field)
+            return writeRecordReference(record, field.shape, field)
+        case .nodes(let argument):
+            return writeNodes(try arguments(of: field)[argument]?.array ?? [], field)
+        case .custom(let resolver):
+            return try writeCustom(resolver, object, field)
+        case .stored(let key):
+            guard let record = record(of: object), let row = snapshot.row(record) else {
+                return .null
+            }
+            return writeStored(row, row.slot(of: key), field.shape, field)
+        case .id:
+            guard let record = record(of: object) else { return .null }
+            writer.write(utf8: snapshot.symbols.id(record))
+            return .written
+        case .connection(let source, let filters):
+            guard let list = links(source, of: object) else { return .null }
+            let arguments = try arguments(of: field)
+            let page = try PageArguments(arguments)
+            let conditions = conditions(filters, arguments)
+            let connection = ConnectionPage(list, page) { isIncluded($0, conditions, field) }
+            return writeObjectValue(.connection(connection), field.shape, field)
+        case .links(let source, let filters):
+            guard let list = links(source, of: object) else { return .null }
+            let conditions = conditions(filters, try arguments(of: field))
+            let records = list.records.filter { isIncluded($0, conditions, field) }
+            return writeLinks(records, field.shape, field)
+        case .count(let key, let conditions):
+            guard let list = links(.field(key), of: object) else {
+                writer.write(Int64(0))
+                return .written
+            }
+            let count = list.records.count { isIncluded($0, conditions, field) }
+            writer.write(Int64(count))
+            return .written
+        }
+    }
+
+    private func record(of object: ObjectValue) -> RecordIndex? {
+        if case .record(let record) = object { record } else { nil }
+    }
+
+    // MARK: Look-ups
+
+    /// The record that an argument names, by its id or a unique field's value.
+    private mutating func find(
+        _ lookup: Lookup, _ argument: JSONValue?, _ field: FieldPlan
+    ) -> RecordIndex? {
+        let text: String
+        switch argument {
+        case .string(let value): text = value
+        case .int(let value): text = String(value)
+        default: return nil
+        }
+        let found = snapshot.find(text, lookup)
+        for unique in lookup.uniqueKeys {
+            // The value may move to another record; then that one is found.
+            if let found { depend(on: found, [unique.key], for: field) }
+        }
+        if found == nil {
+            for type in lookup.types { depend(onRecordsOf: type) }
+        }
+        return found
+    }
+
+    private mutating func writeNodes(_ ids: [JSONValue], _ field: FieldPlan) -> Outcome {
+        let records = ids.map { id in id.string.flatMap { snapshot.existing($0) } }
+        return writeLinks(records, field.shape, field)
+    }
+
+    // MARK: Lists
+
+    private mutating func links(_ source: LinkSource, of object: ObjectValue) -> LinkList? {
+        switch source {
+        case .records(let type):
+            depend(onRecordsOf: type)
+            return snapshot.indexes.records(of: type)
+        case .field(let key):
+            guard let record = record(of: object), let row = snapshot.row(record) else {
+                return nil
+            }
+            guard let slot = row.slot(of: key), row.tag(slot) == .links else { return .empty }
+            return row.links(slot)
+        }
+    }
+
+    private mutating func writeLinks(
+        _ records: [RecordIndex?], _ shape: OutputShape, _ field: FieldPlan
+    ) -> Outcome {
+        switch shape {
+        case .nonNull(let inner):
+            return require(writeLinks(records, inner, field), field)
+        case .list(let element):
+            return writeList(records, element, field) { execution, record, shape in
+                execution.writeRecordReference(record, shape, field)
+            }
+        case .leaf, .object:
+            return fail("links were found where a \(shape.description) is expected", field)
+        }
+    }
+
+    private func conditions(_ filters: [LinkFilter], _ arguments: JSONObject) -> [LinkCondition] {
+        filters.compactMap { filter in
+            guard let value = arguments[filter.argument], value != .null else { return nil }
+            return LinkCondition(key: filter.key, value: value, lookup: filter.lookup)
+        }
+    }
+
+    /// Whether a link is one of a list's: its record exists and has the values asked for.
+    private mutating func isIncluded(
+        _ record: RecordIndex?, _ conditions: [LinkCondition], _ field: FieldPlan
+    ) -> Bool {
+        guard let record else { return true }  // a null element stays what it is
+        if dependencies != nil { depend(on: record, conditions.map(\.key), for: field) }
+        guard let row = snapshot.row(record) else { return false }
+        return conditions.allSatisfy { $0.isMet(by: row, in: snapshot) }
+    }
+
+    // MARK: Parts of connections and payloads
+
+    private mutating func writePart(
+        _ part: ConnectionPart, of object: ObjectValue, _ field: FieldPlan
+    ) -> Outcome {
+        switch (part, object) {
+        case (.edges, .connection(let page)):
+            return writeEdges(page.edges, field.shape, field)
+        case (.pageInfo, .connection(let page)):
+            return writeObjectValue(.pageInfo(page), field.shape, field)
+        case (.node, .edge(let edge)):
+            return writeRecordReference(edge.record, field.shape, field)
+        case (.cursor, .edge(let edge)):
+            writer.write(Cursor.encode(edge.position))
+        case (.hasNextPage, .pageInfo(let page)):
+            writer.write(page.hasNextPage)
+        case (.hasPreviousPage, .pageInfo(let page)):
+            writer.write(page.hasPreviousPage)
+        case (.startCursor, .pageInfo(let page)):
+            return writeJSON(page.startCursor.map(JSONValue.string) ?? .null, field.shape, field)
+        case (.endCursor, .pageInfo(let page)):
+            return writeJSON(page.endCursor.map(JSONValue.string) ?? .null, field.shape, field)
+        default:
+            return .null
+        }
+        return .written
+    }
+
+    private mutating func writeEdges(
+        _ edges: [ConnectionEdge], _ shape: OutputShape, _ field: FieldPlan
+    ) -> Outcome {
+        switch shape {
+        case .nonNull(let inner):
+            return require(writeEdges(edges, inner, field), field)
+        case .list(let element):
+            return writeList(edges, element, field) { execution, edge, shape in
+                execution.writeObjectValue(.edge(edge), shape, field)
+            }
+        case .leaf, .object:
+            return fail("edges were found where a \(shape.description) is expected", field)
+        }
+    }
+
+    private mutating func writePart(
+        _ part: PayloadPart, of object: ObjectValue, _ field: FieldPlan
+    ) -> Outcome {
+        guard case .payload(let payload) = object else { return .null }
+        switch part {
+        case .record:
+            return writeRecordReference(payload.record, field.shape, field)
+        case .edge:
+            return writeObjectValue(payload.edge.map(ObjectValue.edge), field.shape, field)
+        case .parent:
+            return writeRecordReference(payload.parent, field.shape, field)
+        case .deletedID:
+            return writeJSON(payload.deletedID.map(JSONValue.string) ?? .null, field.shape, field)
+        case .clientMutationID:
+            return writeJSON(payload.clientMutationID ?? .null, field.shape, field)
+        }
+    }
+
+    // MARK: Swift code
+
+    private mutating func writeCustom(
+        _ resolver: any CustomFieldResolver, _ object: ObjectValue, _ field: FieldPlan
+    ) throws(ExecutionError) -> Outcome {
+        let arguments = try arguments(of: field)
+        let value: JSONValue
+        do {
+            value = try resolver.resolve(
+                record(of: object), arguments: arguments, in: snapshot)
+        } catch let error as ExecutionError {
+            throw error
+        } catch {
+            throw ExecutionError("\(error)")
+        }
+        return writeJSON(value, field.shape, field)
+    }
+}
+
+extension Snapshot {
+    /// The record that a text names: by its id, else by a unique field's value. The id comes first, so
+    /// that nobody takes a record's place by giving another one its id for a value.
+    package func find(_ text: String, _ lookup: Lookup) -> RecordIndex? {
+        if let record = existing(text), let type = type(of: record),
+            lookup.types.isEmpty || lookup.types.contains(type)
+        {
+            return record
+        }
+        for unique in lookup.uniqueKeys {
+            if let found = indexes.record(of: unique.type, where: unique.key, is: text) {
+                return found
+            }
+        }
+        return nil
+    }
+}
+
+extension LinkCondition {
+    func isMet(by row: Row, in snapshot: Snapshot) -> Bool {
+        guard let slot = row.slot(of: key) else { return value == .null }
+        switch (row.tag(slot), value) {
+        case (.null, .null), (.true, .bool(true)), (.false, .bool(false)): return true
+        case (.int, .int(let number)): return row.int(slot) == number
+        case (.double, .double(let number)): return row.double(slot) == number
+        case (.int, .double(let number)): return Double(row.int(slot)) == number
+        case (.double, .int(let number)): return row.double(slot) == Double(number)
+        case (.string, .string(let text)):
+            return row.withText(slot) { $0.elementsEqual(text.utf8) }
+        case (.link, .string(let text)):
+            guard let lookup else { return false }
+            return snapshot.find(text, lookup) == row.link(slot)
+        case (.json, _):
+            return row.withText(slot) { try? JSONValue(parsing: $0) } == value
+        default: return false
+        }
+    }
+}
+
+extension PageArguments {
+    /// Reads first, after, last and before out of a connection field's arguments.
+    init(_ arguments: JSONObject) throws(ExecutionError) {
+        first = try Self.count("first", arguments)
+        last = try Self.count("last", arguments)
+        after = try Self.cursor("after", arguments)
+        before = try Self.cursor("before", arguments)
+    }
+
+    private static func count(
+        _ name: String, _ arguments: JSONObject
+    ) throws(ExecutionError) -> Int? {
+        guard let value = arguments[name]?.int else { return nil }
+        guard value >= 0 else {
+            throw ExecutionError(
+                "Argument \"\(name)\" must be a non-negative integer, not \(value).",
+                code: .badUserInput)
+        }
+        return Int(value)
+    }
+
+    private static func cursor(
+        _ name: String, _ arguments: JSONObject
+    ) throws(ExecutionError) -> Int? {
+        guard let text = arguments[name]?.string else { return nil }
+        guard let position = Cursor.decode(text) else {
+            throw ExecutionError(
+                "Argument \"\(name)\" is not a cursor of this connection: \"\(text)\".",
+                code: .badUserInput)
+        }
+        return position
+    }
+}

@@ -1,0 +1,255 @@
+import GraphQLLanguage
+import RelayJSON
+import RelayStore
+
+// Completing values (GraphQL §6.4.3): from what a resolver found to bytes of the field's shape.
+
+extension Execution {
+    /// Writes what a slot of a row holds; no slot means that the field was never set.
+    mutating func writeStored(
+        _ row: Row, _ slot: Int?, _ shape: OutputShape, _ field: FieldPlan
+    ) -> Outcome {
+        switch shape {
+        case .nonNull(let inner):
+            return require(writeStored(row, slot, inner, field), field)
+        case .leaf(let leaf):
+            guard let slot else { return .null }
+            return writeLeaf(row, slot, leaf, field)
+        case .object(let selection):
+            guard let slot, row.tag(slot) == .link else { return .null }
+            return writeLink(row.link(slot), selection, field)
+        case .list(let element):
+            guard let slot else { return .null }
+            switch row.tag(slot) {
+            case .links:
+                let records = row.links(slot).records
+                return writeList(records, element, field) { execution, record, shape in
+                    execution.writeRecordReference(record, shape, field)
+                }
+            case .json:
+                // Coerced when it was written, so it fits the type.
+                row.withText(slot) { writer.raw(UnsafeRawBufferPointer($0)) }
+                return .written
+            default:
+                return .null
+            }
+        }
+    }
+
+    /// Writes a record that a value refers to, or null where it does not exist.
+    mutating func writeRecordReference(
+        _ record: RecordIndex?, _ shape: OutputShape, _ field: FieldPlan
+    ) -> Outcome {
+        switch shape {
+        case .nonNull(let inner):
+            return require(writeRecordReference(record, inner, field), field)
+        case .object(let selection):
+            guard let record else { return .null }
+            return writeLink(record, selection, field)
+        case .leaf, .list:
+            return fail("a record was found where a \(shape.description) is expected", field)
+        }
+    }
+
+    private mutating func writeLink(
+        _ record: RecordIndex, _ selection: SelectionPlan, _ field: FieldPlan
+    ) -> Outcome {
+        guard let row = snapshot.row(record) else {
+            // Deleted, or not here yet: should it come, the result changes.
+            depend(on: record, [], for: field)
+            return .null
+        }
+        guard let plan = selection.plan(for: row.type) else {
+            return fail(
+                """
+                record "\(snapshot.symbols.idString(record))" is of type \
+                "\(snapshot.symbols.nameString(row.type))", which does not fit the field's type
+                """, field)
+        }
+        return writeRecord(plan, record, row) ? .written : .failed
+    }
+
+    /// Writes an object that is not a record.
+    mutating func writeObjectValue(
+        _ object: ObjectValue?, _ shape: OutputShape, _ field: FieldPlan
+    ) -> Outcome {
+        switch shape {
+        case .nonNull(let inner):
+            return require(writeObjectValue(object, inner, field), field)
+        case .object(let selection):
+            switch object {
+            case nil: return .null
+            case .record(let record): return writeLink(record, selection, field)
+            case let object?:
+                guard let plan = selection.onlyPlan else {
+                    return fail("the type of an object is not known", field)
+                }
+                return writeObject(plan, object) ? .written : .failed
+            }
+        case .leaf, .list:
+            return fail("an object was found where a \(shape.description) is expected", field)
+        }
+    }
+
+    /// `[…]` of anything, each element written by the closure.
+    mutating func writeList<Element>(
+        _ elements: [Element], _ shape: OutputShape, _ field: FieldPlan,
+        _ write: (inout Execution, Element, OutputShape) -> Outcome
+    ) -> Outcome {
+        writer.raw(UInt8(ascii: "["))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { writer.raw(UInt8(ascii: ",")) }
+            let start = writer.bytes.count
+            let errorsBefore = errors.count
+            let outcome = write(&self, element, shape)
+            if errors.count > errorsBefore { addPath(.index(index), toErrorsFrom: errorsBefore) }
+            switch outcome {
+            case .written: continue
+            case .null, .failed:
+                if case .nonNull = shape { return .failed }
+                writer.bytes.removeSubrange(start...)
+                writer.writeNull()
+            }
+        }
+        writer.raw(UInt8(ascii: "]"))
+        return .written
+    }
+
+    // MARK: Leaves
+
+    private mutating func writeLeaf(
+        _ row: Row, _ slot: Int, _ leaf: LeafShape, _ field: FieldPlan
+    ) -> Outcome {
+        let tag = row.tag(slot)
+        switch (leaf, tag) {
+        case (_, .null), (_, .absent), (_, .failed):
+            return .null
+        case (.string, .string), (.id, .string), (.custom, .string):
+            row.withText(slot) { writer.write(utf8: $0) }
+        case (.boolean, .true), (.custom, .true):
+            writer.raw("true")
+        case (.boolean, .false), (.custom, .false):
+            writer.raw("false")
+        case (.int, .int) where Int32(exactly: row.int(slot)) != nil:
+            writer.write(row.int(slot))
+        case (.float, .int), (.custom, .int):
+            writer.write(row.int(slot))
+        case (.float, .double), (.custom, .double):
+            writer.write(row.double(slot))
+        case (.id, .int):
+            writer.write(String(row.int(slot)))
+        case (.custom, .json):
+            row.withText(slot) { writer.raw(UnsafeRawBufferPointer($0)) }
+        case (.enum(_, let values), .string):
+            let name = row.withText(slot) { String(decoding: $0, as: UTF8.self) }
+            return writeEnum(name, values, leaf, field)
+        default:
+            return fail(leaf.mismatch(row.json(slot)), field)
+        }
+        return .written
+    }
+
+    /// Writes a leaf, or a list of leaves, from a JSON value.
+    mutating func writeJSON(
+        _ value: JSONValue, _ shape: OutputShape, _ field: FieldPlan
+    ) -> Outcome {
+        switch (shape, value) {
+        case (.nonNull(let inner), _):
+            return require(writeJSON(value, inner, field), field)
+        case (_, .null):
+            return .null
+        case (.list(let element), .array(let values)):
+            return writeList(values, element, field) { execution, value, shape in
+                execution.writeJSON(value, shape, field)
+            }
+        case (.object, .string(let id)):
+            return writeRecordReference(snapshot.existing(id), shape, field)
+        case (.leaf(let leaf), _):
+            return writeLeaf(value, leaf, field)
+        default:
+            return fail("\(value.text) was found where a \(shape.description) is expected", field)
+        }
+    }
+
+    private mutating func writeLeaf(
+        _ value: JSONValue, _ leaf: LeafShape, _ field: FieldPlan
+    ) -> Outcome {
+        switch (leaf, value) {
+        case (.enum(_, let values), .string(let name)):
+            return writeEnum(name, values, leaf, field)
+        case (.int, .int(let number)) where Int32(exactly: number) != nil,
+            (.float, .int(let number)):
+            writer.write(number)
+        case (.id, .int(let number)):
+            writer.write(String(number))
+        case (.float, .double), (.string, .string), (.id, .string), (.boolean, .bool), (.custom, _):
+            writer.write(value)
+        default:
+            return fail(leaf.mismatch(value), field)
+        }
+        return .written
+    }
+
+    private mutating func writeEnum(
+        _ name: String, _ values: Set<String>, _ leaf: LeafShape, _ field: FieldPlan
+    ) -> Outcome {
+        guard values.contains(name) else { return fail(leaf.mismatch(.string(name)), field) }
+        writer.write(name)
+        return .written
+    }
+
+    // MARK: Null where there must be a value
+
+    mutating func require(_ outcome: Outcome, _ field: FieldPlan) -> Outcome {
+        guard case .null = outcome else { return outcome }
+        return fail(
+            "Cannot return null for non-nullable field \(field.parentType).\(field.name).", field)
+    }
+
+    mutating func fail(_ message: String, _ field: FieldPlan) -> Outcome {
+        note(ExecutionError(message), at: field)
+        return .failed
+    }
+}
+
+extension LeafShape {
+    /// graphql-js's words for a value that the type cannot be.
+    func mismatch(_ value: JSONValue) -> String {
+        switch self {
+        case .int: "Int cannot represent non-integer value: \(value.text)"
+        case .float: "Float cannot represent non numeric value: \(value.text)"
+        case .string: "String cannot represent value: \(value.text)"
+        case .boolean: "Boolean cannot represent a non boolean value: \(value.text)"
+        case .id: "ID cannot represent value: \(value.text)"
+        case .enum(let name, _): "Enum \"\(name)\" cannot represent value: \(value.text)"
+        case .custom: "The scalar cannot represent value: \(value.text)"
+        }
+    }
+}
+
+extension OutputShape {
+    var description: String {
+        switch self {
+        case .leaf: "scalar"
+        case .object: "object"
+        case .list: "list"
+        case .nonNull(let inner): inner.description
+        }
+    }
+}
+
+extension Row {
+    /// The value of a slot, for messages.
+    fileprivate func json(_ slot: Int) -> JSONValue {
+        switch tag(slot) {
+        case .true: true
+        case .false: false
+        case .int: .int(int(slot))
+        case .double: .double(double(slot))
+        case .string: .string(withText(slot) { String(decoding: $0, as: UTF8.self) })
+        case .json, .failed: withText(slot) { (try? JSONValue(parsing: $0)) ?? .null }
+        case .link, .links: "(link)"
+        case .absent, .null: .null
+        }
+    }
+}

@@ -1,0 +1,227 @@
+import GraphQLLanguage
+package import RelayJSON
+package import RelayStore
+
+/// One run of a plan: reads a snapshot and writes the response as bytes (GraphQL §6).
+///
+///     var execution = Execution(plan, variables: variables, on: snapshot, schema: schema)
+///     let response = execution.response(source: nil)
+///
+/// Values go from the rows straight into the buffer. A value that must not be null and is takes back what
+/// has been written since the nearest value that may be (GraphQL §6.4.4): writing functions return false
+/// when what they were to write is such a null, and whoever may be null instead cuts the buffer.
+package struct Execution {
+    let plan: Plan
+    let variables: CoercedVariables
+    let schema: ExecutableSchema
+    /// What is read. A mutation's root fields each have their own.
+    package var snapshot: Snapshot
+    package private(set) var errors: [ExecutionError] = []
+    /// What the result was read from; nil when nobody wants to know.
+    package private(set) var dependencies: Dependencies?
+
+    var writer: JSONWriter
+    /// What ``FieldResolver/source`` stands for.
+    var source: ObjectValue?
+    /// Arguments that depend on variables, coerced at their first use.
+    private var arguments: [JSONObject?] = []
+
+    package init(
+        _ plan: Plan, variables: CoercedVariables, on snapshot: Snapshot,
+        schema: ExecutableSchema, recordsDependencies: Bool = false
+    ) {
+        self.plan = plan
+        self.variables = variables
+        self.schema = schema
+        self.snapshot = snapshot
+        dependencies = recordsDependencies ? Dependencies() : nil
+        writer = JSONWriter(capacity: 512)
+    }
+
+    /// Runs the whole plan: `{"data":…}`, with `errors` where there are any. The closing brace is left
+    /// out when `isOpen`, so that the caller can add `extensions`.
+    /// - Parameter source: what the root fields with resolver ``FieldResolver/source`` stand for.
+    package mutating func response(source: ObjectValue? = nil, isOpen: Bool = false) -> [UInt8] {
+        self.source = source
+        begin()
+        if !writeObject(plan.root, .root) { discardData() }
+        return finish(isOpen: isOpen)
+    }
+
+    // MARK: Field by field, for mutations
+
+    /// Starts a response whose root fields the caller runs one after the other.
+    package mutating func begin() {
+        writer.bytes.removeAll(keepingCapacity: true)
+        writer.raw("{\"data\":")
+    }
+
+    /// Drops the data: a root field that must not be null was.
+    package mutating func discardData() {
+        begin()
+        writer.writeNull()
+    }
+
+    /// Writes one root field of the plan, its value being `source`, or an error.
+    /// - Returns: false when the whole data is null for it.
+    package mutating func writeRootField(
+        _ index: Int, _ result: Result<ObjectValue, ExecutionError>
+    ) -> Bool {
+        let field = plan.root.fields[index]
+        writer.raw(UInt8(ascii: index == 0 ? "{" : ","))
+        defer { if index == plan.root.fields.count - 1 { writer.raw(UInt8(ascii: "}")) } }
+        switch result {
+        case .success(let value):
+            source = value
+            return writeField(field, .root)
+        case .failure(let error):
+            writer.raw(field.responseKey)
+            let errorsBefore = errors.count
+            note(error, at: field)
+            return settle(.failed, field, from: writer.bytes.count, errorsBefore)
+        }
+    }
+
+    package mutating func finish(isOpen: Bool = false) -> [UInt8] {
+        if !errors.isEmpty {
+            for index in errors.indices { errors[index].path.reverse() }
+            writer.raw(",\"errors\":")
+            writer.write(errors)
+        }
+        if !isOpen { writer.raw(UInt8(ascii: "}")) }
+        return writer.bytes
+    }
+
+    package func rootField(_ index: Int) -> FieldPlan { plan.root.fields[index] }
+
+    /// The arguments of a root field, coerced.
+    package mutating func rootArguments(_ index: Int) throws(ExecutionError) -> JSONObject {
+        try arguments(of: plan.root.fields[index])
+    }
+
+    // MARK: Objects and fields
+
+    /// What became of a value.
+    enum Outcome {
+        case written
+        /// The value is null, and nothing has been written.
+        case null
+        /// Null because of an error that has been noted; whatever has been written is to be cut off.
+        case failed
+    }
+
+    /// `{…}`; false when a field that must not be null is.
+    mutating func writeObject(_ plan: ObjectPlan, _ object: ObjectValue) -> Bool {
+        writer.raw(UInt8(ascii: "{"))
+        var isFirst = true
+        for field in plan.fields {
+            if !isFirst { writer.raw(UInt8(ascii: ",")) }
+            isFirst = false
+            guard writeField(field, object) else { return false }
+        }
+        writer.raw(UInt8(ascii: "}"))
+        return true
+    }
+
+    /// The same for a record that exists, which nearly all objects are.
+    mutating func writeRecord(_ plan: ObjectPlan, _ record: RecordIndex, _ row: Row) -> Bool {
+        dependencies?.insert(record, plan)
+        writer.raw(UInt8(ascii: "{"))
+        var isFirst = true
+        for field in plan.fields {
+            if !isFirst { writer.raw(UInt8(ascii: ",")) }
+            isFirst = false
+            switch field.resolver {
+            case .stored(let key):
+                writer.raw(field.responseKey)
+                let start = writer.bytes.count
+                let errorsBefore = errors.count
+                let outcome = writeStored(row, row.slot(of: key), field.shape, field)
+                guard settle(outcome, field, from: start, errorsBefore) else { return false }
+            case .id:
+                writer.raw(field.responseKey)
+                writer.write(utf8: snapshot.symbols.id(record))
+            default:
+                guard writeField(field, .record(record)) else { return false }
+            }
+        }
+        writer.raw(UInt8(ascii: "}"))
+        return true
+    }
+
+    /// `"name":value`; false when the value must not be null and is.
+    private mutating func writeField(_ field: FieldPlan, _ object: ObjectValue) -> Bool {
+        writer.raw(field.responseKey)
+        let start = writer.bytes.count
+        let errorsBefore = errors.count
+        let outcome: Outcome
+        do throws(ExecutionError) {
+            outcome = try writeValue(of: field, object)
+        } catch {
+            note(error, at: field)
+            outcome = .failed
+        }
+        return settle(outcome, field, from: start, errorsBefore)
+    }
+
+    /// Ends a field: errors below it get its name into their path, a missing value becomes null.
+    @inline(__always)
+    private mutating func settle(
+        _ outcome: Outcome, _ field: FieldPlan, from start: Int, _ errorsBefore: Int
+    ) -> Bool {
+        if case .written = outcome, errors.count == errorsBefore { return true }
+        return settleSlowly(outcome, field, from: start, errorsBefore)
+    }
+
+    private mutating func settleSlowly(
+        _ outcome: Outcome, _ field: FieldPlan, from start: Int, _ errorsBefore: Int
+    ) -> Bool {
+        var isNull = false
+        switch outcome {
+        case .written: break
+        case .null, .failed:
+            if case .nonNull = field.shape {
+                addPath(.field(field.responseName), toErrorsFrom: errorsBefore)
+                return false
+            }
+            isNull = true
+        }
+        addPath(.field(field.responseName), toErrorsFrom: errorsBefore)
+        if isNull {
+            writer.bytes.removeSubrange(start...)
+            writer.writeNull()
+        }
+        return true
+    }
+
+    /// Errors gather their path from the inside out.
+    mutating func addPath(_ segment: ExecutionError.PathSegment, toErrorsFrom first: Int) {
+        for index in first..<errors.count { errors[index].path.append(segment) }
+    }
+
+    mutating func note(_ error: ExecutionError, at field: FieldPlan) {
+        var error = error
+        error.locations = [field.location]
+        errors.append(error)
+    }
+
+    /// Arguments as the resolvers get them (GraphQL §6.4.1).
+    mutating func arguments(of field: FieldPlan) throws(ExecutionError) -> JSONObject {
+        switch field.arguments {
+        case .constant(let arguments):
+            return arguments
+        case .variable(let list, let place):
+            if place < arguments.count, let known = arguments[place] { return known }
+            let coerced = try list.coerce(variables)
+            while arguments.count <= place { arguments.append(nil) }
+            arguments[place] = coerced
+            return coerced
+        }
+    }
+
+    mutating func depend(on record: RecordIndex, _ keys: [NameIndex], for field: FieldPlan) {
+        dependencies?.insert(record, keys, for: field)
+    }
+
+    mutating func depend(onRecordsOf type: NameIndex) { dependencies?.insert(type: type) }
+}

@@ -1,0 +1,81 @@
+package import GraphQLLanguage
+package import RelayJSON
+
+/// An error in the `errors` of a response (GraphQL §7.1.2).
+package struct ExecutionError: Error, Hashable, Sendable {
+    package enum PathSegment: Hashable, Sendable {
+        case field(String)
+        case index(Int)
+    }
+
+    package var message: String
+    package var locations: [SourceLocation]
+    /// From the root of the operation; empty for an error that belongs to no field.
+    package var path: [PathSegment]
+    /// What went wrong, for programs: `extensions.code`.
+    package var code: ErrorCode?
+
+    package init(
+        _ message: String, code: ErrorCode? = nil, locations: [SourceLocation] = [],
+        path: [PathSegment] = []
+    ) {
+        self.message = message
+        self.code = code
+        self.locations = locations
+        self.path = path
+    }
+
+    /// An error of the language as an error of a response.
+    package init(_ error: GraphQLError) {
+        self.init(
+            error.message, code: error.code.map(ErrorCode.init(rawValue:)),
+            locations: error.locations)
+    }
+}
+
+/// What `extensions.code` can say.
+package struct ErrorCode: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package static let notFound = ErrorCode(rawValue: "NOT_FOUND")
+    package static let conflict = ErrorCode(rawValue: "CONFLICT")
+    package static let badUserInput = ErrorCode(rawValue: "BAD_USER_INPUT")
+    package static let unauthenticated = ErrorCode(rawValue: "UNAUTHENTICATED")
+    package static let forbidden = ErrorCode(rawValue: "FORBIDDEN")
+    package static let limitExceeded = ErrorCode(rawValue: "LIMIT_EXCEEDED")
+    package static let storageFull = ErrorCode(rawValue: "STORAGE_FULL")
+    package static let slowConsumer = ErrorCode(rawValue: "SLOW_CONSUMER")
+    package static let alreadyApplied = ErrorCode(rawValue: "ALREADY_APPLIED")
+}
+
+extension ExecutionError {
+    package var json: JSONValue {
+        var object: JSONObject = ["message": .string(message)]
+        if !locations.isEmpty {
+            object["locations"] = .array(
+                locations.map {
+                    ["line": .int(Int64($0.line)), "column": .int(Int64($0.column))]
+                })
+        }
+        if !path.isEmpty {
+            object["path"] = .array(
+                path.map {
+                    switch $0 {
+                    case .field(let name): .string(name)
+                    case .index(let index): .int(Int64(index))
+                    }
+                })
+        }
+        if let code { object["extensions"] = ["code": .string(code.rawValue)] }
+        return .object(object)
+    }
+}
+
+extension JSONWriter {
+    /// `[error, …]`
+    package mutating func write(_ errors: [ExecutionError]) {
+        write(JSONValue.array(errors.map(\.json)))
+    }
+}

@@ -1,0 +1,46 @@
+package import RelayJSON
+package import RelayStore
+
+/// An object that a selection set is executed on.
+package enum ObjectValue: Sendable {
+    /// The root of a query, mutation or subscription.
+    case root
+    case record(RecordIndex)
+    case connection(ConnectionPage)
+    case edge(ConnectionEdge)
+    case pageInfo(ConnectionPage)
+    case payload(MutationPayload)
+}
+
+/// One edge of a connection: a link, and its place in the list.
+package struct ConnectionEdge: Sendable, Hashable {
+    package let record: RecordIndex?
+    package let position: Int
+
+    package init(record: RecordIndex?, position: Int) {
+        self.record = record
+        self.position = position
+    }
+}
+
+/// What a mutation's payload type is filled from.
+package struct MutationPayload: Sendable, Hashable {
+    /// The record that was made or changed.
+    package var record: RecordIndex?
+    /// The new link in the list that the record was added to.
+    package var edge: ConnectionEdge?
+    package var parent: RecordIndex?
+    package var deletedID: String?
+    package var clientMutationID: JSONValue?
+
+    package init(
+        record: RecordIndex? = nil, edge: ConnectionEdge? = nil, parent: RecordIndex? = nil,
+        deletedID: String? = nil, clientMutationID: JSONValue? = nil
+    ) {
+        self.record = record
+        self.edge = edge
+        self.parent = parent
+        self.deletedID = deletedID
+        self.clientMutationID = clientMutationID
+    }
+}

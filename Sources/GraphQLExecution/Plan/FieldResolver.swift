@@ -1,0 +1,129 @@
+package import RelayJSON
+package import RelayStore
+
+/// How the value of one field of one type is found. Decided once per schema, by whoever serves it.
+///
+/// A closed set, so that execution is a switch over bytes and numbers; everything that a directive of the
+/// schema can say is here, everything else is ``custom(_:)``.
+package enum FieldResolver: Sendable {
+    /// The value the record holds under this key: a scalar, a link, or links, as the field's type says.
+    case stored(NameIndex)
+    /// The record's id.
+    case id
+    /// The name of the object's type, as JSON.
+    case typename([UInt8])
+    /// The record that an argument names by its id or by a unique field.
+    case lookup(Lookup)
+    /// Query.nodes: for each id of the argument the record, or null.
+    case nodes(argument: String)
+    /// A page of links, by the Cursor Connections specification.
+    case connection(LinkSource, filters: [LinkFilter])
+    /// All links, as a plain list.
+    case links(LinkSource, filters: [LinkFilter])
+    /// How many links of a field lead to a record that matches.
+    case count(NameIndex, where: [LinkCondition])
+    /// A field of a connection, an edge or a page's information.
+    case connectionPart(ConnectionPart)
+    /// A field of a mutation's payload.
+    case payloadPart(PayloadPart)
+    /// What the caller of the execution hands in: a mutation's payload, a subscription's event.
+    case source
+    /// Swift code.
+    case custom(any CustomFieldResolver)
+}
+
+/// Where links come from.
+package enum LinkSource: Sendable, Hashable {
+    /// A field of the record.
+    case field(NameIndex)
+    /// All records of a type, in creation order.
+    case records(type: NameIndex)
+}
+
+/// An argument named like a field of the node: when it is given and not null, nodes must have its value.
+package struct LinkFilter: Sendable, Hashable {
+    package let argument: String
+    package let key: NameIndex
+    /// The field is a link, and the argument names the linked record.
+    package let lookup: Lookup?
+
+    package init(argument: String, key: NameIndex, lookup: Lookup? = nil) {
+        self.argument = argument
+        self.key = key
+        self.lookup = lookup
+    }
+}
+
+/// A value that a field of a linked record must have.
+package struct LinkCondition: Sendable, Hashable {
+    package let key: NameIndex
+    package let value: JSONValue
+    /// The field is a link, and the value names the linked record.
+    package let lookup: Lookup?
+
+    package init(key: NameIndex, value: JSONValue, lookup: Lookup? = nil) {
+        self.key = key
+        self.value = value
+        self.lookup = lookup
+    }
+}
+
+/// How a record is named by an argument.
+package struct Lookup: Sendable, Hashable {
+    package let argument: String
+    /// The types the record may have; empty for any.
+    package let types: [NameIndex]
+    /// Unique fields under whose value a record is found too.
+    package let uniqueKeys: [UniqueKey]
+
+    package struct UniqueKey: Sendable, Hashable {
+        package let type: NameIndex
+        package let key: NameIndex
+
+        package init(type: NameIndex, key: NameIndex) {
+            self.type = type
+            self.key = key
+        }
+    }
+
+    package init(argument: String, types: [NameIndex], uniqueKeys: [UniqueKey]) {
+        self.argument = argument
+        self.types = types
+        self.uniqueKeys = uniqueKeys
+    }
+}
+
+package enum ConnectionPart: Sendable {
+    case edges
+    case pageInfo
+    case node
+    case cursor
+    case hasNextPage
+    case hasPreviousPage
+    case startCursor
+    case endCursor
+}
+
+package enum PayloadPart: Sendable {
+    /// The record that was made or changed; null once it is deleted.
+    case record
+    /// The new edge, in the list it was added to.
+    case edge
+    /// The record that holds the list, or that the input's parent argument names.
+    case parent
+    case deletedID
+    case clientMutationID
+}
+
+/// The value of a field, computed by Swift code from what a snapshot holds.
+package protocol CustomFieldResolver: Sendable {
+    /// The keys of the object's record that the value is computed from; a change of one of them changes
+    /// the value.
+    var dependencies: [NameIndex] { get }
+
+    /// The value: a leaf's as the schema's type has it, a record by its id, a list of either.
+    /// - Throws: any error; its description becomes the field's error.
+    func resolve(
+        _ record: RecordIndex?, arguments: JSONObject, in snapshot: Snapshot
+    ) throws -> JSONValue
+}

@@ -1,0 +1,127 @@
+package import GraphQLLanguage
+package import RelayJSON
+import Synchronization
+
+/// One operation of a valid document, ready to be executed any number of times.
+///
+/// Which fields `@skip` and `@include` leave in is decided by a few variables; there is one ``Plan`` for each
+/// of their values that has come up.
+package final class PreparedOperation: Sendable {
+    package let kind: OperationType
+    package let name: String?
+    package let variables: [PlannedVariable]
+    /// `@live` stands on the operation: its result is sent anew whenever it changes.
+    package let isLive: Bool
+
+    /// Results go on coming: a subscription, or a query with `@live`.
+    package var isStream: Bool { kind == .subscription || isLive }
+
+    private let document: Document
+    private let operation: OperationDefinition
+    private let schema: ExecutableSchema
+    /// The variables that `@skip` and `@include` look at.
+    private let conditionVariables: [String]
+    private let plans = Mutex<[[Bool]: Plan]>([:])
+
+    /// Plans kept; beyond that they are made anew each time (a client may vary 20 conditions).
+    private static let planLimit = 64
+
+    /// Finds and prepares an operation.
+    /// - Parameters:
+    ///   - document: a document that has been validated.
+    ///   - operationName: needed where the document has several.
+    /// - Throws: what a request gets for naming no operation, or one the schema cannot run.
+    package init(
+        _ document: Document, operationName: String?, schema: ExecutableSchema
+    ) throws(ExecutionError) {
+        let operation = try Self.find(operationName, in: document)
+        guard schema.schema.rootType(of: operation.operation) != nil else {
+            throw ExecutionError(
+                "Schema is not configured to execute \(operation.operation.rawValue) operation.",
+                locations: [document.source.location(at: operation.location)])
+        }
+        self.document = document
+        self.operation = operation
+        self.schema = schema
+        kind = operation.operation
+        name = operation.name?.value
+        isLive = operation.directives.named("live") != nil
+        variables = operation.variables.compactMap { definition in
+            guard let type = schema.schema.resolve(definition.type) else { return nil }
+            return PlannedVariable(
+                name: definition.name.value, type: type,
+                defaultValue: definition.defaultValue.map {
+                    Literal.constant($0, type, in: schema.schema)
+                },
+                location: document.source.location(at: definition.location))
+        }
+        var found: Set<String> = []
+        Self.findConditions(in: operation.selectionSet, &found)
+        for fragment in document.fragments {
+            Self.findConditions(in: fragment.selectionSet, &found)
+        }
+        conditionVariables = found.sorted()
+    }
+
+    /// The plan for these variables.
+    package func plan(for variables: CoercedVariables) -> Plan {
+        let choice = conditionVariables.map { variables.values[$0] == .bool(true) }
+        if let known = plans.withLock({ $0[choice] }) { return known }
+        let conditions = Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice))
+        let builder = PlanBuilder(document, schema: schema, conditions: conditions)
+        guard let plan = builder.plan(operation, variables: self.variables) else {
+            preconditionFailure("the schema's root type was checked when the operation was prepared")
+        }
+        return plans.withLock { plans in
+            if plans.count < Self.planLimit { plans[choice] = plan }
+            return plan
+        }
+    }
+
+    /// Coerces a request's variables.
+    package func coerce(_ variables: JSONObject) throws(ExecutionErrors) -> CoercedVariables {
+        try CoercedVariables(variables, for: self.variables, in: schema.schema)
+    }
+
+    /// GetOperation (GraphQL §6.1).
+    private static func find(
+        _ name: String?, in document: Document
+    ) throws(ExecutionError) -> OperationDefinition {
+        let operations = document.operations
+        guard let name else {
+            guard let only = operations.first else {
+                throw ExecutionError("Must provide an operation.", code: .badUserInput)
+            }
+            guard operations.count == 1 else {
+                throw ExecutionError(
+                    "Must provide operation name if query contains multiple operations.",
+                    code: .badUserInput)
+            }
+            return only
+        }
+        guard let operation = operations.first(where: { $0.name?.value == name }) else {
+            throw ExecutionError("Unknown operation named \"\(name)\".", code: .badUserInput)
+        }
+        return operation
+    }
+
+    private static func findConditions(in selectionSet: SelectionSet, _ found: inout Set<String>) {
+        for selection in selectionSet.selections {
+            let directives: [Directive]
+            switch selection {
+            case .field(let field):
+                directives = field.directives
+                if let inner = field.selectionSet { findConditions(in: inner, &found) }
+            case .inlineFragment(let fragment):
+                directives = fragment.directives
+                findConditions(in: fragment.selectionSet, &found)
+            case .fragmentSpread(let spread):
+                directives = spread.directives
+            }
+            for directive in directives
+            where directive.name.value == "skip" || directive.name.value == "include" {
+                if case .variable(let name) = directive.argument("if")?.kind { found.insert(name) }
+            }
+        }
+    }
+}

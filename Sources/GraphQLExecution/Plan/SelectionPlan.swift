@@ -1,0 +1,40 @@
+import GraphQLLanguage
+import RelayStore
+import Synchronization
+
+/// What is selected on a field's objects: one object plan where the type is concrete, one for each type that
+/// turns up where it is abstract.
+///
+/// Types of an abstract field are planned when the first object of theirs is met: planning all of them ahead
+/// would take time exponential in the depth of the document.
+package final class SelectionPlan: Sendable {
+    private let concrete: ObjectPlan?
+    private let compile: (@Sendable (NameIndex) -> ObjectPlan?)?
+    private let compiled = Mutex<[NameIndex: ObjectPlan]>([:])
+
+    init(_ plan: ObjectPlan) {
+        concrete = plan
+        compile = nil
+    }
+
+    /// - Parameter compile: gives the plan for a record's type; nil when it is not one of the abstract
+    ///   type's.
+    init(abstract compile: @escaping @Sendable (NameIndex) -> ObjectPlan?) {
+        concrete = nil
+        self.compile = compile
+    }
+
+    /// The plan for an object that is not a record: its type follows from the field.
+    var onlyPlan: ObjectPlan? { concrete }
+
+    /// The plan for a record of this type; nil when the record's type does not fit the field.
+    func plan(for type: NameIndex) -> ObjectPlan? {
+        if let concrete { return concrete.type == type ? concrete : nil }
+        return compiled.withLock { compiled in
+            if let plan = compiled[type] { return plan }
+            guard let plan = compile?(type) else { return nil }
+            compiled[type] = plan
+            return plan
+        }
+    }
+}

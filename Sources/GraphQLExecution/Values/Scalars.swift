@@ -1,0 +1,49 @@
+import RelayJSON
+
+/// The scalars of the specification (GraphQL §3.5); a scalar of the schema's own takes any JSON.
+enum Scalars {
+    struct Mismatch: Error {
+        let message: String
+    }
+
+    /// A JSON value as a value of a scalar type, or why it is none; graphql-js's words.
+    static func coerceInput(_ value: JSONValue, _ type: String) -> Result<JSONValue, Mismatch> {
+        switch (type, value) {
+        case ("Int", .int(let number)):
+            return Int32(exactly: number) != nil ? .success(value) : intTooLarge(value)
+        case ("Int", .double(let number)):
+            guard let whole = Int64(exactly: number) else {
+                return mismatch("Int cannot represent non-integer value: \(value.text)")
+            }
+            return Int32(exactly: whole) != nil ? .success(.int(whole)) : intTooLarge(value)
+        case ("Int", _):
+            return mismatch("Int cannot represent non-integer value: \(value.text)")
+        case ("Float", .int(let number)):
+            return .success(.double(Double(number)))
+        case ("Float", .double):
+            return .success(value)
+        case ("Float", _):
+            return mismatch("Float cannot represent non numeric value: \(value.text)")
+        case ("String", .string), ("Boolean", .bool), ("ID", .string):
+            return .success(value)
+        case ("ID", .int(let number)):
+            return .success(.string(String(number)))
+        case ("String", _):
+            return mismatch("String cannot represent a non string value: \(value.text)")
+        case ("Boolean", _):
+            return mismatch("Boolean cannot represent a non boolean value: \(value.text)")
+        case ("ID", _):
+            return mismatch("ID cannot represent value: \(value.text)")
+        default:
+            return .success(value)
+        }
+    }
+
+    private static func mismatch(_ message: String) -> Result<JSONValue, Mismatch> {
+        .failure(Mismatch(message: message))
+    }
+
+    private static func intTooLarge(_ value: JSONValue) -> Result<JSONValue, Mismatch> {
+        mismatch("Int cannot represent non 32-bit signed integer value: \(value.text)")
+    }
+}

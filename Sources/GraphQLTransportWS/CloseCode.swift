@@ -1,0 +1,27 @@
+/// How a `graphql-transport-ws` connection is closed: the codes and reasons of the protocol document.
+package struct CloseCode: Hashable, Sendable {
+    package let code: UInt16
+    package let reason: String
+
+    package init(_ code: UInt16, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// A message that is not of the protocol; the reason says what is wrong with it.
+    package static func invalidMessage(_ reason: String) -> CloseCode { CloseCode(4400, reason) }
+
+    /// An operation was asked for before the connection was acknowledged.
+    package static let unauthorized = CloseCode(4401, "Unauthorized")
+
+    /// connection_init was refused.
+    package static let forbidden = CloseCode(4403, "Forbidden")
+
+    package static let initialisationTimeout = CloseCode(4408, "Connection initialisation timeout")
+
+    package static func subscriberExists(_ id: String) -> CloseCode {
+        CloseCode(4409, "Subscriber for \(id) already exists")
+    }
+
+    package static let tooManyInitialisations = CloseCode(4429, "Too many initialisation requests")
+}

@@ -1,0 +1,145 @@
+package import RelayJSON
+
+/// The server's end of one connection, as a pure state machine: what comes in goes in here, and what it
+/// returns is to be done, in order.
+///
+/// The protocol document's rules: nothing but connection_init, ping and pong before the acknowledgement;
+/// connection_init once; an id is in use from `subscribe` until `complete` or `error` of either side.
+package struct ServerConnection: Sendable {
+    private enum State: Sendable {
+        /// The socket is open, connection_init has not come.
+        case awaitingInit
+        /// connection_init has come, whether it is accepted is being decided.
+        case authenticating
+        /// Acknowledged: operations may come.
+        case ready
+        /// A close was asked for; whatever comes now is ignored.
+        case closed
+    }
+
+    /// An operation of this connection. Ids may be used again, so the number tells which use it is.
+    package struct Operation: Hashable, Sendable {
+        package let id: String
+        fileprivate let number: UInt64
+    }
+
+    package enum Action: Hashable, Sendable {
+        case send([UInt8])
+        /// Close the socket after what has been sent.
+        case close(CloseCode)
+        /// Decide whether the client may come in, and say so by ``accept(payload:)`` or ``refuse()``.
+        case authenticate(payload: JSONObject?)
+        /// Execute this; its results go through ``next(_:)``, ``error(_:_:)`` and ``complete(_:)``.
+        case start(Operation, payload: JSONObject)
+        /// The client wants no more of this.
+        case stop(Operation)
+    }
+
+    private var state = State.awaitingInit
+    private var operations: [String: UInt64] = [:]
+    private var nextNumber: UInt64 = 0
+
+    package init() {}
+
+    /// Operations in progress.
+    package var operationCount: Int { operations.count }
+
+    /// The connection is acknowledged and not closed.
+    package var isReady: Bool { if case .ready = state { true } else { false } }
+
+    // MARK: From the client
+
+    package mutating func receive(_ bytes: [UInt8]) -> [Action] {
+        if case .closed = state { return [] }
+        do throws(InvalidMessage) {
+            return receive(try ClientMessage(bytes))
+        } catch {
+            return close(.invalidMessage(error.reason))
+        }
+    }
+
+    private mutating func receive(_ message: ClientMessage) -> [Action] {
+        switch message {
+        case .connectionInit(let payload):
+            guard case .awaitingInit = state else { return close(.tooManyInitialisations) }
+            state = .authenticating
+            return [.authenticate(payload: payload)]
+        case .ping(let payload):
+            return [.send(ServerMessage.pong(payload: payload).bytes)]
+        case .pong:
+            return []
+        case .subscribe(let id, let payload):
+            guard case .ready = state else { return close(.unauthorized) }
+            guard operations[id] == nil else { return close(.subscriberExists(id)) }
+            nextNumber += 1
+            operations[id] = nextNumber
+            return [.start(Operation(id: id, number: nextNumber), payload: payload)]
+        case .complete(let id):
+            // It may have ended here meanwhile: then the two messages have crossed.
+            guard let number = operations.removeValue(forKey: id) else { return [] }
+            return [.stop(Operation(id: id, number: number))]
+        }
+    }
+
+    /// The time in which connection_init must come is over.
+    package mutating func initialisationTimedOut() -> [Action] {
+        guard case .awaitingInit = state else { return [] }
+        return close(.initialisationTimeout)
+    }
+
+    /// A binary message, which the protocol does not have.
+    package mutating func receiveBinary() -> [Action] {
+        if case .closed = state { return [] }
+        return close(.invalidMessage("Binary messages are not part of the protocol"))
+    }
+
+    /// The socket is gone: every operation in progress is to be stopped.
+    package mutating func socketClosed() -> [Action] {
+        state = .closed
+        defer { operations = [:] }
+        return operations.map { .stop(Operation(id: $0.key, number: $0.value)) }
+    }
+
+    // MARK: From the server
+
+    /// The client may come in.
+    package mutating func accept(payload: JSONObject? = nil) -> [Action] {
+        guard case .authenticating = state else { return [] }
+        state = .ready
+        return [.send(ServerMessage.connectionAck(payload: payload).bytes)]
+    }
+
+    /// The client may not come in.
+    package mutating func refuse() -> [Action] {
+        guard case .authenticating = state else { return [] }
+        return close(.forbidden)
+    }
+
+    /// Whether a result of this operation is still wanted; if so, it is to be sent.
+    package func wants(_ operation: Operation) -> Bool {
+        operations[operation.id] == operation.number
+    }
+
+    /// The operation ends with errors.
+    package mutating func error(_ operation: Operation, _ errors: [JSONValue]) -> [Action] {
+        guard end(operation) else { return [] }
+        return [.send(ServerMessage.error(id: operation.id, payload: errors).bytes)]
+    }
+
+    /// The operation has had its last result.
+    package mutating func complete(_ operation: Operation) -> [Action] {
+        guard end(operation) else { return [] }
+        return [.send(ServerMessage.complete(id: operation.id).bytes)]
+    }
+
+    private mutating func end(_ operation: Operation) -> Bool {
+        guard wants(operation) else { return false }
+        operations[operation.id] = nil
+        return true
+    }
+
+    private mutating func close(_ code: CloseCode) -> [Action] {
+        let stops = socketClosed()
+        return stops + [.close(code)]
+    }
+}

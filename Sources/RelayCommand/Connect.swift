@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import RelayJSON
+
+/// `relay connect`: a prompt at a server.
+struct Connect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Type operations, see their results; subscriptions go on printing.",
+        discussion: """
+            Where standard input or output is no terminal: one operation a line in, one line of JSON \
+            a result out, until all operations are over.
+            """)
+
+    @Argument(help: "The server.")
+    var url = "ws://127.0.0.1:8080/graphql"
+
+    @OptionGroup var server: ServerOptions
+
+    func run() async throws {
+        let client = try await GraphQLClient.connect(server, url)
+        let prompt = Prompt(isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1)
+        prompt.greet(url)
+        let hasErrors = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for await line in prompt.lines() {
+                let text = line.trimmingCharacters(in: .whitespaces)
+                if text.isEmpty {
+                    prompt.show()
+                    continue
+                }
+                // Started here, so that what is typed in order is sent in order.
+                let events = await client.run(["query": .string(text)])
+                group.addTask {
+                    var hasErrors = false
+                    for try await event in events {
+                        hasErrors = hasErrors || event.result["errors"] != nil
+                        prompt.write(event.result.text)
+                    }
+                    return hasErrors
+                }
+            }
+            if prompt.isTerminal { group.cancelAll() }
+            return try await group.reduce(false) { $0 || $1 }
+        }
+        await client.close()
+        if hasErrors, !prompt.isTerminal { throw ExitCode(1) }
+    }
+}
+
+/// Lines in and lines out, with a prompt where there is somebody to read it.
+private struct Prompt: Sendable {
+    let isTerminal: Bool
+    private static let text = "relay> "
+
+    func greet(_ url: String) {
+        guard isTerminal else { return }
+        print("Connected to \(url). One operation a line; Ctrl-D ends.")
+        show()
+    }
+
+    func show() {
+        guard isTerminal else { return }
+        print(Self.text, terminator: "")
+        fflush(nil)
+    }
+
+    /// Writes a result; a prompt that stands there is written anew below it.
+    func write(_ line: String) {
+        print(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n", terminator: "")
+        fflush(nil)
+    }
+
+    /// What is typed, line by line, to its end. Read on a thread of its own, because reading blocks.
+    func lines() -> AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread.detachNewThread {
+                while let line = readLine() { continuation.yield(line) }
+                continuation.finish()
+            }
+        }
+    }
+}

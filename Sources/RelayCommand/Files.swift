@@ -1,0 +1,29 @@
+import Foundation
+
+/// Why the command cannot go on, in one line.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Reads a file that the user named.
+func readFile(_ path: String, _ what: String) throws -> [UInt8] {
+    guard let file = fopen(path, "rb") else {
+        throw CommandFailure(
+            "Could not open the \(what) file \(path): \(String(cString: strerror(errno))).")
+    }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = fread(&buffer, 1, buffer.count, file)
+        bytes += buffer[..<count]
+        if count == buffer.count { continue }
+        if ferror(file) != 0 {
+            throw CommandFailure(
+                "Could not read the \(what) file \(path): \(String(cString: strerror(errno))).")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Foundation
+import RelayJSON
+
+/// `relay request`: one operation, its results as JSON lines.
+struct Request: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send one operation of any kind, and print each result as a line of JSON.",
+        discussion: """
+            A subscription runs until it completes, --count results have come, or Ctrl-C. Exit code 1 \
+            when any result has errors.
+            """)
+
+    @Argument(help: "The server: ws://HOST:PORT/graphql")
+    var url: String
+
+    @Argument(help: "The GraphQL document.")
+    var document: String
+
+    @Option(help: ArgumentHelp("The operation's variables, a JSON object.", valueName: "json"))
+    var variables: String?
+
+    @Option(help: ArgumentHelp("Which operation of the document to run.", valueName: "name"))
+    var operation: String?
+
+    @Option(help: ArgumentHelp("Stop after this many results.", valueName: "n"))
+    var count: Int?
+
+    @Option(help: ArgumentHelp("Go on behind this cursor.", valueName: "cursor"))
+    var resume: String?
+
+    @Flag(help: "Get changes as records, after the first result.")
+    var records = false
+
+    @Option(help: ArgumentHelp("Answer from the past: a sequence or a time.", valueName: "point"))
+    var at: String?
+
+    @OptionGroup var server: ServerOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
+    }
+
+    func run() async throws {
+        let payload = try makePayload()
+        let stop = StopSignals()
+        let client = try await GraphQLClient.connect(server, url)
+        let work = Task { try await printResults(of: client, payload) }
+        let interrupt = Task {
+            _ = await stop.first()
+            work.cancel()
+        }
+        let hasErrors = try await work.value
+        interrupt.cancel()
+        await client.close()
+        if hasErrors { throw ExitCode(1) }
+    }
+
+    private func makePayload() throws -> JSONObject {
+        var payload: JSONObject = ["query": .string(document)]
+        if let operation { payload["operationName"] = .string(operation) }
+        if let variables { payload["variables"] = .object(try parseVariables(variables)) }
+        var relay = JSONObject()
+        if let resume { relay["resume"] = .string(resume) }
+        if records { relay["records"] = true }
+        if let at { relay["at"] = Int64(at).map(JSONValue.int) ?? .string(at) }
+        if !relay.isEmpty { payload["extensions"] = ["relay": .object(relay)] }
+        return payload
+    }
+
+    /// Prints until the operation is over; true when a result had errors.
+    private func printResults(of client: GraphQLClient, _ payload: JSONObject) async throws -> Bool {
+        var hasErrors = false
+        var printed = 0
+        for try await event in await client.run(payload) {
+            let result = event.result
+            hasErrors = hasErrors || result["errors"] != nil
+            print(result.text)
+            fflush(nil)
+            printed += 1
+            if printed == count { break }
+        }
+        return hasErrors
+    }
+}
+
+extension GraphQLClient.Event {
+    /// The event as a response: what was refused has `errors` and no `data`.
+    var result: JSONValue {
+        switch self {
+        case .next(let result): result
+        case .failed(let errors): ["errors": .array(errors)]
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// A JSON value (RFC 8259) held in memory: variables, extensions, custom scalars, seed files.
+///
+/// Hot paths do not build one: responses are read with ``JSONReader`` and written with
+/// ``JSONWriter``. Whole numbers and fractions stay apart (`1` is `.int`, `1.0` is `.double`), because
+/// GraphQL tells them apart and a store that confuses them wakes its readers for nothing.
+package enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    /// A number without fraction or exponent that fits 64 bits.
+    case int(Int64)
+    /// Any other number.
+    case double(Double)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+}
+
+extension JSONValue {
+    /// Reads one whole document; anything but white space behind it is an error.
+    package init(
+        parsing bytes: some Sequence<UInt8>, limits: JSONLimits = .init()
+    ) throws(JSONError) {
+        let contiguous = ContiguousArray(bytes)
+        let result = contiguous.withUnsafeBytes { buffer -> Result<JSONValue, JSONError> in
+            do throws(JSONError) {
+                var reader = JSONReader(buffer, limits: limits)
+                let value = try reader.readValue()
+                try reader.finish()
+                return .success(value)
+            } catch {
+                return .failure(error)
+            }
+        }
+        self = try result.get()
+    }
+
+    /// Reads one whole document from a string.
+    package init(parsing text: String, limits: JSONLimits = .init()) throws(JSONError) {
+        try self.init(parsing: text.utf8, limits: limits)
+    }
+
+    /// The value as compact JSON bytes, object members in their own order.
+    package var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.write(self)
+        return writer.bytes
+    }
+
+    /// The value as compact JSON text.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension JSONValue {
+    package var isNull: Bool { self == .null }
+
+    package var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    package var int: Int64? {
+        if case .int(let value) = self { value } else { nil }
+    }
+
+    package var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    package var array: [JSONValue]? {
+        if case .array(let value) = self { value } else { nil }
+    }
+
+    package var object: JSONObject? {
+        if case .object(let value) = self { value } else { nil }
+    }
+
+    /// The member of an object; nil for any other value and for an absent member.
+    package subscript(_ key: String) -> JSONValue? { object?[key] }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    package init(nilLiteral: ()) { self = .null }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int64) { self = .int(value) }
+    package init(floatLiteral value: Double) { self = .double(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(JSONObject(elements))
+    }
+}

@@ -1,0 +1,35 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+import Synchronization
+
+/// One mutation that is durable: what subscriptions are told of.
+struct Commit: Sendable {
+    let intent: MutationIntent
+    let response: MutationResponse
+    let payload: MutationPayload
+    /// The state right after it.
+    let snapshot: Snapshot
+    let changes: ChangeSet
+
+    init(_ commit: MutationCommit, _ payload: MutationPayload) {
+        intent = commit.intent
+        response = commit.response
+        snapshot = commit.snapshot
+        changes = commit.changes
+        self.payload = payload
+    }
+}
+
+/// The state that everybody may see: all of it is durable.
+///
+/// Written only by the completion of an append, in log order; read by everyone.
+final class DurableHead: Sendable {
+    private let state: Mutex<Snapshot>
+
+    init(_ snapshot: Snapshot) { state = Mutex(snapshot) }
+
+    var snapshot: Snapshot { state.withLock { $0 } }
+
+    func advance(to snapshot: Snapshot) { state.withLock { $0 = snapshot } }
+}

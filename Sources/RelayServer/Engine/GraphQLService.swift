@@ -1,0 +1,172 @@
+package import GraphQLExecution
+import GraphQLLanguage
+package import RelayJSON
+package import RelayStore
+
+/// One request of a client, as every transport hands it in (GraphQL over HTTP §Request parameters).
+package struct GraphQLRequest: Sendable, Hashable {
+    package var query: String
+    package var operationName: String?
+    package var variables: JSONObject
+    package var extensions: JSONObject
+    /// Who asks, as the authentication named them.
+    package var viewer: String?
+
+    package init(
+        query: String, operationName: String? = nil, variables: JSONObject = [:],
+        extensions: JSONObject = [:], viewer: String? = nil
+    ) {
+        self.query = query
+        self.operationName = operationName
+        self.variables = variables
+        self.extensions = extensions
+        self.viewer = viewer
+    }
+}
+
+/// A schema, served from a journal: queries, mutations and subscriptions, whatever brings them here.
+///
+/// Queries run on the durable head, on the concurrent pool; mutations go through the one writer;
+/// subscriptions through the publisher.
+package final class GraphQLService: Sendable {
+    private let schemaService: SchemaService
+    private let operations: OperationCache
+    private let durable: DurableHead
+    private let writer: MutationWriter
+    private let publisher: Publisher
+    private let storeID: String
+    private let epoch: UInt64
+
+    package struct Limits: Sendable {
+        /// Mutations that may wait for the writer; beyond that they are refused.
+        package var waitingMutations = 65_536
+        /// Tokens in a document.
+        package var tokens = 20_000
+        /// Selection sets inside each other.
+        package var depth = 100
+
+        package init() {}
+    }
+
+    /// - Parameters:
+    ///   - journal: holds everything up to `snapshot`, which is all of it.
+    ///   - storeID: names the store in cursors.
+    ///   - onDurable: hears of every durable state, in order; on the journal's thread.
+    ///   - deliver: takes what subscriptions are told, in order.
+    package init(
+        _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
+        snapshot: Snapshot, inputs: EngineInputs, limits: Limits = .init(),
+        onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
+        deliver: @escaping @Sendable ([Delivery]) -> Void
+    ) {
+        self.schemaService = schemaService
+        self.storeID = storeID
+        epoch = journal.epoch
+        operations = OperationCache(
+            schema: schemaService.executable,
+            parseLimits: ParseLimits(maximumTokens: limits.tokens, maximumDepth: limits.depth))
+        durable = DurableHead(snapshot)
+        let publisher = Publisher(
+            schemaService, storeID: storeID, epoch: journal.epoch, snapshot: snapshot,
+            deliver: deliver)
+        self.publisher = publisher
+        writer = MutationWriter(
+            MutationRunner(
+                service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
+            journal: journal, durable: durable, queueLimit: limits.waitingMutations,
+            publish: { commits in
+                if let last = commits.last { onDurable(last.snapshot) }
+                publisher.post(.commits(commits))
+            })
+    }
+
+    /// Everything durable, as of now.
+    package var snapshot: Snapshot { durable.snapshot }
+
+    package var subscriptionCounts: (subscriptions: Int, groups: Int) { publisher.counts }
+
+    /// The request's operation, if its text was seen before.
+    package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
+        operations.find(request.query, name: request.operationName)
+    }
+
+    /// Finds and prepares a request's operation: cheap when its text was seen before.
+    package func prepare(_ request: GraphQLRequest) throws(ExecutionErrors) -> PreparedOperation {
+        try operations.operation(request.query, name: request.operationName)
+    }
+
+    /// Runs a query or a mutation.
+    /// - Parameter answer: called once, on any thread; for a mutation after it is durable.
+    package func execute(
+        _ operation: PreparedOperation, _ request: GraphQLRequest,
+        answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        switch operation.kind {
+        case .query:
+            answer(query(operation, request))
+        case .mutation:
+            mutate(operation, request, answer: answer)
+        case .subscription:
+            let message = "A subscription has many results; this request can only carry one."
+            answer(.refused([ExecutionError(message, code: .badUserInput)]))
+        }
+    }
+
+    /// Starts a subscription; what it is told comes through the service's `deliver`.
+    package func subscribe(
+        _ operation: PreparedOperation, _ request: GraphQLRequest, sink: any SubscriptionSink
+    ) throws(ExecutionErrors) {
+        let variables = try operation.coerce(request.variables)
+        publisher.post(
+            .subscribe(.init(operation: operation, variables: variables, sink: sink)))
+    }
+
+    /// Ends a subscription. What is on its way may still arrive.
+    package func unsubscribe(_ sink: any SubscriptionSink) { publisher.post(.unsubscribe(sink)) }
+
+    private func query(_ operation: PreparedOperation, _ request: GraphQLRequest) -> Outcome {
+        let variables: CoercedVariables
+        do throws(ExecutionErrors) {
+            variables = try operation.coerce(request.variables)
+        } catch {
+            return .refused(error.errors)
+        }
+        let snapshot = durable.snapshot
+        var execution = Execution(
+            operation.plan(for: variables), variables: variables, on: snapshot,
+            schema: schemaService.executable)
+        let bytes = execution.response(isOpen: true)
+        return .executed(
+            Response(
+                open: bytes, hasErrors: !execution.errors.isEmpty,
+                cursor: StreamCursor(
+                    storeID: storeID, epoch: epoch, sequence: snapshot.sequence)))
+    }
+
+    private func mutate(
+        _ operation: PreparedOperation, _ request: GraphQLRequest,
+        answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        var mutationID: MutationID?
+        if let text = request.extensions["relay"]?["mutationId"]?.string {
+            guard let id = MutationID(text) else {
+                let message = """
+                    "\(text)" is no mutation id: it must be CLIENT:N, N being a whole number.
+                    """
+                answer(.refused([ExecutionError(message, code: .badUserInput)]))
+                return
+            }
+            // Scoped to the viewer, so that nobody is answered what another was.
+            mutationID = MutationID(
+                client: request.viewer.map { "\($0)/\(id.client)" } ?? id.client, number: id.number)
+        }
+        let isTaken = writer.post(
+            MutationRequest(
+                operation: operation, variables: request.variables, mutationID: mutationID,
+                viewer: request.viewer, answer: answer))
+        if !isTaken {
+            let message = "Too many mutations wait for the writer; this one was not carried out."
+            answer(.refused([ExecutionError(message, code: .limitExceeded)]))
+        }
+    }
+}

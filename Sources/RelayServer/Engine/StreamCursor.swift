@@ -1,0 +1,30 @@
+/// A place in the history of one store: what `extensions.relay.cursor` says.
+///
+/// Opaque to clients, and sortable as text: store id, epoch and sequence in hexadecimal of fixed width.
+struct StreamCursor: Hashable, Sendable {
+    let storeID: String
+    let epoch: UInt64
+    let sequence: UInt64
+
+    var text: String { "\(storeID)-\(Self.hexadecimal(epoch))-\(Self.hexadecimal(sequence))" }
+
+    init(storeID: String, epoch: UInt64, sequence: UInt64) {
+        self.storeID = storeID
+        self.epoch = epoch
+        self.sequence = sequence
+    }
+
+    /// Nil when the text is no cursor.
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let epoch = UInt64(parts[1], radix: 16),
+            let sequence = UInt64(parts[2], radix: 16)
+        else { return nil }
+        self.init(storeID: String(parts[0]), epoch: epoch, sequence: sequence)
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,39 @@
+package import EventStore
+import GraphQLExecution
+import GraphQLLanguage
+import RelayStore
+
+/// The state of a log at one point, to be queried: offline, read-only.
+package struct PastService {
+    private let service: SchemaService
+    private let operations: OperationCache
+    private let snapshot: Snapshot
+
+    /// Folds a log up to a sequence, and takes the schema that was in force there.
+    package init(_ history: History, at sequence: UInt64) throws {
+        let plain = try history.snapshot(at: sequence)
+        let schema = try ServiceSchema(plain.schema)
+        snapshot = plain.indexed(by: schema.indexes)
+        service = SchemaService(schema, symbols: snapshot.symbols)
+        operations = OperationCache(schema: service.executable, parseLimits: .init())
+    }
+
+    /// Runs a query.
+    package func answer(_ request: GraphQLRequest) -> Response {
+        do throws(ExecutionErrors) {
+            let operation = try operations.operation(request.query, name: request.operationName)
+            guard operation.kind == .query else {
+                let message = "The past can be queried, not changed: \(operation.kind.rawValue)."
+                return Response(refused: [ExecutionError(message, code: .badUserInput)])
+            }
+            let variables = try operation.coerce(request.variables)
+            var execution = Execution(
+                operation.plan(for: variables), variables: variables, on: snapshot,
+                schema: service.executable)
+            let bytes = execution.response()
+            return Response(bytes: bytes, hasErrors: !execution.errors.isEmpty)
+        } catch {
+            return Response(refused: error.errors)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import GraphQLLanguage
+
+/// Checks that every directive of the service stands where it means something.
+struct DirectivePlaces {
+    let types: ServiceTypes
+    let mistakes: MistakeCollector
+
+    func check() {
+        for type in types.schema.types where type.origin == .document {
+            let owner = Owner(type, types)
+            for field in type.fields { check(field, of: type, owner) }
+        }
+    }
+
+    /// What the type of a field is.
+    private enum Owner: Equatable {
+        case record, query, mutation, subscription, other
+
+        init(_ type: NamedType, _ types: ServiceTypes) {
+            let schema = types.schema
+            if types.isStored(type.id) {
+                self = .record
+            } else if type.id == schema.queryType {
+                self = .query
+            } else if type.id == schema.mutationType {
+                self = .mutation
+            } else if type.id == schema.subscriptionType {
+                self = .subscription
+            } else {
+                self = .other
+            }
+        }
+    }
+
+    private func check(_ field: SchemaField, of type: NamedType, _ owner: Owner) {
+        var sources: [ServiceDirective] = []
+        for directive in field.applied(among: ServiceDirective.allCases) {
+            let place = place(of: directive)
+            if place.owners.contains(owner) {
+                if directive.isSource { sources.append(directive) }
+            } else if let applied = field.applied(directive) {
+                mistakes.report(
+                    """
+                    @\(directive.rawValue) means nothing on "\(type.name).\(field.name)": it stands \
+                    on fields of \(place.description). Remove it.
+                    """, at: applied.location)
+            }
+        }
+        if sources.count > 1, let second = field.applied(sources[1]) {
+            let names = sources.map { "@\($0.rawValue)" }.joined(separator: " and ")
+            mistakes.report(
+                "\"\(type.name).\(field.name)\" has \(names). Keep one of them.",
+                at: second.location)
+        }
+    }
+
+    private func place(
+        of directive: ServiceDirective
+    ) -> (owners: [Owner], description: String) {
+        switch directive {
+        case .unique, .now, .count:
+            ([.record], "a type that implements Node")
+        case .lookup, .list:
+            (
+                [.record, .query, .subscription],
+                "the query type, the subscription type or a type that implements Node"
+            )
+        case .create, .update, .delete, .link, .unlink:
+            ([.mutation], "the mutation type")
+        case .on, .live:
+            ([.subscription], "the subscription type")
+        }
+    }
+}
+
+extension ServiceDirective {
+    /// Says where a field's value comes from, of which there is one place.
+    fileprivate var isSource: Bool {
+        switch self {
+        case .lookup, .list, .count, .create, .update, .delete, .link, .unlink, .on: true
+        case .unique, .now, .live: false
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import GraphQLLanguage
+
+/// One root field of the mutation type, with what all of them must have: one directive, the argument
+/// `input`, and a payload type.
+struct MutationSite {
+    let types: ServiceTypes
+    let mistakes: MistakeCollector
+    let field: SchemaField
+    let kind: ServiceDirective
+    let directive: AppliedDirective
+    let input: NamedType
+    let payload: NamedType
+
+    var schema: Schema { types.schema }
+
+    /// Nil when one of them is missing, which is reported.
+    init?(_ field: SchemaField, types: ServiceTypes, mistakes: MistakeCollector) {
+        let schema = types.schema
+        guard let kind = field.applied(among: ServiceDirective.mutating).first,
+            let directive = field.applied(kind)
+        else {
+            mistakes.report(
+                """
+                Nothing says what mutation "\(field.name)" does. Add @create, @update, @delete, \
+                @link or @unlink.
+                """, at: field.location)
+            return nil
+        }
+        let name = field.name.prefix(1).uppercased() + field.name.dropFirst()
+        guard field.arguments.count == 1, let argument = field.argument("input"),
+            argument.type.isNonNull, argument.type.listItem == nil,
+            schema[argument.namedType].kind == .inputObject
+        else {
+            mistakes.report(
+                """
+                Mutation "\(field.name)" takes one argument, its input object. Write: \
+                \(field.name)(input: \(name)Input!)
+                """, at: field.location)
+            return nil
+        }
+        let payload = schema[field.namedType]
+        guard payload.kind == .object, !types.isStored(payload.id), field.type.listItem == nil
+        else {
+            mistakes.report(
+                """
+                Mutation "\(field.name)" returns \(schema.print(field.type)). It returns an object \
+                with the record as a field. Write: \(field.name)(…): \(name)Payload
+                """, at: field.typeLocation)
+            return nil
+        }
+        self.types = types
+        self.mistakes = mistakes
+        self.field = field
+        self.kind = kind
+        self.directive = AppliedDirective(
+            directive: directive, types: types, mistakes: mistakes)
+        input = schema[argument.namedType]
+        self.payload = payload
+    }
+
+    // MARK: Input fields that name records
+
+    /// The input field that the directive's argument names, which names a record of one of these types.
+    func reference(
+        _ argument: String, to typeName: String, _ recordTypes: [TypeID],
+        mayBeOptional: Bool = false
+    ) -> RecordReference? {
+        guard let (name, location) = directive.string(argument) else { return nil }
+        return reference(
+            named: name, at: location, to: typeName, recordTypes, mayBeOptional: mayBeOptional)
+    }
+
+    /// The input field `id`.
+    func subject(_ type: NamedType) -> RecordReference? {
+        reference(
+            named: "id", at: directive.directive.location, to: type.name, [type.id],
+            mayBeOptional: false)
+    }
+
+    private func reference(
+        named name: String, at location: Int, to typeName: String, _ recordTypes: [TypeID],
+        mayBeOptional: Bool
+    ) -> RecordReference? {
+        guard let inputField = input.inputField(name) else {
+            let near = nearest(name, among: input.inputFields.map(\.name))
+            let advice = near.isEmpty ? " Write in it: \(name): ID!" : near
+            directive.report(
+                """
+                Input "\(input.name)" has no field "\(name)" to name a \(typeName) with.\(advice)
+                """, at: location)
+            return nil
+        }
+        guard schema.isRecordName(inputField.type), mayBeOptional || inputField.type.isNonNull
+        else {
+            mistakes.report(
+                """
+                "\(input.name).\(name)" is \(schema.print(inputField.type)), and it must name a \
+                \(typeName). Write: \(name): ID!
+                """, at: inputField.location)
+            return nil
+        }
+        return RecordReference(
+            mutation: field.name, input: name, typeName: typeName, types: recordTypes,
+            isOptional: !inputField.type.isNonNull)
+    }
+
+    /// The record that holds the list, or that is only there to fill the payload.
+    /// - Parameters:
+    ///   - list: the list that is added to or taken from, if there is one.
+    ///   - record: the type of the mutation's own record, as far as the payload shows it.
+    func parent(holding list: ListField?, argument: String, record: TypeID?) -> Parent {
+        guard let (name, location) = directive.string("parent") else {
+            if let list {
+                directive.report(
+                    """
+                    "\(argument)" needs to know which \(list.owner.name) is meant. Write: \
+                    parent: "\(list.owner.name.prefix(1).lowercased() + list.owner.name.dropFirst())Id"
+                    """)
+                return .unclear
+            }
+            return .none
+        }
+        guard let type = list?.owner ?? payloadParent(named: Self.stem(name), besides: record)
+        else {
+            directive.report(
+                """
+                Nothing says what record "\(name)" names. Give "\(payload.name)" one field of its \
+                type, or leave out "parent".
+                """, at: location)
+            return .unclear
+        }
+        return reference("parent", to: type.name, [type.id], mayBeOptional: true)
+            .map(Parent.named) ?? .unclear
+    }
+
+    /// The record that an input's `parent` field names.
+    enum Parent {
+        case none
+        case named(RecordReference)
+        /// There is meant to be one, and why it cannot be told has been reported.
+        case unclear
+
+        var reference: RecordReference? {
+            if case .named(let reference) = self { reference } else { nil }
+        }
+
+        /// Whether this input field may be the one that names it.
+        func mayBe(_ inputField: SchemaInputValue) -> Bool {
+            switch self {
+            case .none: false
+            case .named(let reference): reference.input == inputField.name
+            case .unclear: inputField.name.hasSuffix("Id")
+            }
+        }
+    }
+
+    private func payloadParent(named name: String, besides record: TypeID?) -> NamedType? {
+        let records = payload.fields.filter {
+            types.isStored($0.namedType) && $0.type.listItem == nil
+        }
+        if let named = records.first(where: { $0.name == name }) { return schema[named.namedType] }
+        let others = Set(records.map(\.namedType)).subtracting(record.map { [$0] } ?? [])
+        return others.count == 1 ? others.first.map { schema[$0] } : nil
+    }
+
+    /// `user` of `userId`.
+    static func stem(_ input: String) -> String {
+        input.hasSuffix("Id") ? String(input.dropLast(2)) : input
+    }
+
+    /// Reports input fields without a meaning.
+    func rejectOthers(than subject: String, _ parent: Parent) {
+        for inputField in input.inputFields
+        where ![subject, "clientMutationId"].contains(inputField.name) && !parent.mayBe(inputField)
+        {
+            mistakes.report(
+                """
+                @\(kind.rawValue) does nothing with "\(input.name).\(inputField.name)". Remove it.
+                """, at: inputField.location)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayStore
+
+/// What the types of a schema are to the service, told by their structure.
+struct ServiceTypes: Sendable {
+    let schema: Schema
+    /// Object types that implement `Node`, in the order written: there are records of them.
+    let stored: [NamedType]
+    /// Connection types by their ids.
+    let connections: [TypeID: ConnectionType]
+
+    private let storedIDs: Set<TypeID>
+
+    init(_ schema: Schema) {
+        self.schema = schema
+        let node = schema.type(named: "Node").flatMap { $0.kind == .interface ? $0.id : nil }
+        storedIDs = Set(node.map(schema.possibleTypes) ?? [])
+        let storedIDs = storedIDs
+        stored = schema.types.filter { storedIDs.contains($0.id) }
+        var connections: [TypeID: ConnectionType] = [:]
+        for type in schema.types where !storedIDs.contains(type.id) {
+            connections[type.id] = ConnectionType(type, in: schema)
+        }
+        self.connections = connections
+    }
+
+    func isStored(_ type: TypeID) -> Bool { storedIDs.contains(type) }
+
+    /// The stored types that a record in a field of this type can have; empty when the type also has
+    /// values that are no records.
+    func recordTypes(of type: TypeID) -> [TypeID] {
+        let possible = schema.possibleTypes(of: type)
+        return possible.allSatisfy(isStored) ? possible : []
+    }
+
+    /// How records of these types are named by an argument or an input field.
+    func lookup(_ argument: String, _ types: [TypeID], _ symbols: Symbols) -> Lookup {
+        Lookup(
+            argument: argument, types: types.map { symbols.name(schema[$0].name) },
+            uniqueKeys: types.flatMap { type in
+                uniqueFields(of: type).map {
+                    .init(type: symbols.name(schema[type].name), key: symbols.name($0))
+                }
+            })
+    }
+
+    func uniqueFields(of type: TypeID) -> [String] {
+        schema[type].fields.filter { $0.applied(.unique) != nil }.map(\.name)
+    }
+}
+
+/// An object type of Relay's Cursor Connections specification, recognised by what it has.
+struct ConnectionType: Sendable {
+    let edge: TypeID
+    let node: TypeID
+    let pageInfo: TypeID
+
+    init?(_ type: NamedType, in schema: Schema) {
+        guard type.kind == .object, let pageInfo = type.field("pageInfo"),
+            let edge = type.field("edges")?.type.listItem, edge.listItem == nil,
+            schema[edge.namedType].kind == .object,
+            let node = schema[edge.namedType].field("node"), node.type.listItem == nil
+        else { return nil }
+        self.edge = edge.namedType
+        self.node = node.namedType
+        self.pageInfo = pageInfo.namedType
+    }
+}
+
+// MARK: Fields of records
+
+/// What a field of a stored type holds.
+enum RecordFieldKind: Sendable {
+    case id
+    /// A scalar, an enum value, or a list of such.
+    case leaf
+    case link(TypeID)
+    case links(TypeID)
+    case connection(ConnectionType)
+    /// Nothing: the value is found when it is asked for.
+    case found
+
+    /// The type of the records in a list or connection.
+    var node: TypeID? {
+        switch self {
+        case .links(let node): node
+        case .connection(let connection): connection.node
+        default: nil
+        }
+    }
+}
+
+extension ServiceTypes {
+    /// What a field of a stored type holds; nil when records cannot hold a value of its type.
+    func kind(of field: SchemaField) -> RecordFieldKind? {
+        if field.name == "id" { return .id }
+        if !field.applied(among: ServiceDirective.finding).isEmpty { return .found }
+        if schema[field.namedType].kind.isLeaf { return .leaf }
+        let item = field.type.listItem
+        if let connection = connections[field.namedType] {
+            return item == nil ? .connection(connection) : nil
+        }
+        if recordTypes(of: field.namedType).isEmpty { return nil }
+        guard let item else { return .link(field.namedType) }
+        return item.listItem == nil ? .links(field.namedType) : nil
+    }
+
+    /// What a field holds that all these stored types have; nil when one of them lacks it or holds
+    /// something else in it.
+    func sharedField(_ name: String, of types: [TypeID]) -> (SchemaField, RecordFieldKind)? {
+        guard let first = types.first, let field = schema[first].field(name),
+            let kind = kind(of: field)
+        else { return nil }
+        let isShared = types.dropFirst().allSatisfy { type in
+            guard let other = schema[type].field(name), let otherKind = self.kind(of: other) else {
+                return false
+            }
+            return other.namedType == field.namedType && otherKind.isSimilar(to: kind)
+        }
+        return isShared ? (field, kind) : nil
+    }
+}
+
+extension RecordFieldKind {
+    fileprivate func isSimilar(to other: RecordFieldKind) -> Bool {
+        switch (self, other) {
+        case (.id, .id), (.leaf, .leaf), (.link, .link), (.links, .links),
+            (.connection, .connection), (.found, .found):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// `@create`: a new record from the input's fields, added to a list of the parent.
+///
+/// A nullable field that the input leaves out stays absent, which reads as null and costs no byte.
+struct CreateMutation: DirectiveMutation {
+    let type: String
+    let writes: [FieldWrite]
+    /// Lists of scalars that must not be null and that the input does not give: empty.
+    let emptyLists: [String]
+    /// Fields that get the time.
+    let timestamps: [String]
+    let list: MutatedList?
+    let payload: PayloadSource
+
+    func write(
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+    ) throws(ExecutionError) -> DataID {
+        let parent = try payload.parent?.record(in: input, draft.snapshot)
+        var fields = try writes.values(in: input, for: nil, draft.snapshot)
+        for key in emptyLists { fields.append((key, .json([]))) }
+        for key in timestamps { fields.append((key, context.timestamp)) }
+        let id = context.makeID(type)
+        draft.write(id, type: type, fields: fields)
+        if let list, let parent { list.append(id, of: parent, to: &draft) }
+        return id
+    }
+}
+
+/// The list of the parent that a mutation adds to or takes from.
+struct MutatedList: Sendable {
+    /// The type of the record that has it.
+    let owner: String
+    let key: String
+    let name: NameIndex
+
+    func append(_ id: DataID, of parent: RecordIndex, to draft: inout Draft) {
+        write(.append(id), of: parent, to: &draft)
+    }
+
+    func remove(_ id: DataID, of parent: RecordIndex, from draft: inout Draft) {
+        write(.remove(id), of: parent, to: &draft)
+    }
+
+    func contains(_ record: RecordIndex, of parent: RecordIndex, in snapshot: Snapshot) -> Bool {
+        snapshot.links(name, of: parent).position(of: record) != nil
+    }
+
+    private func write(_ value: FieldValue, of parent: RecordIndex, to draft: inout Draft) {
+        draft.write(
+            draft.snapshot.dataID(parent), type: owner, fields: CollectionOfOne((key, value)))
+    }
+}

@@ -1,0 +1,25 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// `@delete`: takes the record that the input names out of a list of the parent, and deletes it.
+///
+/// Links to it from elsewhere stay in their records; they read as null, or not at all in lists.
+struct DeleteMutation: DirectiveMutation {
+    let record: RecordFinder
+    let list: MutatedList?
+    let payload: PayloadSource
+
+    func write(
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+    ) throws(ExecutionError) -> DataID {
+        let record = try record.requiredRecord(in: input, draft.snapshot)
+        let parent = try payload.parent?.record(in: input, draft.snapshot)
+        let id = draft.snapshot.dataID(record)
+        if let list, let parent, list.contains(record, of: parent, in: draft.snapshot) {
+            list.remove(id, of: parent, from: &draft)
+        }
+        draft.delete(id)
+        return id
+    }
+}

@@ -1,0 +1,82 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// How one field of an input becomes one field of a record.
+struct FieldWrite: Sendable {
+    enum Content: Sendable {
+        /// The value as it is.
+        case leaf
+        /// The value as it is, if no other record has it.
+        case unique(Lookup.UniqueKey)
+        /// The record that the value names.
+        case link(RecordFinder)
+        /// The records that the values of a list name, each once.
+        case links(RecordFinder)
+    }
+
+    /// The root field, for messages.
+    let mutation: String
+    let input: String
+    let key: String
+    /// The record's type and the field's type as they are written, for messages.
+    let typeName: String
+    let fieldType: String
+    let isNonNull: Bool
+    let content: Content
+
+    /// What is to be written; nil when the input does not say.
+    /// - Parameter record: the record that is written to; nil for a new one.
+    /// - Throws: when the value cannot be stored.
+    func value(
+        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
+    ) throws(ExecutionError) -> FieldValue? {
+        guard let given = input[self.input] else { return nil }
+        if given == .null, isNonNull {
+            throw refuse(.null(field: "\(typeName).\(key)", type: fieldType))
+        }
+        switch content {
+        case .leaf:
+            return FieldValue(leaf: given)
+        case .unique(let unique):
+            if let text = given.recordName,
+                let holder = snapshot.indexes.record(of: unique.type, where: unique.key, is: text),
+                holder != record
+            {
+                throw refuse(.taken(given, type: typeName, field: key))
+            }
+            return FieldValue(leaf: given)
+        case .link(let finder):
+            if given == .null { return .null }
+            return .link(snapshot.dataID(try finder.record(given, snapshot)))
+        case .links(let finder):
+            var records: [RecordIndex] = []
+            var seen: Set<RecordIndex> = []
+            for element in given.array ?? [] {
+                let record = try finder.record(element, snapshot)
+                if seen.insert(record).inserted { records.append(record) }
+            }
+            return .links(records.map(snapshot.dataID))
+        }
+    }
+
+    private func refuse(_ refusal: MutationRefusal) -> ExecutionError {
+        refusal.error(in: mutation, input: input)
+    }
+}
+
+extension [FieldWrite] {
+    /// Everything that an input says shall be written.
+    func values(
+        in input: JSONObject, for record: RecordIndex?, _ snapshot: Snapshot
+    ) throws(ExecutionError) -> [(key: String, value: FieldValue)] {
+        var values: [(key: String, value: FieldValue)] = []
+        values.reserveCapacity(count)
+        for write in self {
+            if let value = try write.value(in: input, for: record, snapshot) {
+                values.append((write.key, value))
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,29 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// `@link` and `@unlink`: adds a record to a list of another, or takes it out; a link that is already
+/// there, or already gone, is left so.
+struct LinkMutation: DirectiveMutation {
+    enum Action: Sendable { case link, unlink }
+
+    let action: Action
+    let parent: RecordFinder
+    let child: RecordFinder
+    let list: MutatedList
+    let payload: PayloadSource
+
+    func write(
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+    ) throws(ExecutionError) -> DataID {
+        let parent = try parent.requiredRecord(in: input, draft.snapshot)
+        let child = try child.requiredRecord(in: input, draft.snapshot)
+        let id = draft.snapshot.dataID(child)
+        switch (action, list.contains(child, of: parent, in: draft.snapshot)) {
+        case (.link, false): list.append(id, of: parent, to: &draft)
+        case (.unlink, true): list.remove(id, of: parent, from: &draft)
+        default: break
+        }
+        return id
+    }
+}

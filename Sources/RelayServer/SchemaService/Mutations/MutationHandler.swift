@@ -1,0 +1,64 @@
+package import GraphQLExecution
+package import RelayJSON
+package import RelayStore
+
+/// Does what a root field of the mutation type asks for.
+///
+/// The directives of a schema compile into handlers; a Swift program can put its own in their place.
+package protocol MutationHandler: Sendable {
+    /// Runs on the newest state, under the store's writer.
+    ///
+    /// Deterministic but for what the context brings: no clock and no chance of its own.
+    /// - Parameters:
+    ///   - arguments: the root field's, coerced.
+    ///   - draft: what is written here is committed, or, after a throw, thrown away.
+    func run(
+        arguments: JSONObject, draft: inout Draft, context: MutationContext
+    ) throws(ExecutionError) -> MutationOutcome
+
+    /// The payload of a mutation that is in the log.
+    /// - Parameter snapshot: the state right after the response.
+    func payload(
+        for intent: MutationIntent, response: MutationResponse, in snapshot: Snapshot
+    ) -> MutationPayload
+}
+
+/// What a mutation did.
+package struct MutationOutcome: Sendable, Hashable {
+    /// The record that was made, changed or deleted; goes to the log.
+    package let result: DataID?
+    package let payload: MutationPayload
+
+    package init(result: DataID?, payload: MutationPayload) {
+        self.result = result
+        self.payload = payload
+    }
+}
+
+/// What a mutation cannot know of itself, given from outside so that it can be given again.
+package struct MutationContext: Sendable {
+    /// Microseconds since 1970-01-01 00:00 UTC.
+    package let timeMicroseconds: Int64
+    /// Who asks, as the authentication named them.
+    package let viewer: String?
+    /// Makes the id of a new record of a type; never the same one twice.
+    package let makeID: @Sendable (_ type: String) -> DataID
+
+    package init(
+        timeMicroseconds: Int64, viewer: String? = nil,
+        makeID: @escaping @Sendable (_ type: String) -> DataID = GlobalID.random
+    ) {
+        self.timeMicroseconds = timeMicroseconds
+        self.viewer = viewer
+        self.makeID = makeID
+    }
+}
+
+/// Ids of new records: base64url of the type's name, a colon and 96 random bits. Opaque to clients.
+package enum GlobalID {
+    @Sendable
+    package static func random(type: String) -> DataID {
+        let bytes = (0..<12).map { _ in UInt8.random(in: 0...255) }
+        return DataID(Base64URL.encode(Array("\(type):\(Base64URL.encode(bytes))".utf8)))
+    }
+}

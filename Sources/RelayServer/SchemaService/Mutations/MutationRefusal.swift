@@ -1,0 +1,33 @@
+import GraphQLExecution
+import RelayJSON
+
+/// Why a mutation that a directive describes was not done. Nothing has been written by then.
+enum MutationRefusal {
+    /// No record has this id or unique value.
+    case notFound(JSONValue, type: String, keys: [String])
+    /// Another record has this unique value.
+    case taken(JSONValue, type: String, field: String)
+    /// A field that must have a value was given none.
+    case null(field: String, type: String)
+
+    /// - Parameters:
+    ///   - mutation: the root field.
+    ///   - input: the input field that is to blame.
+    func error(in mutation: String, input: String) -> ExecutionError {
+        let (problem, code): (String, ErrorCode) =
+            switch self {
+            case .notFound(let value, let type, let keys):
+                (
+                    "there is no \(type) whose \(keys.joined(separator: " or ")) is \(value.text)",
+                    .notFound
+                )
+            case .taken(let value, let type, let field):
+                ("there is another \(type) whose \(field) is \(value.text)", .conflict)
+            case .null(let field, let type):
+                ("\(field) is \(type) and cannot be set to null", .badUserInput)
+            }
+        return ExecutionError(
+            "Could not run \(mutation): \(problem) (input.\(input)). Nothing was changed.",
+            code: code)
+    }
+}

@@ -1,0 +1,25 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// `@update`: sets the given fields of the record that the input names; what is absent stays.
+struct UpdateMutation: DirectiveMutation {
+    let type: String
+    let record: RecordFinder
+    let writes: [FieldWrite]
+    /// Fields that get the time.
+    let timestamps: [String]
+    let payload: PayloadSource
+
+    func write(
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+    ) throws(ExecutionError) -> DataID {
+        let record = try record.requiredRecord(in: input, draft.snapshot)
+        _ = try payload.parent?.record(in: input, draft.snapshot)
+        var fields = try writes.values(in: input, for: record, draft.snapshot)
+        for key in timestamps { fields.append((key, context.timestamp)) }
+        let id = draft.snapshot.dataID(record)
+        if !fields.isEmpty { draft.write(id, type: type, fields: fields) }
+        return id
+    }
+}

@@ -1,0 +1,96 @@
+import GraphQLLanguage
+import RelayJSON
+import RelayStore
+
+extension Schema {
+    /// A value as a record holds it in a field of a leaf type: an int in a Float field becomes a
+    /// double, and so on.
+    /// - Returns: nil when the type does not have this value.
+    func storable(_ value: JSONValue, as type: WrappedType) -> JSONValue? {
+        switch type {
+        case .nonNull(let inner):
+            return value == .null ? nil : storable(value, as: inner)
+        case _ where value == .null:
+            return .null
+        case .list(let item):
+            guard let elements = value.array else { return nil }
+            var storable: [JSONValue] = []
+            for element in elements {
+                guard let element = self.storable(element, as: item) else { return nil }
+                storable.append(element)
+            }
+            return .array(storable)
+        case .named(let id):
+            return storable(value, as: self[id])
+        }
+    }
+
+    private func storable(_ value: JSONValue, as type: NamedType) -> JSONValue? {
+        switch (type.name, value) {
+        case ("Int", .int(let number)): return Int32(exactly: number) == nil ? nil : value
+        case ("Float", .int(let number)): return .double(Double(number))
+        case ("ID", .int(let number)): return .string(String(number))
+        case ("Float", .double), ("String", .string), ("ID", .string), ("Boolean", .bool):
+            return value
+        case ("Int", _), ("Float", _), ("String", _), ("ID", _), ("Boolean", _):
+            return nil
+        default:
+            guard type.kind == .enum else { return value }
+            return value.string.flatMap(type.value) == nil ? nil : value
+        }
+    }
+
+    // MARK: Types in inputs
+
+    /// Whether an input of this type can name a record: by its id or a unique value.
+    func isRecordName(_ type: WrappedType) -> Bool {
+        type.listItem == nil && ["ID", "String", "Int"].contains(self[type.namedType].name)
+    }
+
+    /// Whether an input of one type can be stored in a field of the other as it is. What may be null on
+    /// the outside is another question.
+    func canStore(_ input: WrappedType, in field: WrappedType) -> Bool {
+        isSubType(input.nullable, of: field.nullable) || areTexts(input, field)
+    }
+
+    /// ID and String are both stored as text.
+    func areTexts(_ one: WrappedType, _ other: WrappedType) -> Bool {
+        let texts = ["ID", "String"]
+        return one.listItem == nil && other.listItem == nil
+            && texts.contains(self[one.namedType].name)
+            && texts.contains(self[other.namedType].name)
+    }
+}
+
+extension Value {
+    /// A constant as JSON, by its own form: names of enum values become texts.
+    var constant: JSONValue {
+        switch kind {
+        case .variable, .null: .null
+        case .int(let digits):
+            Int64(digits).map(JSONValue.int) ?? Double(digits).map(JSONValue.double) ?? .null
+        case .float(let digits): Double(digits).map(JSONValue.double) ?? .null
+        case .string(let text, _), .enum(let text): .string(text)
+        case .boolean(let flag): .bool(flag)
+        case .list(let values): .array(values.map(\.constant))
+        case .object(let fields):
+            .object(JSONObject(fields.map { ($0.name.value, $0.value.constant) }))
+        }
+    }
+}
+
+extension FieldValue {
+    /// A stored leaf as JSON; nil for links and splices.
+    var leaf: JSONValue? {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .int(let value): .int(value)
+        case .double(let value): .double(value)
+        case .string(let value): .string(value)
+        case .json(let value): value
+        case .failed: .null
+        case .link, .links, .unset, .append, .remove, .splice: nil
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package import GraphQLLanguage
+
+/// Everything that is wrong with a service's schema, in the order of the places.
+package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertible {
+    package let mistakes: [SchemaMistake]
+
+    /// One mistake a line.
+    package var description: String {
+        mistakes.map(\.description).joined(separator: "\n")
+    }
+}
+
+/// One thing that is wrong with a service's schema, and what to write instead.
+package struct SchemaMistake: Hashable, Sendable, CustomStringConvertible {
+    package let message: String
+    /// Nil for what is missing altogether.
+    package let location: SourceLocation?
+
+    package init(_ message: String, at location: SourceLocation?) {
+        self.message = message
+        self.location = location
+    }
+
+    /// `line:column: message`
+    package var description: String {
+        location.map { "\($0.line):\($0.column): \(message)" } ?? message
+    }
+}
+
+/// Gathers mistakes while a schema is read, so that all of them can be told at once.
+///
+/// A class, because everyone who reads a part of the schema writes into the same one.
+final class MistakeCollector {
+    private var found: [SchemaMistake] = []
+    private var known: Set<SchemaMistake> = []
+    private let schema: Schema
+
+    init(_ schema: Schema) { self.schema = schema }
+
+    /// Notes a mistake; what two fields share and both complain about is noted once.
+    func report(_ message: String, at location: Int) {
+        let mistake = SchemaMistake(message, at: schema.sourceLocation(of: location))
+        if known.insert(mistake).inserted { found.append(mistake) }
+    }
+
+    func report(_ error: GraphQLError) { found.append(SchemaMistake(error)) }
+
+    /// - Throws: all mistakes, in the order of their places, if there are any.
+    func throwIfAny() throws(SchemaMistakes) {
+        guard !found.isEmpty else { return }
+        throw SchemaMistakes(found)
+    }
+}
+
+extension SchemaMistakes {
+    init(_ mistakes: [SchemaMistake]) {
+        self.mistakes = mistakes.enumerated()
+            .sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
+            .map(\.element)
+    }
+
+    /// What the language has against a schema.
+    init(_ errors: SchemaErrors) {
+        self.init(errors.errors.map(SchemaMistake.init))
+    }
+}
+
+extension SchemaMistake {
+    init(_ error: GraphQLError) { self.init(error.message, at: error.locations.first) }
+
+    /// Comparable: the line above the column.
+    fileprivate var place: Int {
+        location.map { $0.line << 32 | $0.column } ?? 0
+    }
+}

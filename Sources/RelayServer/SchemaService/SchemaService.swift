@@ -1,0 +1,27 @@
+package import GraphQLExecution
+package import RelayStore
+
+/// What a schema says shall be done, ready to be done on one store.
+package struct SchemaService: Sendable {
+    package let executable: ExecutableSchema
+    /// By root field of the mutation type.
+    package let mutations: [String: any MutationHandler]
+    /// By root field of the subscription type.
+    package let subscriptions: [String: SubscriptionSource]
+
+    /// - Parameter symbols: the store's; names are added to it, so this is for the store's writer, or
+    ///   for before there is one.
+    package init(_ schema: ServiceSchema, symbols: Symbols) {
+        executable = ExecutableSchema(
+            schema.schema,
+            resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
+            symbols: symbols)
+        mutations = schema.mutations.mapValues { $0.makeHandler(symbols) }
+        subscriptions = schema.subscriptions.mapValues { $0(symbols) }
+    }
+}
+
+/// Makes a resolver once the store's numbers for names are known.
+typealias ResolverMaker = @Sendable (Symbols) -> FieldResolver
+
+typealias SubscriptionSourceMaker = @Sendable (Symbols) -> SubscriptionSource

@@ -1,0 +1,62 @@
+import GraphQLExecution
+package import RelayJSON
+package import RelayStore
+
+/// What a root field of the subscription type sends.
+package enum SubscriptionSource: Sendable {
+    /// `@live`: the field's value now, and after every commit that changes it. It resolves like a field
+    /// of the query type.
+    case live
+    /// `@on`: the payload of each of some mutations. The field's value is that payload, handed in as
+    /// ``FieldResolver/source``.
+    case events(MutationEvents)
+}
+
+/// The mutations that a subscription field tells of.
+package struct MutationEvents: Sendable {
+    /// Root fields of the mutation type.
+    package let mutations: [String]
+    /// How the subscription's arguments are compared with the input of each mutation.
+    let comparisons: [String: [ArgumentComparison]]
+
+    /// Whether a mutation is one that these arguments ask for: each that is given and not null equals the
+    /// mutation's input field of the same name. Ids are equal when they name the same record.
+    /// - Parameters:
+    ///   - arguments: the subscription field's, coerced.
+    ///   - snapshot: the state right after the response.
+    package func matches(
+        _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
+        in snapshot: Snapshot
+    ) -> Bool {
+        guard let comparisons = comparisons[intent.field] else { return false }
+        let input = intent.arguments["input"]?.object ?? [:]
+        return comparisons.allSatisfy { comparison in
+            guard let expected = arguments[comparison.name], expected != .null else { return true }
+            guard let given = input[comparison.name], given != .null else { return false }
+            return expected == given
+                || comparison.namesSame(expected, given, response, in: snapshot)
+        }
+    }
+}
+
+/// How one argument of a subscription is compared.
+struct ArgumentComparison: Sendable {
+    let name: String
+    /// How the argument names a record; nil for any other value.
+    let lookup: Lookup?
+    /// It names the record that the mutation is about, which may be deleted by now.
+    let isSubject: Bool
+
+    /// Whether two ids or unique values name the same record.
+    fileprivate func namesSame(
+        _ expected: JSONValue, _ given: JSONValue, _ response: MutationResponse,
+        in snapshot: Snapshot
+    ) -> Bool {
+        guard let lookup else { return false }
+        func id(_ value: JSONValue) -> String? {
+            guard let text = value.recordName else { return nil }
+            return snapshot.find(text, lookup).map(snapshot.symbols.idString) ?? text
+        }
+        return id(expected) == (isSubject ? response.result?.rawValue : id(given))
+    }
+}

@@ -1,0 +1,112 @@
+package import EventStore
+import GraphQLExecution
+package import Logging
+import RelayStore
+import WebSocketIO
+
+/// A schema served from a log, on a port: what `relay serve` runs.
+///
+///     let server = try await Server.start(configuration, logger: logger)
+///     print("listening on \(server.url)")
+///     …
+///     await server.stop()
+package final class Server: Sendable {
+    package struct Configuration: Sendable {
+        /// The schema, in SDL.
+        package var schema: String
+        /// How people know the schema: its file's path.
+        package var schemaName: String
+        package var storage: Storage
+        /// What a seed file holds; used only when the log is empty.
+        package var seed: [UInt8]?
+        package var host = "127.0.0.1"
+        /// 0 lets the system choose.
+        package var port = 8080
+        package var tokens: [String] = []
+        package var limits = GraphQLService.Limits()
+        /// How long a stop may take before what has not ended is cut off.
+        package var stopDeadline: Duration = .seconds(5)
+
+        package init(schema: String, schemaName: String, storage: Storage) {
+            self.schema = schema
+            self.schemaName = schemaName
+            self.storage = storage
+        }
+    }
+
+    package enum Storage: Sendable {
+        case memory
+        case directory(String, EventStoreOptions)
+    }
+
+    /// Where clients find it: `ws://HOST:PORT/graphql`.
+    package let url: String
+    package let port: Int
+    private let service: GraphQLService
+    private let store: OpenStore
+    private let loop: IOLoop
+    private let http: HTTPServer
+    private let stopDeadline: Duration
+
+    /// Opens the log, folds it, and listens. When it returns, clients can come.
+    /// - Throws: `SchemaMistakes`, `SeedErrors`, `SchemaChangeRefused`, `EventStoreError`, `IOError`;
+    ///   each description is a whole message. Nothing is left open, and the log is as it was.
+    package static func start(
+        _ configuration: Configuration, logger: Logger
+    ) async throws -> Server {
+        let store = try await OpenStore.open(configuration, logger: logger)
+        do {
+            return try await start(configuration, store, logger)
+        } catch {
+            store.close()
+            throw error
+        }
+    }
+
+    private static func start(
+        _ configuration: Configuration, _ store: OpenStore, _ logger: Logger
+    ) async throws -> Server {
+        let loop = try IOLoop.start()
+        do {
+            LibraryLog.setReceiver { _, line in logger.warning("libwebsockets: \(line)") }
+            let service = GraphQLService(
+                store.schemaService, journal: store.journal, storeID: store.storeID,
+                snapshot: store.snapshot, inputs: EngineInputs(now: WallClock.microseconds),
+                limits: configuration.limits,
+                onDurable: { store.noteDurable($0) },
+                deliver: { GraphQLSocket.deliver($0, on: loop) })
+            var options = HTTPServer.Options(
+                host: configuration.host, port: configuration.port,
+                subprotocols: [GraphQLSocket.subprotocol])
+            options.maxConnections = 20_000
+            let front = Front(
+                service, authentication: Authentication(tokens: configuration.tokens))
+            let http = try await HTTPServer.start(options, on: loop, handler: front)
+            return Server(configuration, service, store, loop, http)
+        } catch {
+            await loop.stop()
+            throw error
+        }
+    }
+
+    private init(
+        _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
+        _ loop: IOLoop, _ http: HTTPServer
+    ) {
+        self.service = service
+        self.store = store
+        self.loop = loop
+        self.http = http
+        port = http.port
+        stopDeadline = configuration.stopDeadline
+        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        url = "ws://\(host):\(http.port)\(Front.path)"
+    }
+
+    /// Stops in order: accepts nobody any more, ends what is open, syncs and closes the log.
+    package func stop() async {
+        await http.stop(within: stopDeadline)
+        await loop.stop()
+        store.close()
+    }
+}

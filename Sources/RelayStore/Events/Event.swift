@@ -1,0 +1,118 @@
+package import RelayJSON
+
+/// One entry of the log.
+package struct Event: Sendable, Hashable {
+    /// Its place in the log, from 1, without gaps.
+    package var sequence: UInt64
+    /// Microseconds since 1970-01-01 00:00 UTC. An input: the fold never asks a clock.
+    package var timeMicroseconds: Int64
+    package var body: EventBody
+
+    package init(sequence: UInt64, timeMicroseconds: Int64, body: EventBody) {
+        self.sequence = sequence
+        self.timeMicroseconds = timeMicroseconds
+        self.body = body
+    }
+}
+
+package enum EventBody: Sendable, Hashable {
+    /// Sequence 1: the schema and the seed records.
+    case genesis(schema: String, seed: WriteSet)
+    /// The schema text is another from here on.
+    case schema(String)
+    /// Somebody intends this; it is confirmed by a response or ended by a revocation.
+    case mutation(MutationIntent)
+    /// A mutation ends with what it did.
+    case response(MutationResponse)
+    /// A mutation ends without having done anything.
+    case revocation(Revocation)
+    /// A local change without a mutation: commitUpdate, commitPayload, import.
+    case update(LocalUpdate)
+    /// Of a kind that a newer version writes. Kept, and passed over by the fold.
+    case unknown(kind: UInt8, payload: [UInt8])
+}
+
+/// What a client asked for: operation, arguments, who, and the name it gave the mutation.
+package struct MutationIntent: Sendable, Hashable {
+    /// The name of the operation in the document, if it has one.
+    package var operationName: String?
+    /// The root field; each root field of a mutation operation is a commit of its own.
+    package var field: String
+    /// The field's arguments, coerced: an object.
+    package var arguments: JSONValue
+    package var mutationID: MutationID?
+    /// Who asked, as the authentication named them.
+    package var viewer: String?
+    /// What the client expects; shown until the mutation ends to those who want to see it.
+    package var optimistic: WriteSet?
+
+    package init(
+        operationName: String? = nil, field: String, arguments: JSONValue,
+        mutationID: MutationID? = nil, viewer: String? = nil, optimistic: WriteSet? = nil
+    ) {
+        self.operationName = operationName
+        self.field = field
+        self.arguments = arguments
+        self.mutationID = mutationID
+        self.viewer = viewer
+        self.optimistic = optimistic
+    }
+}
+
+/// What a mutation did.
+package struct MutationResponse: Sendable, Hashable {
+    /// The sequence of the mutation event that this ends.
+    package var mutation: UInt64
+    package var writes: WriteSet
+    /// The record that the mutation made or changed; the payload is filled from it.
+    package var result: DataID?
+    /// What the client was answered; kept only for a mutation with an id, which may be repeated.
+    package var answer: [UInt8]?
+
+    package init(mutation: UInt64, writes: WriteSet, result: DataID?, answer: [UInt8]? = nil) {
+        self.mutation = mutation
+        self.writes = writes
+        self.result = result
+        self.answer = answer
+    }
+}
+
+package struct Revocation: Sendable, Hashable {
+    /// The sequence of the mutation event that this ends.
+    package var mutation: UInt64
+    /// Why, for people.
+    package var reason: String
+
+    package init(mutation: UInt64, reason: String) {
+        self.mutation = mutation
+        self.reason = reason
+    }
+}
+
+package struct LocalUpdate: Sendable, Hashable {
+    package var name: String
+    package var writes: WriteSet
+
+    package init(name: String, writes: WriteSet) {
+        self.name = name
+        self.writes = writes
+    }
+}
+
+/// A mutation that has begun and not ended.
+package struct PendingMutation: Sendable, Hashable {
+    package let sequence: UInt64
+    package let intent: MutationIntent
+}
+
+/// The kinds of events by the numbers the log has for them, and the names people see.
+package enum EventKind: UInt8, Sendable, CaseIterable {
+    case genesis = 1
+    case schema = 2
+    case mutation = 3
+    case response = 4
+    case revocation = 5
+    case update = 6
+
+    package var name: String { "\(self)" }
+}

@@ -1,0 +1,70 @@
+/// All that a store knows of its log.
+///
+/// A journal holds one history. Events may also come from other processes, so nobody may assume that the
+/// next event is one's own: an append says which sequence it expects to follow.
+package protocol EventJournal: Sendable {
+    /// Rises whenever the history may have parted from what was once handed out: repair, fork, memory.
+    var epoch: UInt64 { get }
+
+    /// Hands events over to be appended behind `sequence`, in the order of the calls.
+    ///
+    /// Does not wait. `completion` is called once, in order, on a thread of the journal's, and must not
+    /// append itself: with the last of
+    /// the events' sequences when they are durable, or with why none of them was appended. After a failure
+    /// everything handed over behind it fails too.
+    func append(
+        _ events: [NewEvent], expecting sequence: UInt64,
+        completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void)
+
+    /// Everything from a sequence on, as it is durable; goes on live until the task is cancelled.
+    func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error>
+}
+
+/// An event that has no place in the log yet.
+package struct NewEvent: Sendable, Hashable {
+    package var timeMicroseconds: Int64
+    package var body: EventBody
+
+    package init(timeMicroseconds: Int64, body: EventBody) {
+        self.timeMicroseconds = timeMicroseconds
+        self.body = body
+    }
+}
+
+/// Why events were not appended.
+package struct JournalError: Error, Hashable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// Somebody else appended first; the journal is now at this sequence.
+        case overtaken(by: UInt64)
+        case storageFull
+        /// The journal has stopped for good: an earlier write or sync failed.
+        case frozen
+        /// Events before these could not be appended.
+        case previousFailed
+        /// The journal cannot take these events; it can take others.
+        case refused
+        case closed
+    }
+
+    package var code: Code
+    package var message: String
+
+    package init(code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var description: String { message }
+}
+
+extension EventJournal {
+    /// Appends and waits until the events are durable; gives the last one's sequence.
+    package func append(
+        _ events: [NewEvent], expecting sequence: UInt64
+    ) async throws(JournalError) -> UInt64 {
+        let result = await withCheckedContinuation { continuation in
+            append(events, expecting: sequence) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// A journal that lives as long as the process: tests, previews, `relay serve --memory`.
+package final class InMemoryJournal: EventJournal {
+    private struct State {
+        var events: [Event] = []
+        var followers: [Int: AsyncThrowingStream<Event, any Error>.Continuation] = [:]
+        var nextFollower = 0
+    }
+
+    package let epoch: UInt64
+    private let state = Mutex(State())
+
+    package init(epoch: UInt64 = 0) { self.epoch = epoch }
+
+    package func append(
+        _ events: [NewEvent], expecting sequence: UInt64,
+        completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void
+    ) {
+        // Completed inside the lock, so that completions keep the order of the appends.
+        state.withLock { state in
+            let last = UInt64(state.events.count)
+            guard last == sequence else {
+                let message = """
+                    Could not append \(events.count) events behind \(sequence): the journal is at \
+                    \(last) already.
+                    """
+                completion(.failure(JournalError(code: .overtaken(by: last), message: message)))
+                return
+            }
+            for event in events {
+                let new = Event(
+                    sequence: UInt64(state.events.count) + 1,
+                    timeMicroseconds: event.timeMicroseconds, body: event.body)
+                state.events.append(new)
+                for follower in state.followers.values { follower.yield(new) }
+            }
+            completion(.success(UInt64(state.events.count)))
+        }
+    }
+
+    package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
+        AsyncThrowingStream { continuation in
+            let follower = state.withLock { state in
+                for event in state.events where event.sequence >= sequence {
+                    continuation.yield(event)
+                }
+                let follower = state.nextFollower
+                state.nextFollower += 1
+                state.followers[follower] = continuation
+                return follower
+            }
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.followers.removeValue(forKey: follower) }
+            }
+        }
+    }
+}

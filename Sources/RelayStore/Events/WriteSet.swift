@@ -1,0 +1,243 @@
+package import RelayJSON
+
+/// What an event does to records, as data: the only way records ever change.
+///
+/// The bytes are what the log keeps and what the fold reads, so a live commit and its replay run the same
+/// code. For every record that is touched, in order:
+///
+///     operation   1 byte: 1 write, 2 delete
+///     id          counted text
+///     only for write:
+///       type      counted text
+///       fields    tag (1 byte), storage key (counted text), value (below); ended by tag 0
+///
+/// Values by tag: ``FieldTag``. Numbers are LEB128, texts are counted by one.
+///
+/// Invariant: the bytes are well formed; those that come from outside are checked by
+/// ``init(checking:)``.
+package struct WriteSet: Sendable, Hashable {
+    package let bytes: [UInt8]
+
+    package static let empty = WriteSet(wellFormed: [])
+
+    fileprivate init(wellFormed bytes: [UInt8]) { self.bytes = bytes }
+
+    package var isEmpty: Bool { bytes.isEmpty }
+}
+
+enum WriteOperation: UInt8 {
+    case write = 1
+    case delete = 2
+}
+
+/// How a field of a write set is coded.
+enum FieldTag: UInt8 {
+    case end = 0
+    case null = 1
+    case `false` = 2
+    case `true` = 3
+    /// Zigzag LEB128.
+    case int = 4
+    /// 8 bytes, IEEE 754, little-endian.
+    case double = 5
+    case string = 6
+    /// JSON text.
+    case json = 7
+    /// The id of the record.
+    case link = 8
+    /// A count and that many elements: 0 for null, or 1 and an id.
+    case links = 9
+    /// Null because of field errors: their JSON text.
+    case failed = 10
+    /// The field becomes unknown.
+    case unset = 11
+    /// The id of a record whose link is added at the end of the list.
+    case append = 12
+    /// The id of a record whose first link is taken out of the list.
+    case remove = 13
+    /// Start, count of links taken out, and what comes in their place, as in `links`.
+    case splice = 14
+}
+
+/// One new value of one field.
+package enum FieldValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case double(Double)
+    case string(String)
+    /// A value that is none of the other kinds: a list of scalars, a JSON scalar.
+    case json(JSONValue)
+    case link(DataID)
+    case links([DataID?])
+    case failed(JSONValue)
+    case unset
+    case append(DataID)
+    case remove(DataID)
+    case splice(start: Int, deleted: Int, [DataID?])
+}
+
+extension FieldValue {
+    /// The value of a leaf: scalars as they are, lists and objects as JSON.
+    package init(leaf value: JSONValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .int(let value): .int(value)
+            case .double(let value): .double(value)
+            case .string(let value): .string(value)
+            case .array, .object: .json(value)
+            }
+    }
+}
+
+/// Writes a ``WriteSet``, record by record.
+package struct WriteSetWriter: Sendable {
+    private var writer = ByteWriter()
+
+    package init() {}
+
+    package var writeSet: WriteSet { WriteSet(wellFormed: writer.bytes) }
+
+    package mutating func write(
+        _ id: DataID, type: String, fields: some Sequence<(key: String, value: FieldValue)>
+    ) {
+        writer.write(byte: WriteOperation.write.rawValue)
+        writer.write(counted: id.rawValue)
+        writer.write(counted: type)
+        for field in fields { write(field.key, field.value) }
+        writer.write(byte: FieldTag.end.rawValue)
+    }
+
+    package mutating func delete(_ id: DataID) {
+        writer.write(byte: WriteOperation.delete.rawValue)
+        writer.write(counted: id.rawValue)
+    }
+
+    /// Adds everything another write set does.
+    mutating func append(_ writes: WriteSet) { writer.bytes += writes.bytes }
+
+    private mutating func write(_ key: String, _ value: FieldValue) {
+        func begin(_ tag: FieldTag) {
+            writer.write(byte: tag.rawValue)
+            writer.write(counted: key)
+        }
+        switch value {
+        case .null: begin(.null)
+        case .bool(let value): begin(value ? .true : .false)
+        case .unset: begin(.unset)
+        case .int(let value):
+            begin(.int)
+            writer.write(signed: value)
+        case .double(let value):
+            begin(.double)
+            writer.write(double: value)
+        case .string(let value):
+            begin(.string)
+            writer.write(counted: value)
+        case .json(let value):
+            begin(.json)
+            writer.write(counted: value.bytes)
+        case .failed(let errors):
+            begin(.failed)
+            writer.write(counted: errors.bytes)
+        case .link(let id):
+            begin(.link)
+            writer.write(counted: id.rawValue)
+        case .append(let id):
+            begin(.append)
+            writer.write(counted: id.rawValue)
+        case .remove(let id):
+            begin(.remove)
+            writer.write(counted: id.rawValue)
+        case .links(let ids):
+            begin(.links)
+            write(ids)
+        case .splice(let start, let deleted, let ids):
+            begin(.splice)
+            writer.write(number: UInt64(max(0, start)))
+            writer.write(number: UInt64(max(0, deleted)))
+            write(ids)
+        }
+    }
+
+    private mutating func write(_ ids: [DataID?]) {
+        writer.write(number: UInt64(ids.count))
+        for id in ids {
+            writer.write(byte: id == nil ? 0 : 1)
+            if let id { writer.write(counted: id.rawValue) }
+        }
+    }
+}
+
+extension WriteSet {
+    /// Takes bytes from a log or a message, after a check of their form.
+    package init(checking bytes: [UInt8]) throws(MalformedEvent) {
+        _ = try Self.touchedRecords(in: bytes)
+        self.init(wellFormed: bytes)
+    }
+
+    /// The ids of the records that are written or deleted, each once, in order.
+    package var recordIDs: [String] {
+        do throws(MalformedEvent) {
+            return try Self.touchedRecords(in: bytes)
+        } catch {
+            preconditionFailure("a WriteSet is checked when it is made: \(error)")
+        }
+    }
+
+    /// Walks over the bytes, which is their check, and gathers the ids on the way.
+    private static func touchedRecords(in bytes: [UInt8]) throws(MalformedEvent) -> [String] {
+        var ids: [String] = []
+        var seen: Set<String> = []
+        let failure = bytes.withUnsafeBytes { bytes -> MalformedEvent? in
+            do throws(MalformedEvent) {
+                var reader = ByteReader(bytes)
+                while !reader.isAtEnd {
+                    let operation = try reader.readByte()
+                    let id = try reader.readString()
+                    if seen.insert(id).inserted { ids.append(id) }
+                    switch WriteOperation(rawValue: operation) {
+                    case .write: try skipFields(&reader)
+                    case .delete: break
+                    case nil: throw reader.malformed("a write or a delete")
+                    }
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+        return ids
+    }
+
+    private static func skipFields(_ reader: inout ByteReader) throws(MalformedEvent) {
+        _ = try reader.readText()  // type
+        while true {
+            guard let tag = FieldTag(rawValue: try reader.readByte()) else {
+                throw reader.malformed("a field's tag")
+            }
+            if tag == .end { return }
+            _ = try reader.readText()  // storage key
+            switch tag {
+            case .end, .null, .true, .false, .unset: break
+            case .int: _ = try reader.readNumber()
+            case .double: _ = try reader.readDouble()
+            case .string, .json, .failed, .link, .append, .remove: _ = try reader.readText()
+            case .links: try skipLinks(&reader)
+            case .splice:
+                _ = try reader.readNumber()
+                _ = try reader.readNumber()
+                try skipLinks(&reader)
+            }
+        }
+    }
+
+    private static func skipLinks(_ reader: inout ByteReader) throws(MalformedEvent) {
+        for _ in 0..<(try reader.readCount()) where try reader.readByte() != 0 {
+            _ = try reader.readText()
+        }
+    }
+}

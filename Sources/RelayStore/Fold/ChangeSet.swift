@@ -1,0 +1,40 @@
+/// What one or more writes really changed: fields whose value is another now, records that came or went.
+///
+/// A write of the value that was there is no change and wakes nobody.
+package struct ChangeSet: Sendable {
+    package struct Field: Hashable, Sendable {
+        package let record: RecordIndex
+        package let key: NameIndex
+    }
+
+    /// Changed fields, in the order of the writes; a field written twice may stand here twice.
+    package private(set) var fields: [Field] = []
+    /// Records that came to be.
+    package private(set) var created: [RecordIndex] = []
+    package private(set) var deleted: [RecordIndex] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { fields.isEmpty && created.isEmpty && deleted.isEmpty }
+
+    mutating func change(_ key: NameIndex, of record: RecordIndex) {
+        fields.append(Field(record: record, key: key))
+    }
+
+    mutating func create(_ record: RecordIndex) { created.append(record) }
+
+    mutating func delete(_ record: RecordIndex) { deleted.append(record) }
+
+    package mutating func formUnion(_ other: ChangeSet) {
+        fields += other.fields
+        created += other.created
+        deleted += other.deleted
+    }
+}
+
+extension ChangeSet {
+    /// Every record that came, went or changed, each once.
+    package var touchedRecords: Set<RecordIndex> {
+        Set(fields.map(\.record)).union(created).union(deleted)
+    }
+}

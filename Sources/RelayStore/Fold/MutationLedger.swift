@@ -1,0 +1,94 @@
+import HashTreeCollections
+
+/// Which mutations of each client have been applied, and what they were answered.
+///
+/// A client numbers its mutations, rising. The newest answers of each client are kept; of older ones it is
+/// only known that they were applied. Part of the fold, so it survives restarts and has no time window.
+package struct MutationLedger: Sendable {
+    /// Answers kept for each client.
+    package static let answerLimit = 1_000
+
+    package struct Answer: Sendable, Hashable {
+        /// The sequence of the response event.
+        package let sequence: UInt64
+        /// The response as it was sent: `{"data": …}`.
+        package let bytes: [UInt8]
+
+        package init(sequence: UInt64, bytes: [UInt8]) {
+            self.sequence = sequence
+            self.bytes = bytes
+        }
+    }
+
+    package enum Status: Sendable, Hashable {
+        case new
+        case answered(Answer)
+        /// Applied long ago; its answer is gone.
+        case applied
+    }
+
+    struct Client: Sendable, Hashable {
+        /// Numbers of the kept answers, rising from `first` on.
+        var numbers: [UInt64] = []
+        /// The highest number whose answer is no longer kept.
+        var dropped: UInt64?
+    }
+
+    private(set) var clients: TreeDictionary<String, Client> = [:]
+    private var answers: TreeDictionary<MutationID, Answer> = [:]
+
+    package func status(of id: MutationID) -> Status {
+        if let answer = answers[id] { return .answered(answer) }
+        if let dropped = clients[id.client]?.dropped, id.number <= dropped { return .applied }
+        return .new
+    }
+
+    /// Keeps an answer; it takes the place of one that the same mutation got before.
+    mutating func record(_ id: MutationID, _ answer: Answer) {
+        if answers.updateValue(answer, forKey: id) != nil { return }
+        var client = clients[id.client] ?? Client()
+        let place = client.numbers.firstIndex { $0 > id.number } ?? client.numbers.count
+        client.numbers.insert(id.number, at: place)
+        if client.numbers.count > Self.answerLimit {
+            let oldest = client.numbers.removeFirst()
+            client.dropped = oldest
+            answers[MutationID(client: id.client, number: oldest)] = nil
+        }
+        clients[id.client] = client
+    }
+
+    /// Everything that is kept, in an order that does not depend on hashes.
+    func forEachClient(_ body: (String, Client, (UInt64) -> Answer?) -> Void) {
+        for (name, client) in clients.sorted(by: { $0.key < $1.key }) {
+            body(name, client) { answers[MutationID(client: name, number: $0)] }
+        }
+    }
+
+    mutating func restore(_ name: String, dropped: UInt64?, answers kept: [(UInt64, Answer)]) {
+        clients[name] = Client(numbers: kept.map(\.0), dropped: dropped)
+        for (number, answer) in kept {
+            answers[MutationID(client: name, number: number)] = answer
+        }
+    }
+}
+
+/// `CLIENT:N`: the name a client gives one of its mutations; N rises with every one.
+package struct MutationID: Hashable, Sendable, CustomStringConvertible {
+    package let client: String
+    package let number: UInt64
+
+    package init(client: String, number: UInt64) {
+        self.client = client
+        self.number = number
+    }
+
+    /// Reads `CLIENT:N`; the client's name may itself have colons. Nil when the text is not that.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
+            let number = UInt64(text[text.index(after: colon)...])
+        else { return nil }
+        self.init(client: String(text[..<colon]), number: number)
+    }
+
+    package var description: String { "\(client):\(number)" }
+}

@@ -1,0 +1,149 @@
+extension Snapshot {
+    /// Applies a write set. Only the store's writer may call this.
+    /// - Parameter changes: what really changed is added to it.
+    package mutating func apply(_ writes: WriteSet, changes: inout ChangeSet) {
+        writes.bytes.withUnsafeBytes { bytes in
+            do throws(MalformedEvent) {
+                var applier = WriteSetApplier(reader: ByteReader(bytes))
+                try applier.apply(to: &self, changes: &changes)
+            } catch {
+                preconditionFailure("a WriteSet is checked when it is made: \(error)")
+            }
+        }
+    }
+}
+
+/// Reads a write set and applies it, field by field, without a tree between the two.
+private struct WriteSetApplier {
+    var reader: ByteReader
+    private var builder = RowBuilder()
+
+    init(reader: ByteReader) { self.reader = reader }
+
+    mutating func apply(
+        to snapshot: inout Snapshot, changes: inout ChangeSet
+    ) throws(MalformedEvent) {
+        while !reader.isAtEnd {
+            let operation = try reader.readByte()
+            let record = snapshot.symbols.record(try reader.readText())
+            switch WriteOperation(rawValue: operation) {
+            case .write: try write(record, to: &snapshot, changes: &changes)
+            case .delete: Self.delete(record, from: &snapshot, changes: &changes)
+            case nil: throw reader.malformed("a write or a delete")
+            }
+        }
+    }
+
+    private static func delete(
+        _ record: RecordIndex, from snapshot: inout Snapshot, changes: inout ChangeSet
+    ) {
+        let old = snapshot.row(record)
+        if case .nonexistent = snapshot[record] { return }
+        snapshot.set(record, .nonexistent)
+        guard let old else { return }
+        snapshot.recordCount -= 1
+        snapshot.indexes.update(record, old: old, new: nil)
+        changes.delete(record)
+    }
+
+    private mutating func write(
+        _ record: RecordIndex, to snapshot: inout Snapshot, changes: inout ChangeSet
+    ) throws(MalformedEvent) {
+        let symbols = snapshot.symbols
+        let type = symbols.name(try reader.readText())
+        let old = snapshot.row(record)
+        builder.begin(old, type: type, shapes: symbols.shapes)
+        var written: [(slot: Int, key: NameIndex)] = []
+        while let tag = try readTag() {
+            let key = symbols.name(try reader.readText())
+            let slot = builder.slot(for: key, shapes: symbols.shapes)
+            try readValue(tag, into: slot, symbols: symbols)
+            written.append((slot, key))
+        }
+        let creation = old?.creation ?? snapshot.nextCreation
+        let new = builder.finish(creation: creation)
+        let isChanged = note(written, of: record, old: old, new: new, changes: &changes)
+        guard isChanged else { return }
+        if old == nil {
+            snapshot.nextCreation += 1
+            snapshot.recordCount += 1
+        }
+        snapshot.set(record, .existent(new))
+        snapshot.indexes.update(record, old: old, new: new)
+    }
+
+    /// Notes the fields whose value is another now. False when the row may stay as it was.
+    private func note(
+        _ written: [(slot: Int, key: NameIndex)], of record: RecordIndex, old: Row?, new: Row,
+        changes: inout ChangeSet
+    ) -> Bool {
+        guard let old else {
+            changes.create(record)
+            for field in written { changes.change(field.key, of: record) }
+            return true
+        }
+        var isChanged = old.type != new.type
+        if isChanged { changes.create(record) }  // under another type: whoever read it reads anew
+        for field in written {
+            let isSame =
+                field.slot < old.slotCount
+                ? new.slot(field.slot, equals: old, field.slot) : new.tag(field.slot) == .absent
+            guard !isSame else { continue }
+            changes.change(field.key, of: record)
+            isChanged = true
+        }
+        return isChanged
+    }
+
+    private mutating func readTag() throws(MalformedEvent) -> FieldTag? {
+        guard let tag = FieldTag(rawValue: try reader.readByte()) else {
+            throw reader.malformed("a field's tag")
+        }
+        return tag == .end ? nil : tag
+    }
+
+    private mutating func readValue(
+        _ tag: FieldTag, into slot: Int, symbols: Symbols
+    ) throws(MalformedEvent) {
+        switch tag {
+        case .end, .unset: builder.set(slot, .absent)
+        case .null: builder.set(slot, .null)
+        case .false: builder.set(slot, .false)
+        case .true: builder.set(slot, .true)
+        case .int:
+            builder.set(slot, .int, word: UInt64(bitPattern: try reader.readSigned()))
+        case .double: builder.set(slot, .double, word: try reader.readDouble().bitPattern)
+        case .string: builder.set(slot, .string, text: try reader.readText())
+        case .json: builder.set(slot, .json, text: try reader.readText())
+        case .failed: builder.set(slot, .failed, text: try reader.readText())
+        case .link:
+            let target = symbols.record(try reader.readText())
+            builder.set(slot, .link, word: UInt64(target.rawValue))
+        case .links: builder.set(slot, LinkList(try readLinks(symbols)))
+        case .append:
+            let target = symbols.record(try reader.readText())
+            builder.set(slot, (builder.list(slot) ?? .empty).appending(target))
+        case .remove:
+            let target = symbols.record(try reader.readText())
+            builder.set(slot, (builder.list(slot) ?? .empty).removing(target))
+        case .splice:
+            let start = Int(clamping: try reader.readNumber())
+            let deleted = Int(clamping: try reader.readNumber())
+            let inserted = try readLinks(symbols)
+            builder.set(
+                slot,
+                (builder.list(slot) ?? .empty)
+                    .splicing(start: start, deleted: deleted, inserted: inserted))
+        }
+    }
+
+    private mutating func readLinks(_ symbols: Symbols) throws(MalformedEvent) -> [RecordIndex?] {
+        let count = try reader.readCount()
+        var links: [RecordIndex?] = []
+        links.reserveCapacity(count)
+        for _ in 0..<count {
+            links.append(try reader.readByte() == 0 ? nil : symbols.record(try reader.readText()))
+        }
+        return links
+    }
+}

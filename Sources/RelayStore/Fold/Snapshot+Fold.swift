@@ -1,0 +1,78 @@
+extension Snapshot {
+    /// Folds the next event in. Pure: the result follows from the snapshot and the event alone.
+    ///
+    /// Only the store's writer may call this.
+    /// - Parameter changes: what really changed in the confirmed records is added to it.
+    /// - Throws: ``FoldError`` when the event cannot follow; the snapshot is then as it was.
+    package mutating func fold(_ event: Event, changes: inout ChangeSet) throws(FoldError) {
+        guard sequence == 0 || event.sequence == sequence + 1 else {
+            throw FoldError(
+                sequence: event.sequence, reason: .gap(after: sequence))
+        }
+        switch event.body {
+        case .genesis(let schema, let seed):
+            guard sequence == 0 else {
+                throw FoldError(sequence: event.sequence, reason: .genesisNotFirst)
+            }
+            self.schema = schema
+            apply(seed, changes: &changes)
+        case .schema(let schema):
+            self.schema = schema
+        case .mutation(let intent):
+            pending.append(PendingMutation(sequence: event.sequence, intent: intent))
+        case .response(let response):
+            let intent = try end(response.mutation, by: event)
+            apply(response.writes, changes: &changes)
+            if let id = intent.mutationID {
+                ledger.record(
+                    id, .init(sequence: event.sequence, bytes: response.answer ?? []))
+            }
+        case .revocation(let revocation):
+            _ = try end(revocation.mutation, by: event)
+        case .update(let update):
+            apply(update.writes, changes: &changes)
+        case .unknown:
+            break
+        }
+        sequence = event.sequence
+    }
+
+    private mutating func end(
+        _ mutation: UInt64, by event: Event
+    ) throws(FoldError) -> MutationIntent {
+        guard let place = pending.firstIndex(where: { $0.sequence == mutation }) else {
+            throw FoldError(
+                sequence: event.sequence, reason: .endsUnknownMutation(sequence: mutation))
+        }
+        return pending.remove(at: place).intent
+    }
+}
+
+/// Why an event cannot be folded: the log is not a history that this build writes.
+package struct FoldError: Error, Hashable, CustomStringConvertible {
+    package enum Reason: Hashable, Sendable {
+        case gap(after: UInt64)
+        case genesisNotFirst
+        /// A response or revocation names a mutation that has not begun, or has ended.
+        case endsUnknownMutation(sequence: UInt64)
+    }
+
+    package var sequence: UInt64
+    package var reason: Reason
+
+    package init(sequence: UInt64, reason: Reason) {
+        self.sequence = sequence
+        self.reason = reason
+    }
+
+    package var description: String {
+        let what =
+            switch reason {
+            case .gap(let after): "the event before it is \(after)"
+            case .genesisNotFirst: "a genesis event stands only at the start of a log"
+            case .endsUnknownMutation(let mutation):
+                "it ends mutation \(mutation), which is not waiting for an answer"
+            }
+        return "Could not fold event \(sequence): \(what)."
+    }
+}

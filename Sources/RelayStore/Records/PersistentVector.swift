@@ -1,0 +1,55 @@
+/// A vector whose copies share what they have in common: taking a copy costs nothing, and a write after
+/// it copies one path (a leaf of 64, a branch of 128 and the short list of branches).
+///
+/// The sharing is that of Swift's own arrays, three deep: a write goes in place wherever an array is
+/// not shared, so a batch of writes after one copy pays for each path once.
+package struct PersistentVector<Element: Sendable>: Sendable {
+    @usableFromInline typealias Leaf = ContiguousArray<Element>
+    @usableFromInline typealias Branch = ContiguousArray<Leaf>
+
+    @usableFromInline var branches: ContiguousArray<Branch> = []
+    package private(set) var count = 0
+
+    @usableFromInline static var leafBits: Int { 6 }
+    @usableFromInline static var branchBits: Int { 13 }
+    @usableFromInline static var leafMask: Int { 63 }
+    @usableFromInline static var branchMask: Int { 127 }
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    package subscript(_ index: Int) -> Element {
+        @inline(__always) get {
+            branches[index >> Self.branchBits][(index >> Self.leafBits) & Self.branchMask][
+                index & Self.leafMask]
+        }
+        @inline(__always) set {
+            branches[index >> Self.branchBits][(index >> Self.leafBits) & Self.branchMask][
+                index & Self.leafMask] = newValue
+        }
+    }
+
+    package mutating func append(_ element: Element) {
+        let branch = count >> Self.branchBits
+        if branch == branches.count { branches.append([]) }
+        let leaf = (count >> Self.leafBits) & Self.branchMask
+        if leaf == branches[branch].count { branches[branch].append([]) }
+        branches[branch][leaf].append(element)
+        count += 1
+    }
+
+    /// Calls the body with each leaf's elements, in order, from the leaf that holds `start`; the body
+    /// returns false to stop.
+    @inline(__always)
+    package func forEachLeaf(
+        from start: Int = 0, _ body: (_ firstIndex: Int, borrowing ContiguousArray<Element>) -> Bool
+    ) {
+        var index = start & ~Self.leafMask
+        while index < count {
+            let leaf = branches[index >> Self.branchBits][(index >> Self.leafBits) & Self.branchMask]
+            guard body(index, leaf) else { return }
+            index += Self.leafMask + 1
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/// One record: its type and the values of its fields, in one block of memory that never changes.
+///
+/// Layout, in 64-bit words, for a shape of n keys:
+///
+///     tags    (n + 7) / 8 words, one byte a slot: what kind of value it has (``Tag``)
+///     slots   n words: the value, or where it stands
+///     text    the bytes of strings and JSON values, without gaps
+///
+/// A slot holds: an int or a double as it is; a record's number; a retained ``LinkList``; for text, its
+/// offset from the start of the text in the low half and its length in bytes in the high half.
+///
+/// Strings and JSON cost no allocation and no reference count of their own, so a reader that walks
+/// through a row touches one block of memory.
+package final class Row: ManagedBuffer<RowHeader, UInt64> {
+    deinit {
+        guard header.listCount > 0 else { return }
+        for slot in 0..<slotCount where tag(slot) == .links {
+            Unmanaged<LinkList>.fromOpaque(pointer(word(slot))).release()
+        }
+    }
+
+    package var shape: Shape { header.shape }
+    package var type: NameIndex { header.shape.type }
+
+    /// The place of this record in the order in which the store's records came to be.
+    package var creation: UInt64 { header.creation }
+
+    @inline(__always)
+    package var slotCount: Int { header.shape.keys.count }
+
+    // MARK: Reading a slot
+
+    /// What kind of value a slot holds.
+    package enum Tag: UInt8, Sendable {
+        /// The record was never told about this field.
+        case absent
+        case null
+        case `false`
+        case `true`
+        case int
+        case double
+        case string
+        /// Any JSON value that is none of the others: lists of scalars, JSON scalars.
+        case json
+        case link
+        case links
+        /// Null because of field errors, which are kept as a JSON list.
+        case failed
+    }
+
+    @inline(__always)
+    package func tag(_ slot: Int) -> Tag {
+        withUnsafeMutablePointerToElements {
+            // Only a row's builder writes tags, from the enum itself.
+            unsafeBitCast(UnsafeRawPointer($0).load(fromByteOffset: slot, as: UInt8.self), to: Tag.self)
+        }
+    }
+
+    @inline(__always)
+    func word(_ slot: Int) -> UInt64 {
+        withUnsafeMutablePointerToElements { $0[Self.tagWords(slotCount) + slot] }
+    }
+
+    /// Calls the body with the text of a string, JSON or failed slot.
+    @inline(__always)
+    package func withText<R, E: Error>(
+        _ slot: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        // The elements outlive the call: the caller holds the row.
+        let text = withUnsafeMutablePointerToElements { words in
+            let count = slotCount
+            let place = words[Self.tagWords(count) + slot]
+            let start = UnsafeRawPointer(words + Self.tagWords(count) + count)
+                + Int(truncatingIfNeeded: place & 0xFFFF_FFFF)
+            return UnsafeBufferPointer(
+                start: start.assumingMemoryBound(to: UInt8.self), count: Int(place >> 32))
+        }
+        defer { withExtendedLifetime(self) {} }
+        return try body(text)
+    }
+
+    package func int(_ slot: Int) -> Int64 { Int64(bitPattern: word(slot)) }
+
+    package func double(_ slot: Int) -> Double { Double(bitPattern: word(slot)) }
+
+    @inline(__always)
+    package func link(_ slot: Int) -> RecordIndex {
+        RecordIndex(rawValue: UInt32(truncatingIfNeeded: word(slot)))
+    }
+
+    @inline(__always)
+    package func links(_ slot: Int) -> LinkList {
+        Unmanaged<LinkList>.fromOpaque(pointer(word(slot))).takeUnretainedValue()
+    }
+
+    /// The slot of a key that has a value.
+    @inline(__always)
+    package func slot(of key: NameIndex) -> Int? {
+        guard let slot = shape.slot(of: key), tag(slot) != .absent else { return nil }
+        return slot
+    }
+
+    @inline(__always)
+    static func tagWords(_ slotCount: Int) -> Int { (slotCount + 7) >> 3 }
+
+    private func pointer(_ word: UInt64) -> UnsafeRawPointer {
+        guard let pointer = UnsafeRawPointer(bitPattern: UInt(word)) else {
+            preconditionFailure("a links slot of a row holds a list")
+        }
+        return pointer
+    }
+}
+
+/// What a snapshot knows of one record.
+package enum RecordSlot: @unchecked Sendable {
+    // Unchecked: ManagedBuffer refuses to be Sendable because it can be written; a row, once made,
+    // is not.
+
+    /// Nobody ever said anything about it.
+    case unknown
+    /// It was deleted.
+    case nonexistent
+    case existent(Row)
+
+    @inline(__always)
+    package var row: Row? {
+        if case .existent(let row) = self { row } else { nil }
+    }
+}
+
+package struct RowHeader {
+    let shape: Shape
+    let creation: UInt64
+    let listCount: Int
+    /// Bytes behind the slots.
+    let textCount: Int
+}
+
+extension Row {
+    /// Whether a slot of this row and one of another hold the same value. A link list counts as the
+    /// same only when its links are.
+    func slot(_ slot: Int, equals other: Row, _ otherSlot: Int) -> Bool {
+        let tag = tag(slot)
+        guard tag == other.tag(otherSlot) else { return false }
+        switch tag {
+        case .absent, .null, .false, .true:
+            return true
+        case .int, .double, .link:
+            return word(slot) == other.word(otherSlot)
+        case .string, .json, .failed:
+            return withText(slot) { text in
+                other.withText(otherSlot) { $0.count == text.count && $0.elementsEqual(text) }
+            }
+        case .links:
+            return links(slot) == other.links(otherSlot)
+        }
+    }
+}

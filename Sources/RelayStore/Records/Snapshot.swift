@@ -1,0 +1,93 @@
+/// All records of a store at one point of its history: an immutable value that takes no time to copy.
+///
+/// Copies share memory; whoever holds one sees the same records for as long as it likes, while the
+/// store's one writer folds events into its own copy. Reading takes no lock. The mutating methods are the
+/// writer's alone, because the ``Symbols`` behind all copies are shared and have one writer.
+package struct Snapshot: Sendable {
+    package let symbols: Symbols
+    /// The sequence of the last event that is folded in; 0 before the first.
+    package internal(set) var sequence: UInt64 = 0
+    /// Records that exist.
+    package internal(set) var recordCount = 0
+    /// Look-ups derived from the records; not part of the state.
+    package internal(set) var indexes: Indexes
+    package internal(set) var ledger = MutationLedger()
+    /// The schema text in force, from the genesis event and the schema events after it.
+    package internal(set) var schema = ""
+    /// Mutations that have begun and not ended, in log order.
+    package internal(set) var pending: [PendingMutation] = []
+
+    var rows = PersistentVector<RecordSlot>()
+    /// The number the next new record gets; see ``Row/creation``.
+    var nextCreation: UInt64 = 0
+
+    package init(symbols: Symbols = Symbols(), indexes: [IndexDefinition] = []) {
+        self.symbols = symbols
+        self.indexes = Indexes(indexes, symbols: symbols)
+    }
+
+    // MARK: Reading
+
+    @inline(__always)
+    package subscript(_ record: RecordIndex) -> RecordSlot {
+        let index = Int(record.rawValue)
+        return index < rows.count ? rows[index] : .unknown
+    }
+
+    /// The row of a record that exists.
+    @inline(__always)
+    package func row(_ record: RecordIndex) -> Row? { self[record].row }
+
+    /// The record with this id, if it exists.
+    package func existing(_ id: String) -> RecordIndex? {
+        guard let record = symbols.findRecord(id), row(record) != nil else { return nil }
+        return record
+    }
+
+    package func type(of record: RecordIndex) -> NameIndex? { row(record)?.type }
+
+    /// Every record that exists, in the order in which they came to be.
+    package func recordsInCreationOrder() -> [RecordIndex] {
+        var found: [(creation: UInt64, record: RecordIndex)] = []
+        found.reserveCapacity(recordCount)
+        rows.forEachLeaf { start, leaf in
+            for index in leaf.indices {
+                guard let row = leaf[index].row else { continue }
+                found.append((row.creation, RecordIndex(rawValue: UInt32(start + index))))
+            }
+            return true
+        }
+        found.sort { $0.creation < $1.creation }
+        return found.map(\.record)
+    }
+
+    /// The ids of the records that were deleted and not made again, sorted.
+    package func deletedIDs() -> [String] {
+        var ids: [String] = []
+        rows.forEachLeaf { start, leaf in
+            for index in leaf.indices {
+                guard case .nonexistent = leaf[index] else { continue }
+                ids.append(symbols.idString(RecordIndex(rawValue: UInt32(start + index))))
+            }
+            return true
+        }
+        return ids.sorted()
+    }
+
+    mutating func set(_ record: RecordIndex, _ slot: RecordSlot) {
+        while rows.count <= Int(record.rawValue) { rows.append(.unknown) }
+        rows[Int(record.rawValue)] = slot
+    }
+}
+
+extension Snapshot {
+    /// The same state with other look-ups, made anew from the records. Only the writer may call this.
+    package func indexed(by definitions: [IndexDefinition]) -> Snapshot {
+        var snapshot = self
+        snapshot.indexes = Indexes(definitions, symbols: symbols)
+        for record in recordsInCreationOrder() {
+            snapshot.indexes.update(record, old: nil, new: row(record))
+        }
+        return snapshot
+    }
+}

@@ -1,0 +1,131 @@
+import HashTreeCollections
+
+/// Puts a snapshot together again, record by record, from what a checkpoint kept of it.
+///
+/// First ``begin(sequence:schema:creationCount:)``; then for every record, in creation order,
+/// ``beginRecord(_:)``, ``set(_:_:)`` for each field and ``endRecord(_:creation:)``; the rest in
+/// any order. The look-ups follow from the records as they come.
+package struct SnapshotRestorer {
+    /// What is restored so far.
+    package private(set) var snapshot: Snapshot
+    private var builder = RowBuilder()
+
+    package init(indexes: [IndexDefinition]) { snapshot = Snapshot(indexes: indexes) }
+
+    /// The value of a field, its text where it stands.
+    package enum Value {
+        case null
+        case bool(Bool)
+        case int(Int64)
+        case double(Double)
+        case string(UnsafeBufferPointer<UInt8>)
+        case json(UnsafeBufferPointer<UInt8>)
+        case failed(UnsafeBufferPointer<UInt8>)
+        case link(RecordIndex)
+        case links(LinkList)
+    }
+
+    package mutating func begin(sequence: UInt64, schema: String, creationCount: UInt64) {
+        snapshot.sequence = sequence
+        snapshot.schema = schema
+        snapshot.nextCreation = creationCount
+    }
+
+    /// The shape of records of a type with these keys, all different.
+    package func shape(type: NameIndex, keys: [NameIndex]) -> Shape {
+        let shapes = snapshot.symbols.shapes
+        return keys.reduce(shapes.root(of: type)) { shapes.growing($0, by: $1) }
+    }
+
+    package mutating func beginRecord(_ shape: Shape) { builder.begin(shape) }
+
+    /// - Parameter slot: the place of the field's key in the shape.
+    package mutating func set(_ slot: Int, _ value: Value) {
+        switch value {
+        case .null: builder.set(slot, .null)
+        case .bool(let value): builder.set(slot, value ? .true : .false)
+        case .int(let value): builder.set(slot, .int, word: UInt64(bitPattern: value))
+        case .double(let value): builder.set(slot, .double, word: value.bitPattern)
+        case .string(let text): builder.set(slot, .string, text: text)
+        case .json(let text): builder.set(slot, .json, text: text)
+        case .failed(let text): builder.set(slot, .failed, text: text)
+        case .link(let record): builder.set(slot, .link, word: UInt64(record.rawValue))
+        case .links(let list): builder.set(slot, list)
+        }
+    }
+
+    /// - Parameter creation: the record's place in creation order, behind the one before it.
+    package mutating func endRecord(_ record: RecordIndex, creation: UInt64) {
+        let row = builder.finish(creation: creation)
+        snapshot.set(record, .existent(row))
+        snapshot.recordCount += 1
+        snapshot.indexes.update(record, old: nil, new: row)
+    }
+
+    /// Whether a record has been restored.
+    package func exists(_ record: RecordIndex) -> Bool { snapshot.row(record) != nil }
+
+    package mutating func setDeleted(_ record: RecordIndex) { snapshot.set(record, .nonexistent) }
+
+    package mutating func addPending(_ sequence: UInt64, _ intent: MutationIntent) {
+        snapshot.pending.append(PendingMutation(sequence: sequence, intent: intent))
+    }
+
+    package mutating func addClient(_ name: String, _ entry: MutationLedger.Entry) {
+        let answers = entry.answers.map { ($0.number, $0.answer) }
+        snapshot.ledger.restore(name, dropped: entry.dropped, answers: answers)
+    }
+}
+
+// MARK: What a checkpoint keeps beside the records
+
+extension Snapshot {
+    /// The number the next new record gets. Part of the state: it orders records to come.
+    package var creationCount: UInt64 { nextCreation }
+
+    /// The records that were deleted and not made again, in no particular order.
+    package func deletedRecords() -> [RecordIndex] {
+        var records: [RecordIndex] = []
+        rows.forEachLeaf { start, leaf in
+            for index in leaf.indices {
+                guard case .nonexistent = leaf[index] else { continue }
+                records.append(RecordIndex(rawValue: UInt32(start + index)))
+            }
+            return true
+        }
+        return records
+    }
+
+    /// One more than the highest number of a record that the snapshot knows.
+    package var recordLimit: Int { rows.count }
+}
+
+extension MutationLedger {
+    /// What is kept of one client.
+    package struct Entry {
+        /// The highest number whose answer is no longer kept.
+        package let dropped: UInt64?
+        /// By number, rising.
+        package let answers: [(number: UInt64, answer: Answer)]
+
+        package init(dropped: UInt64?, answers: [(number: UInt64, answer: Answer)]) {
+            self.dropped = dropped
+            self.answers = answers
+        }
+    }
+
+    /// Every client that is known, sorted.
+    package var clientNames: [String] { clients.keys.sorted() }
+
+    package func entry(of client: String) -> Entry? {
+        guard let kept = clients[client] else { return nil }
+        let answers = kept.numbers.compactMap { number in
+            answer(MutationID(client: client, number: number)).map { (number, $0) }
+        }
+        return Entry(dropped: kept.dropped, answers: answers)
+    }
+
+    private func answer(_ id: MutationID) -> Answer? {
+        if case .answered(let answer) = status(of: id) { answer } else { nil }
+    }
+}

@@ -1,0 +1,70 @@
+/// The number of a record's id in the store's ``Symbols``.
+package struct RecordIndex: Hashable, Sendable {
+    package let rawValue: UInt32
+
+    @inlinable
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// The number of a storage key or a type name in the store's ``Symbols``.
+package struct NameIndex: Hashable, Sendable {
+    package let rawValue: UInt32
+
+    @inlinable
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// What one store calls its records, fields and types, and the shapes its records have.
+///
+/// Shared by all snapshots of a store. One writer adds, everybody reads; see ``SymbolTable``. Numbers are
+/// private to the process: logs and messages carry the texts.
+package final class Symbols: Sendable {
+    private let ids = SymbolTable()
+    private let names = SymbolTable()
+    package let shapes = ShapeTable()
+
+    package init() {}
+
+    // MARK: Record ids
+
+    @inline(__always)
+    package func id(_ record: RecordIndex) -> UnsafeBufferPointer<UInt8> { ids.text(record.rawValue) }
+
+    package func idString(_ record: RecordIndex) -> String { ids.string(record.rawValue) }
+
+    package func findRecord(_ id: String) -> RecordIndex? {
+        ids.find(id).map(RecordIndex.init(rawValue:))
+    }
+
+    package func findRecord(_ id: UnsafeBufferPointer<UInt8>) -> RecordIndex? {
+        ids.find(id).map(RecordIndex.init(rawValue:))
+    }
+
+    /// Only the writer may call this.
+    package func record(_ id: UnsafeBufferPointer<UInt8>) -> RecordIndex {
+        RecordIndex(rawValue: ids.intern(id))
+    }
+
+    /// Only the writer may call this.
+    package func record(_ id: String) -> RecordIndex { RecordIndex(rawValue: ids.intern(id)) }
+
+    // MARK: Names
+
+    package func nameString(_ name: NameIndex) -> String { names.string(name.rawValue) }
+
+    package func nameText(_ name: NameIndex) -> UnsafeBufferPointer<UInt8> {
+        names.text(name.rawValue)
+    }
+
+    package func findName(_ name: String) -> NameIndex? {
+        names.find(name).map(NameIndex.init(rawValue:))
+    }
+
+    /// Only the writer may call this.
+    package func name(_ name: UnsafeBufferPointer<UInt8>) -> NameIndex {
+        NameIndex(rawValue: names.intern(name))
+    }
+
+    /// Only the writer may call this.
+    package func name(_ name: String) -> NameIndex { NameIndex(rawValue: names.intern(name)) }
+}

@@ -1,0 +1,78 @@
+import Synchronization
+
+/// Answers one request, once, from any thread, now or later.
+///
+/// A responder that is dropped without having answered answers 500, so no client waits for ever.
+/// When the client has gone meanwhile, answers go nowhere.
+package final class HTTPResponder: Sendable {
+    private let exchange: LoopConfined<HTTPExchange>
+    private let loop: IOLoop
+    private let hasAnswered = Atomic<Bool>(false)
+
+    init(_ exchange: HTTPExchange, loop: IOLoop) {
+        self.exchange = LoopConfined(exchange, on: loop)
+        self.loop = loop
+    }
+
+    deinit {
+        if hasAnswered.load(ordering: .relaxed) { return }
+        let exchange = self.exchange
+        loop.performSoon {
+            exchange.value.respond(
+                HTTPResponse(status: 500, text: "The request was dropped without an answer."))
+        }
+    }
+
+    /// Sends the whole answer. Only the first answer counts.
+    package func respond(_ response: HTTPResponse) {
+        guard takesAnswer() else { return }
+        loop.performSoon { [exchange] in exchange.value.respond(response) }
+    }
+
+    /// Sends the head of an answer whose body follows in pieces, such as server-sent events.
+    ///
+    /// - Parameter onClose: called on the loop's thread, once, when the client has gone or the
+    ///   server stops before `finish`.
+    /// Returns nil when the request has been answered already.
+    package func startStream(
+        status: Int = 200, headers: HTTPHeaders, onClose: @escaping @Sendable () -> Void
+    ) -> HTTPResponseStream? {
+        guard takesAnswer() else { return nil }
+        let stream = HTTPResponseStream(exchange, loop: loop)
+        loop.performSoon { [exchange] in
+            exchange.value.startStream(status: status, headers: headers, onClose: onClose)
+        }
+        return stream
+    }
+
+    private func takesAnswer() -> Bool {
+        !hasAnswered.exchange(true, ordering: .relaxed)
+    }
+}
+
+/// The body of an answer, sent piece by piece, from any thread.
+package final class HTTPResponseStream: Sendable {
+    private let exchange: LoopConfined<HTTPExchange>
+    private let loop: IOLoop
+
+    init(_ exchange: LoopConfined<HTTPExchange>, loop: IOLoop) {
+        self.exchange = exchange
+        self.loop = loop
+    }
+
+    /// Sends a piece. When more than the server's `maxQueuedBytes` is waiting, the connection ends.
+    package func write(_ piece: [UInt8]) {
+        loop.performSoon { [exchange] in exchange.value.stream(piece) }
+    }
+
+    /// Ends the body after what has been written.
+    package func finish() {
+        loop.performSoon { [exchange] in exchange.value.finishStream() }
+    }
+
+    /// Ends the connection without ending the body, so that the client sees that something is
+    /// missing.
+    package func abort() {
+        loop.performSoon { [exchange] in exchange.value.abort() }
+    }
+}

@@ -1,0 +1,143 @@
+import Synchronization
+
+/// A server for HTTP and WebSocket on one port.
+///
+/// For example:
+///
+///     let loop = try IOLoop.start()
+///     let server = try await HTTPServer.start(
+///         HTTPServer.Options(host: "127.0.0.1", port: 0), on: loop, handler: handler)
+///     print("listening on port \(server.port)")
+///     …
+///     await server.stop(within: .seconds(5))
+///     await loop.stop()
+package final class HTTPServer: Sendable {
+    /// The port it listens on; the one the system chose if the options said 0.
+    package let port: Int
+    package let loop: IOLoop
+    private let state: LoopConfined<ServerState>
+
+    /// Binds, listens and serves.
+    ///
+    /// Throws `IOError` with `cannotListen` when the port is taken or the host is not ours,
+    /// `badCredentials` when the certificate or key cannot be used, or `stopped`.
+    package static func start(
+        _ options: Options, on loop: IOLoop, handler: any HTTPServerHandler
+    ) async throws -> HTTPServer {
+        let sockets = try ListeningSockets(host: options.host, port: options.port)
+        do {
+            let state = try await loop.runOnCore { core in
+                LoopConfined(
+                    try ServerState(
+                        core: core, options: options, handler: handler, listening: sockets),
+                    on: loop)
+            }
+            return HTTPServer(port: sockets.port, loop: loop, state: state)
+        } catch {
+            sockets.close()
+            throw error
+        }
+    }
+
+    private init(port: Int, loop: IOLoop, state: LoopConfined<ServerState>) {
+        self.port = port
+        self.loop = loop
+        self.state = state
+    }
+
+    /// Ends the server in order: accepts nobody any more, ends the streams, closes the WebSocket
+    /// connections with 1001 after what is queued, lets requests be answered; what has not ended
+    /// by the deadline is cut off. Returns when the last connection is gone. Idempotent.
+    package func stop(within deadline: Duration) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isTaken = loop.perform {
+                self.state.value.stop(within: deadline) { continuation.resume() }
+            }
+            if !isTaken { continuation.resume() }
+        }
+    }
+
+    /// How many connections there are, of either kind, handshakes included.
+    package func connectionCount() async throws -> Int {
+        try await loop.run { self.state.value.connectionCount }
+    }
+}
+
+extension HTTPServer {
+    /// Where to listen, and the bounds of everything.
+    package struct Options: Sendable {
+        /// An address or a name that stands for addresses of this machine.
+        package var host: String
+        /// 0 lets the system choose.
+        package var port: Int
+        package var tls: TLSIdentity?
+        /// The subprotocols that may be agreed on.
+        package var subprotocols: [String]
+
+        /// Connections of either kind. Who comes later is answered 503.
+        package var maxConnections = 10_000
+        /// From accepting a connection to having its first request whole.
+        package var handshakeTimeout: Duration = .seconds(10)
+        /// How long an HTTP connection may wait for its next request.
+        package var idleTimeout: Duration = .seconds(60)
+        /// Larger messages close a connection with 1009.
+        package var maxMessageBytes = 4 << 20
+        /// A larger request line with its header fields is answered 431.
+        package var maxHeadBytes = 16_384
+        /// Larger bodies are answered 413.
+        package var maxBodyBytes = 4 << 20
+        /// Payload bytes waiting for one connection; beyond it, it is closed with 1013.
+        package var maxQueuedBytes = 16 << 20
+        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
+        package var keepAlive: Duration = .seconds(30)
+        /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
+        package var writeStuckTimeout: Duration = .seconds(10)
+        /// How many WebSocket connections may use permessage-deflate, which costs about 150 KB each.
+        package var maxCompressedConnections = 0
+
+        package init(
+            host: String = "127.0.0.1", port: Int = 0, tls: TLSIdentity? = nil,
+            subprotocols: [String] = []
+        ) {
+            self.host = host
+            self.port = port
+            self.tls = tls
+            self.subprotocols = subprotocols
+        }
+
+        var sessionLimits: WebSocketSession.Limits {
+            WebSocketSession.Limits(
+                maxMessageBytes: maxMessageBytes, maxQueuedBytes: maxQueuedBytes,
+                keepAliveMilliseconds: keepAlive.wholeMilliseconds,
+                writeStuckMilliseconds: writeStuckTimeout.wholeMilliseconds)
+        }
+    }
+
+    /// A server's certificate chain and private key, as PEM files.
+    package struct TLSIdentity: Sendable {
+        package var certificateFile: String
+        package var keyFile: String
+
+        package init(certificateFile: String, keyFile: String) {
+            self.certificateFile = certificateFile
+            self.keyFile = keyFile
+        }
+    }
+}
+
+/// What a server asks of its owner. Called on the loop's thread; must not block.
+package protocol HTTPServerHandler: AnyObject, Sendable {
+    /// Someone wants a WebSocket connection. The handshake is well-formed; `request.subprotocol` is
+    /// what will be agreed on.
+    func upgrade(_ request: HTTPRequest) -> UpgradeDecision
+    /// A request has come, with its whole body. The answer may be given later, on any thread.
+    func respond(to request: HTTPRequest, with responder: HTTPResponder)
+}
+
+/// Whether a client gets the WebSocket connection it asks for.
+package enum UpgradeDecision: Sendable {
+    /// Yes; this handler hears of it from now on.
+    case accept(any WebSocketHandler)
+    /// No; this is the answer, and the connection ends.
+    case refuse(HTTPResponse)
+}

@@ -1,0 +1,141 @@
+import Synchronization
+
+/// One thread on which all network work of a server or of a group of clients happens.
+///
+/// The thread runs a libev loop with a libwebsockets context of its own; only it touches the
+/// library. Handlers are called on it, so they must not block. Other threads hand work over with
+/// `perform`, which wakes the thread once per batch.
+///
+/// The loop is also an executor: an actor that names it as its `unownedExecutor` runs on the
+/// loop's thread, and handlers reach that actor's state by `assumeIsolated`, without a hop.
+///
+/// A loop lives until `stop()` has been awaited, whoever holds it.
+package final class IOLoop: SerialExecutor, Sendable {
+    let mailbox = Mailbox()
+    private let thread = LoopThread()
+    /// Runs an actor's jobs once the thread is gone, so that nobody waits for ever.
+    private let afterlife = SerialJobQueue()
+
+    private init() {}
+
+    /// Makes a loop and starts its thread.
+    ///
+    /// Throws `IOError.Code.loopUnavailable` when libwebsockets or its libev plugin cannot be used.
+    package static func start() throws(IOError) -> IOLoop {
+        let loop = IOLoop()
+        // Handed over to the new thread here; nobody else sees it.
+        nonisolated(unsafe) let core = try LoopCore(loop: loop)
+        do {
+            try loop.thread.start { core.run() }
+        } catch {
+            core.destroy()
+            throw error
+        }
+        return loop
+    }
+
+    /// Whether the caller runs on the loop's thread.
+    package var isCurrent: Bool { thread.isCurrent }
+
+    /// Runs `action` on the loop's thread, after what was posted before it. Never waits.
+    ///
+    /// Returns false, and does nothing, once the loop has stopped.
+    @discardableResult
+    package func perform(_ action: @escaping @Sendable () -> Void) -> Bool {
+        mailbox.post(.perform { _ in action() })
+    }
+
+    /// Runs `action` at once on the loop's thread, and posts it from any other.
+    func performSoon(_ action: @escaping @Sendable () -> Void) {
+        if isCurrent { action() } else { perform(action) }
+    }
+
+    /// As `perform`, for code of this room, which gets at what belongs to the thread.
+    @discardableResult
+    func performOnCore(_ action: @escaping @Sendable (LoopCore) -> Void) -> Bool {
+        mailbox.post(.perform(action))
+    }
+
+    /// Runs `action` on the loop's thread and gives its value back.
+    ///
+    /// Throws what `action` throws, or `IOError.Code.stopped`.
+    package func run<Value: Sendable>(
+        _ action: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await runOnCore { _ in try action() }
+    }
+
+    /// As `run`, for code of this room.
+    func runOnCore<Value: Sendable>(
+        _ action: @escaping @Sendable (LoopCore) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let isTaken = performOnCore { core in
+                continuation.resume(with: Result { try action(core) })
+            }
+            if !isTaken { continuation.resume(throwing: IOError.stopped("use the network loop")) }
+        }
+    }
+
+    /// Runs `action` on the loop's thread after a while, unless the loop stops first.
+    package func perform(after delay: Duration, _ action: @escaping @Sendable () -> Void) {
+        let deadline = monotonicMilliseconds() + delay.wholeMilliseconds
+        performOnCore { core in core.schedule(at: deadline, action) }
+    }
+
+    /// Ends all connections at once, tells their handlers, and ends the thread. Idempotent.
+    ///
+    /// For an orderly end, stop the servers and close the clients first.
+    package func stop() async {
+        performOnCore { core in core.requestStop() }
+        await thread.ended()
+    }
+
+    func assertIsCurrent() {
+        assert(isCurrent, "this belongs to the network loop's thread")
+    }
+
+    // MARK: - SerialExecutor
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if !mailbox.post(.job(job)) {
+            afterlife.run(job, on: asUnownedSerialExecutor())
+        }
+    }
+
+    package func checkIsolated() {
+        precondition(isCurrent, "expected to run on the network loop's thread")
+    }
+}
+
+/// Runs jobs one at a time on whichever threads bring them.
+private final class SerialJobQueue: Sendable {
+    private struct State {
+        var waiting: [UnownedJob] = []
+        var isRunning = false
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ job: UnownedJob, on executor: UnownedSerialExecutor) {
+        let isMine = state.withLock { state in
+            state.waiting.append(job)
+            if state.isRunning { return false }
+            state.isRunning = true
+            return true
+        }
+        guard isMine else { return }
+        while let next = takeNext() { next.runSynchronously(on: executor) }
+    }
+
+    private func takeNext() -> UnownedJob? {
+        state.withLock { state in
+            if state.waiting.isEmpty {
+                state.isRunning = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import CLibwebsockets
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Accepts connections from one listening socket, on the loop, as long as it exists.
+final class Listener {
+    /// So many at most in one turn of the loop, so that the others get their turn.
+    private static let acceptsPerTurn = 64
+
+    private let descriptor: Int32
+    private let accepted: (Int32, String) -> Void
+    private var watcher: SocketWatcher?
+    /// Given up for a moment when there are no descriptors left; see `refuseOne`.
+    private var spare = openNothing()
+
+    /// Takes over a listening socket.
+    ///
+    /// - Parameter accepted: called with a connected socket, which is the callee's to close, and
+    ///   the address of the other end.
+    init(core: LoopCore, descriptor: Int32, accepted: @escaping (Int32, String) -> Void) {
+        self.descriptor = descriptor
+        self.accepted = accepted
+        watcher = SocketWatcher(core: core, descriptor: descriptor) { [unowned self] _ in
+            acceptWaiting()
+        }
+        watcher?.watch(.read)
+    }
+
+    deinit {
+        watcher?.stop()
+        closeDescriptor(descriptor)
+        if spare >= 0 { closeDescriptor(spare) }
+    }
+
+    private func acceptWaiting() {
+        for _ in 0..<Self.acceptsPerTurn {
+            var address = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let connection = withUnsafeMutablePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    accept(descriptor, $0, &length)
+                }
+            }
+            if connection < 0 {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                if errno == EMFILE || errno == ENFILE { refuseOne() }
+                return
+            }
+            _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+            _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+            var one: Int32 = 1
+            setsockopt(
+                connection, Int32(IPPROTO_TCP), TCP_NODELAY, &one,
+                socklen_t(MemoryLayout<Int32>.size))
+            accepted(connection, numericHost(&address, length))
+        }
+    }
+
+    /// Without a free descriptor nothing can be accepted, and the loop would be told of the waiting
+    /// client for ever: the spare one is used to accept and hang up.
+    private func refuseOne() {
+        guard spare >= 0 else { return }
+        closeDescriptor(spare)
+        let connection = accept(descriptor, nil, nil)
+        if connection >= 0 { closeDescriptor(connection) }
+        spare = openNothing()
+    }
+}
+
+private func openNothing() -> Int32 {
+    open("/dev/null", O_RDONLY | O_CLOEXEC)
+}
+
+private func numericHost(_ address: inout sockaddr_storage, _ length: socklen_t) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST)) { host in
+        let failure = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getnameinfo(
+                    $0, length, host.baseAddress, socklen_t(host.count), nil, 0, NI_NUMERICHOST)
+            }
+        }
+        guard failure == 0, let start = host.baseAddress else { return "" }
+        return String(cString: start)
+    }
+}

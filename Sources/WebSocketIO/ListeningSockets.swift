@@ -1,0 +1,171 @@
+import CLibwebsockets
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Sockets that listen on every address a host name stands for, on one port.
+final class ListeningSockets: Sendable {
+    /// The port, also when the system chose it.
+    let port: Int
+    private let descriptors: Mutex<[Int32]>
+
+    /// Throws `IOError.Code.cannotListen`, and then nothing stays open.
+    init(host: String, port: Int) throws(IOError) {
+        let addresses = try Self.addresses(of: host, port: port)
+        // With both families on one port, the one for IPv6 must not take IPv4 as well.
+        let hasIPv4 = addresses.contains { $0.family == AF_INET }
+        var opened: [Int32] = []
+        var chosen = port
+        var failure: Int32 = 0
+        for address in addresses {
+            let result = address.listen(port: chosen, onlyIPv6: hasIPv4)
+            switch result {
+            case .success(let (descriptor, port)):
+                opened.append(descriptor)
+                chosen = port
+            case .failure(let error):
+                failure = error.number
+                // A machine may know an address family by name only.
+                if error.number != EADDRNOTAVAIL && error.number != EAFNOSUPPORT { break }
+                continue
+            }
+        }
+        if opened.isEmpty || failure != 0 && failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT {
+            for descriptor in opened { closeDescriptor(descriptor) }
+            throw Self.cannotListen(host: host, port: port, failure)
+        }
+        self.port = chosen
+        descriptors = Mutex(opened)
+    }
+
+    /// Hands the sockets over; from then on they are the caller's to close.
+    func takeDescriptors() -> [Int32] {
+        descriptors.withLock { descriptors in
+            defer { descriptors = [] }
+            return descriptors
+        }
+    }
+
+    /// Closes what has not been taken.
+    func close() {
+        for descriptor in takeDescriptors() { closeDescriptor(descriptor) }
+    }
+
+    private static func cannotListen(host: String, port: Int, _ number: Int32) -> IOError {
+        IOError(
+            code: .cannotListen(errno: number),
+            message: "Could not listen on \(host), port \(port): \(systemErrorText(number)) "
+                + "(errno \(number)). Nothing is listening.")
+    }
+
+    private static func addresses(of host: String, port: Int) throws(IOError) -> [SocketAddress] {
+        guard (0...0xFFFF).contains(port) else {
+            throw IOError(
+                code: .cannotListen(errno: EINVAL),
+                message: "Could not listen on \(host), port \(port): "
+                    + "a port is between 0 and 65535. Nothing is listening.")
+        }
+        var hints = addrinfo()
+        hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+        hints.ai_family = AF_UNSPEC
+        hints.ai_socktype = streamSocket
+        var first: UnsafeMutablePointer<addrinfo>?
+        let failure = getaddrinfo(host, String(port), &hints, &first)
+        guard failure == 0, let first else {
+            throw IOError(
+                code: .cannotListen(errno: 0),
+                message: "Could not listen on \(host), port \(port): the host is unknown "
+                    + "(\(String(cString: gai_strerror(failure)))). Nothing is listening.")
+        }
+        defer { freeaddrinfo(first) }
+        return sequence(first: first) { $0.pointee.ai_next }.compactMap {
+            SocketAddress($0.pointee)
+        }
+    }
+}
+
+private struct SystemFailure: Error {
+    let number: Int32
+}
+
+#if canImport(Glibc)
+    private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+    private let streamSocket = SOCK_STREAM
+#endif
+
+/// An address to bind to.
+private struct SocketAddress {
+    let family: Int32
+    private var storage = sockaddr_storage()
+    private let length: socklen_t
+
+    init?(_ info: addrinfo) {
+        guard
+            let address = info.ai_addr,
+            Int(info.ai_addrlen) <= MemoryLayout<sockaddr_storage>.size
+        else { return nil }
+        family = info.ai_family
+        length = info.ai_addrlen
+        withUnsafeMutableBytes(of: &storage) { storage in
+            storage.copyMemory(
+                from: UnsafeRawBufferPointer(start: address, count: Int(info.ai_addrlen)))
+        }
+    }
+
+    /// A listening socket on this address, and its port.
+    func listen(port: Int, onlyIPv6: Bool) -> Result<(Int32, Int), SystemFailure> {
+        let descriptor = socket(family, streamSocket, 0)
+        guard descriptor >= 0 else { return .failure(SystemFailure(number: errno)) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        set(SOL_SOCKET, SO_REUSEADDR, 1, on: descriptor)
+        if family == AF_INET6 {
+            set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, onlyIPv6 ? 1 : 0, on: descriptor)
+        }
+        var address = storage
+        setPort(port, in: &address)
+        var length = length
+        let failure = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
+                if bind(descriptor, address, length) != 0 { return errno }
+                if listenQueued(descriptor) != 0 { return errno }
+                return getsockname(descriptor, address, &length) == 0 ? 0 : errno
+            }
+        }
+        if failure != 0 {
+            close(descriptor)
+            return .failure(SystemFailure(number: failure))
+        }
+        return .success((descriptor, self.port(in: &address)))
+    }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32, on descriptor: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func setPort(_ port: Int, in address: inout sockaddr_storage) {
+        let port = in_port_t(truncatingIfNeeded: port).bigEndian
+        withUnsafeMutableBytes(of: &address) { bytes in
+            // Both families have their port at the same place.
+            bytes.storeBytes(of: port, toByteOffset: portOffset, as: in_port_t.self)
+        }
+    }
+
+    private func port(in address: inout sockaddr_storage) -> Int {
+        withUnsafeBytes(of: &address) { bytes in
+            Int(in_port_t(bigEndian: bytes.load(fromByteOffset: portOffset, as: in_port_t.self)))
+        }
+    }
+}
+
+private let portOffset = MemoryLayout<sockaddr_in>.offset(of: \.sin_port) ?? 2
+
+private func listenQueued(_ descriptor: Int32) -> Int32 {
+    listen(descriptor, SOMAXCONN)
+}

@@ -1,0 +1,114 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The thread of a loop: started once, recognized, and waited for.
+final class LoopThread: Sendable {
+    private struct End {
+        var hasEnded = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let identity = Atomic<UInt>(0)
+    private let end = Mutex(End())
+
+    var isCurrent: Bool { identity.load(ordering: .relaxed) == currentThreadIdentity() }
+
+    /// Starts the thread, which ends when `body` returns.
+    func start(_ body: @escaping @Sendable () -> Void) throws(IOError) {
+        let start = ThreadStart {
+            self.identity.store(currentThreadIdentity(), ordering: .relaxed)
+            body()
+            self.finish()
+        }
+        let argument = Unmanaged.passRetained(start)
+        let failure = createDetachedThread(argument.toOpaque())
+        if failure != 0 {
+            argument.release()
+            throw IOError(
+                code: .loopUnavailable,
+                message: "Could not start the network loop's thread: \(systemErrorText(failure)).")
+        }
+    }
+
+    /// Returns when the thread has done its last work.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = end.withLock { end in
+                if !end.hasEnded { end.waiting.append(continuation) }
+                return end.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    private func finish() {
+        let waiting = end.withLock { end in
+            end.hasEnded = true
+            defer { end.waiting = [] }
+            return end.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+/// Carries a closure through the C interface of a thread.
+private final class ThreadStart: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+#if canImport(Glibc)
+    private func currentThreadIdentity() -> UInt { pthread_self() }
+
+    private func createDetachedThread(_ argument: UnsafeMutableRawPointer) -> Int32 {
+        var thread = pthread_t()
+        let failure = pthread_create(&thread, nil, runThread, argument)
+        if failure == 0 { pthread_detach(thread) }
+        return failure
+    }
+
+    private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        if let argument {
+            Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
+        }
+        return nil
+    }
+#else
+    private func currentThreadIdentity() -> UInt { UInt(bitPattern: pthread_self()) }
+
+    private func createDetachedThread(_ argument: UnsafeMutableRawPointer) -> Int32 {
+        var thread: pthread_t?
+        let failure = pthread_create(&thread, nil, runThread, argument)
+        if failure == 0, let thread { pthread_detach(thread) }
+        return failure
+    }
+
+    private func runThread(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
+        return nil
+    }
+#endif
+
+/// Milliseconds of a clock that only goes forward.
+func monotonicMilliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+}
+
+extension Duration {
+    /// Rounded up, never negative.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        if overflow { return seconds < 0 ? 0 : .max / 4 }
+        let fraction = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return max(0, min(milliseconds, .max / 4) + fraction)
+    }
+}

@@ -1,0 +1,110 @@
+import Synchronization
+
+/// An open WebSocket connection, as everybody but the loop's thread sees it.
+///
+/// All methods may be called on any thread. On the loop's thread they take effect before the
+/// current callback returns, elsewhere soon, in order. On a connection that is gone they do nothing.
+package final class WebSocketConnection: Sendable, Identifiable {
+    /// Unique within its loop, never used again.
+    package let id: UInt64
+    /// The address of the other end, without its port.
+    package let peerAddress: String
+    /// What was agreed on, nil when none was asked for.
+    package let subprotocol: String?
+    package let loop: IOLoop
+
+    let session: LoopConfined<WebSocketSession?>
+    private let unsentBytes = Atomic<Int>(0)
+
+    init(id: UInt64, peerAddress: String, subprotocol: String?, loop: IOLoop) {
+        self.id = id
+        self.peerAddress = peerAddress
+        self.subprotocol = subprotocol
+        self.loop = loop
+        self.session = LoopConfined(nil, on: loop)
+    }
+
+    /// Payload bytes handed to `send` and not yet to the operating system.
+    ///
+    /// Here an owner sees that a peer is slow. When the bytes exceed the limit in the options, the
+    /// connection is closed with 1013.
+    package var queuedBytes: Int { unsentBytes.load(ordering: .relaxed) }
+
+    func count(unsent bytes: Int) {
+        unsentBytes.wrappingAdd(bytes, ordering: .relaxed)
+    }
+
+    /// Sends `prefix` and the payload of `message` as one message.
+    package func send(_ message: OutgoingMessage, prefix: [UInt8] = []) {
+        count(unsent: prefix.count + message.payloadBytes)
+        loop.performSoon { self.enqueue(message, prefix: prefix) }
+    }
+
+    /// Queues what has been counted already.
+    func enqueue(_ message: OutgoingMessage, prefix: [UInt8]) {
+        if let session = session.value {
+            session.enqueue(message, prefix: prefix)
+        } else {
+            count(unsent: -(prefix.count + message.payloadBytes))
+        }
+    }
+
+    package func send(text: String) {
+        send(OutgoingMessage(text: text))
+    }
+
+    /// Closes the connection after what has been sent so far.
+    ///
+    /// - Parameter code: 1000, or 3000 to 4999, or another that RFC 6455 §7.4 lets an endpoint send.
+    /// - Parameter reason: what goes beyond 123 bytes of UTF-8 is cut off.
+    package func close(code: UInt16 = 1_000, reason: String = "") {
+        onLoop { $0.close(code: code, reason: reason) }
+    }
+
+    /// Ends the connection without a goodbye and drops what is queued.
+    package func abort() {
+        onLoop { $0.abort() }
+    }
+
+    /// Stops reading from the peer, so that it feels that we are slow. What has been read already
+    /// may still come.
+    package func pauseReading() {
+        onLoop { $0.isReadingPaused = true }
+    }
+
+    package func resumeReading() {
+        onLoop { $0.isReadingPaused = false }
+    }
+
+    private func onLoop(_ action: @escaping @Sendable (WebSocketSession) -> Void) {
+        loop.performSoon {
+            if let session = self.session.value { action(session) }
+        }
+    }
+}
+
+extension IOLoop {
+    /// Sends many messages with one wake-up of the loop's thread. All connections must be this
+    /// loop's; messages for one connection keep their order and share a write where they fit.
+    package func deliver(_ deliveries: [Delivery]) {
+        for delivery in deliveries {
+            delivery.connection.count(
+                unsent: delivery.prefix.count + delivery.message.payloadBytes)
+        }
+        performSoon {
+            for delivery in deliveries {
+                delivery.connection.enqueue(delivery.message, prefix: delivery.prefix)
+            }
+        }
+    }
+
+    /// Sends one message to many connections with one wake-up of the loop's thread.
+    package func broadcast(_ message: OutgoingMessage, to connections: [WebSocketConnection]) {
+        for connection in connections { connection.count(unsent: message.payloadBytes) }
+        performSoon {
+            for connection in connections {
+                connection.enqueue(message, prefix: [])
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Testing
+
+@testable import EventLog
+
+@Suite struct CheckpointFilesTests {
+    private let disk = SimulatedDisk()
+
+    private func openLog() throws -> EventLogWriter {
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        if log.head.sequence == 0 { try log.appendAndWait(testBatch(1...9)) }
+        return log
+    }
+
+    private func checkpoint(
+        _ sequence: UInt64, foldVersion: UInt32 = 1, size: Int = 100
+    ) -> Checkpoint {
+        Checkpoint(
+            header: Checkpoint.Header(
+                sequence: sequence, epoch: 1, foldVersion: foldVersion, stateHash: [1, 2, 3]),
+            payload: (0..<size).map { UInt8(truncatingIfNeeded: $0 + Int(sequence)) })
+    }
+
+    @Test func theNewestIsReadBackWholeAndOldOnesGo() throws {
+        let log = try openLog()
+        for sequence in 2...6 as ClosedRange<UInt64> {
+            try log.checkpoints.write(checkpoint(sequence), keeping: 2)
+        }
+        #expect(try log.checkpoints.sequences() == [5, 6])
+        let (newest, ignored) = try log.checkpoints.newest(foldVersion: 1, through: 9)
+        #expect(newest == checkpoint(6))
+        #expect(ignored.isEmpty)
+        #expect(try log.checkpoints.checkpoint(at: 5) == checkpoint(5))
+        log.close()
+    }
+
+    @Test func oneOfAnotherFoldVersionIsIgnoredAndSaid() throws {
+        let log = try openLog()
+        try log.checkpoints.write(checkpoint(3, foldVersion: 1), keeping: 3)
+        try log.checkpoints.write(checkpoint(4, foldVersion: 2), keeping: 3)
+        let (newest, ignored) = try log.checkpoints.newest(foldVersion: 1, through: 9)
+        #expect(newest?.header.sequence == 3)
+        #expect(ignored.map(\.reason) == ["fold version 2 made it, this is 1"])
+        log.close()
+    }
+
+    @Test func oneOfEventsThatTheLogLostIsIgnoredAndGoneAfterOpening() throws {
+        let log = try openLog()
+        try log.checkpoints.write(checkpoint(5), keeping: 3)
+        try log.checkpoints.write(checkpoint(10), keeping: 3)
+        #expect(try log.checkpoints.newest(foldVersion: 1, through: 9).checkpoint == checkpoint(5))
+        log.close()
+        let again = try openLog()
+        #expect(try again.checkpoints.sequences() == [5])
+        again.close()
+    }
+
+    @Test func aHalfWrittenCheckpointIsIgnoredWhereverTheCrashWas() throws {
+        let log = try openLog()
+        try log.checkpoints.write(checkpoint(3), keeping: 2)
+        let before = disk.callCount
+        try log.checkpoints.write(checkpoint(7), keeping: 2)
+        let calls = disk.callCount - before
+        log.close()
+        for number in 1...calls {
+            let disk = SimulatedDisk()
+            let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+            try log.appendAndWait(testBatch(1...9))
+            try log.checkpoints.write(checkpoint(3), keeping: 2)
+            let start = disk.callCount
+            disk.setFault { $0.number == start + number ? .powerOff : nil }
+            try? log.checkpoints.write(checkpoint(7), keeping: 2)
+            let aside = "log/checkpoints/\(UInt64(7).twentyDigits).checkpoint.tmp"
+            for survival in [
+                SimulatedDisk.Survival.nothing, .everything, .prefix(50, of: aside),
+            ] {
+                let after = disk.crashed(survival)
+                let again = try EventLogWriter.open(
+                    "log", options: testOptions(), fileSystem: after)
+                let newest = try again.checkpoints.newest(foldVersion: 1, through: 9).checkpoint
+                #expect(newest == checkpoint(3) || newest == checkpoint(7))
+                again.close()
+            }
+        }
+    }
+
+    @Test func aBitFlipAnywhereInOneMakesItIgnored() throws {
+        let log = try openLog()
+        try log.checkpoints.write(checkpoint(3), keeping: 3)
+        try log.checkpoints.write(checkpoint(7, size: 40), keeping: 3)
+        let path = "log/checkpoints/\(UInt64(7).twentyDigits).checkpoint"
+        let bytes = try #require(disk.contents(at: path))
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var flipped = bytes
+                flipped[index] ^= 1 << bit
+                disk.setContents(flipped, at: path)
+                let (newest, ignored) = try log.checkpoints.newest(foldVersion: 1, through: 9)
+                #expect(newest == checkpoint(3), "byte \(index) bit \(bit)")
+                #expect(ignored.count == 1)
+            }
+        }
+        log.close()
+    }
+
+    @Test func aFullDiskFailsTheCheckpointAndLeavesTheLogAlone() throws {
+        let log = try openLog()
+        try log.checkpoints.write(checkpoint(3), keeping: 3)
+        disk.setCapacity(disk.usedBytes + 50)
+        let error = #expect(throws: LogError.self) {
+            try log.checkpoints.write(checkpoint(7), keeping: 3)
+        }
+        #expect(error?.code == .storageFull)
+        #expect(disk.paths(under: "log/checkpoints").count == 1)
+        disk.setCapacity(.max)
+        try log.appendAndWait(testBatch(10...10))
+        log.close()
+    }
+}

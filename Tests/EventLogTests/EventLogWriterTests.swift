@@ -1,0 +1,84 @@
+import Testing
+
+@testable import EventLog
+
+@Suite struct EventLogWriterTests {
+    @Test func appendedEventsAreReadBackInOrderAfterReopening() async throws {
+        let disk = SimulatedDisk()
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(log.recovery.isNew)
+        #expect(try await log.append(testBatch(1...2)) == 1...2)
+        #expect(try log.appendAndWait(testBatch(3...3)) == 3...3)
+        #expect(log.head.sequence == 3)
+        log.close()
+
+        let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(again.recovery == RecoveryReport())
+        #expect(again.metadata.storeID == testStoreID)
+        #expect(again.head == log.head)
+        #expect(try await again.append(testBatch(4...6)) == 4...6)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(1...6))
+        #expect(try reader.head() == again.head)
+        again.close()
+    }
+
+    @Test func sequencesAreGivenAtOnceAndCompletionsComeInOrder() async throws {
+        let log = try EventLogWriter.open(
+            "log", options: testOptions(), fileSystem: SimulatedDisk())
+        let completed = Monitor<[UInt64]>([])
+        var next: UInt64 = 1
+        for size in 1...20 as ClosedRange<UInt64> {
+            let range = try log.enqueue(testBatch(next...next + size - 1)) { result in
+                completed.update { $0.append((try? result.get()) ?? 0) }
+            }
+            #expect(range == next...next + size - 1)
+            next += size
+        }
+        log.close()
+        let heads = completed.withLock { $0 }
+        #expect(heads.count == 20)
+        #expect(heads == heads.sorted())
+        #expect(heads.last == next - 1)
+    }
+
+    @Test func aBatchExpectingAnotherSequenceIsRefused() throws {
+        let log = try EventLogWriter.open(
+            "log", options: testOptions(), fileSystem: SimulatedDisk())
+        try log.appendAndWait(testBatch(1...3))
+        #expect(throws: LogError.self) {
+            try log.enqueue(testBatch(3...3), expecting: 3) { _ in }
+        }
+        #expect(try log.enqueue(testBatch(4...4), expecting: 4) { _ in } == 4...4)
+        log.close()
+    }
+
+    @Test func segmentsRollAndAreReadAsOneLog() throws {
+        let disk = SimulatedDisk()
+        let options = testOptions(segmentSize: 1024)
+        let log = try EventLogWriter.open("log", options: options, fileSystem: disk)
+        for number in 1...40 as ClosedRange<UInt64> {
+            try log.appendAndWait(testBatch(number...number, size: 100))
+        }
+        log.close()
+        #expect(disk.paths(under: "log/segments").count > 5)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(1...40, size: 100))
+        #expect(try reader.allEvents(from: 17) == recorded(17...40, size: 100))
+        #expect(try reader.frame(containing: 23)?.sequences == 23...23)
+    }
+
+    @Test func onTheRealDiskToo() throws {
+        let directory = try TemporaryDirectory()
+        let log = try EventLogWriter.open(directory.path, options: testOptions(segmentSize: 4096))
+        for number in 1...50 as ClosedRange<UInt64> {
+            try log.appendAndWait(testBatch(number...number, size: 200))
+        }
+        log.close()
+        let again = try EventLogWriter.open(directory.path, options: testOptions())
+        #expect(again.head == log.head)
+        again.close()
+        #expect(
+            try EventLogReader(directory.path).allEvents() == recorded(1...50, size: 200))
+    }
+}

@@ -1,0 +1,165 @@
+import Testing
+
+@testable import EventLog
+
+@Suite struct FailureWhileRunningTests {
+    private let disk = SimulatedDisk()
+
+    private func openLog(_ change: (inout EventLogOptions) -> Void = { _ in }) throws
+        -> EventLogWriter
+    {
+        var options = testOptions()
+        change(&options)
+        return try EventLogWriter.open("log", options: options, fileSystem: disk)
+    }
+
+    @Test func theFirstFailedSyncFreezesTheLogAndTellsItsOwner() throws {
+        let frozen = Monitor<LogError?>(nil)
+        let log = try openLog { $0.onFreeze = { error in frozen.update { $0 = error } } }
+        try log.appendAndWait(testBatch(1...2))
+        disk.setFault { $0.name == "fdatasync" ? .error(SimulatedDisk.inputOutput) : nil }
+        let error = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...3)) }
+        #expect(
+            error?.message
+                == "Could not append event 3 to log/segments/00000000000000000001.log: fdatasync on "
+                + "log/segments/00000000000000000001.log: Input/output error. It was not "
+                + "acknowledged, and the log takes no more events until it is opened anew.")
+        disk.setFault(nil)
+        let later = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...3)) }
+        #expect(later?.code == .frozen)
+        let told: LogError = frozen.wait { $0 }
+        #expect(told == error)
+        #expect(log.head.sequence == 2)
+        log.close()
+    }
+
+    @Test func aFullDiskFailsTheBatchAndTheLogGoesOnWhenThereIsRoom() throws {
+        let log = try openLog()
+        try log.appendAndWait(testBatch(1...2))
+        disk.setCapacity(disk.usedBytes + 60)
+        let error = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...5)) }
+        #expect(error?.code == .storageFull)
+        #expect(log.head.sequence == 2)
+        #expect(try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...2))
+        disk.setCapacity(.max)
+        #expect(try log.appendAndWait(testBatch(3...4)) == 3...4)
+        log.close()
+        let again = try openLog()
+        #expect(again.recovery == RecoveryReport())
+        #expect(try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...4))
+        again.close()
+    }
+
+    @Test func aFullDiskWhereANewSegmentIsDueIsNoDifferent() throws {
+        let log = try openLog { $0.firstSegmentSizeBytes = 400 }
+        try log.appendAndWait(testBatch(1...5))
+        disk.setCapacity(disk.usedBytes + 60)
+        let error = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(6...9)) }
+        #expect(error?.code == .storageFull)
+        disk.setCapacity(.max)
+        #expect(try log.appendAndWait(testBatch(6...9)) == 6...9)
+        log.close()
+        let again = try openLog()
+        #expect(again.recovery.sentences == [])
+        #expect(try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...9))
+        again.close()
+    }
+
+    @Test func everythingBehindAFailedBatchFailsAndItsSequencesAreGivenAgain() throws {
+        let log = try openLog()
+        try log.appendAndWait(testBatch(1...2))
+        // The first batch is stopped in its write until the other two stand behind it.
+        let gate = Monitor(false)
+        disk.setFault { call in
+            guard call.name == "pwrite" else { return nil }
+            gate.wait { $0 ? true : nil }
+            return .error(SimulatedDisk.noSpace)
+        }
+        let results = Monitor<[LogError.Code?]>([])
+        for number in 3...5 as ClosedRange<UInt64> {
+            try log.enqueue(testBatch(number...number)) { result in
+                let code: LogError.Code? =
+                    if case .failure(let error) = result { error.code } else { nil }
+                results.update { $0.append(code) }
+            }
+        }
+        #expect(log.nextSequence == 6)
+        gate.update { $0 = true }
+        #expect(
+            results.wait { $0.count == 3 ? $0 : nil } == [.storageFull, .storageFull, .storageFull])
+        disk.setFault(nil)
+        #expect(log.nextSequence == 3)
+        #expect(throws: LogError.self) { try log.enqueue(testBatch(6...6), expecting: 6) { _ in } }
+        #expect(try log.appendAndWait(testBatch(3...4)) == 3...4)
+        log.close()
+    }
+
+    @Test func aFullQueueRefusesAndTheBlockingAppendWaits() throws {
+        let log = try openLog { $0.maximumWaitingBytes = 1000 }
+        let gate = Monitor(false)
+        disk.setFault { call in
+            if call.name == "fdatasync" { gate.wait { $0 ? true : nil } }
+            return nil
+        }
+        try log.enqueue(testBatch(1...10, size: 80)) { _ in }
+        try log.enqueue(testBatch(11...11, size: 10)) { _ in }
+        let error = #expect(throws: LogError.self) {
+            try log.enqueue(testBatch(12...12, size: 200)) { _ in }
+        }
+        #expect(error?.code == .queueFull)
+        let done = Monitor(false)
+        let waiting = BlockingThread {
+            _ = try? log.appendAndWait(testBatch(12...12, size: 200))
+            done.update { $0 = true }
+        }
+        gate.update { $0 = true }
+        done.wait { $0 ? true : nil }
+        waiting.join()
+        #expect(log.head.sequence == 12)
+        log.close()
+    }
+
+    @Test(arguments: [Durability.batch, .none])
+    func aWeakerDurabilityAcknowledgesBeforeTheSync(_ durability: Durability) throws {
+        let log = try openLog {
+            $0.durability = durability
+            $0.syncIntervalMilliseconds = 5
+        }
+        try log.appendAndWait(testBatch(1...3))
+        try log.appendAndWait(testBatch(4...6))
+        if durability == .none {
+            #expect(log.statistics.syncs == 0)
+            // Nothing was synced, nothing survives, and nobody mistakes what follows for it.
+            let after = disk.crashed(.nothing)
+            let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: after)
+            #expect(again.head.sequence == 0)
+            again.close()
+            let kept = try EventLogWriter.open(
+                "log", options: testOptions(), fileSystem: disk.crashed(.everything))
+            #expect(kept.head.sequence == 6)
+            #expect(kept.recovery.raisedEpoch == 2)
+            #expect(kept.metadata.epoch == 2)
+            kept.close()
+        }
+        log.close()
+        let again = try openLog()
+        #expect(again.recovery == RecoveryReport())
+        #expect(again.metadata.epoch == 1)
+        again.close()
+    }
+
+    @Test func durabilityBatchSyncsInTheBackground() throws {
+        let log = try openLog {
+            $0.durability = .batch
+            $0.syncIntervalMilliseconds = 1
+        }
+        let synced = Monitor(false)
+        disk.setFault { call in
+            if call.name == "fdatasync" { synced.update { $0 = true } }
+            return nil
+        }
+        try log.appendAndWait(testBatch(1...3))
+        #expect(synced.wait(milliseconds: 10_000) { $0 ? true : nil } == true)
+        log.close()
+    }
+}

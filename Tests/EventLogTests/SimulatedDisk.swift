@@ -1,0 +1,421 @@
+import Synchronization
+
+@testable import EventLog
+
+/// A disk in memory that forgets, tears, fails and fills up on request.
+///
+/// It keeps what was synced apart from what was only written. A crash keeps the synced state and
+/// any part of the rest that a real disk might have got to: `crashed(_:)` decides, sector by
+/// sector and name by name.
+///
+/// `@unchecked Sendable`: everything mutable is behind `lock`.
+final class SimulatedDisk: FileSystem, @unchecked Sendable {
+    /// What of the unsynced writes survives a crash.
+    enum Survival {
+        case nothing
+        case everything
+        /// Of one file, the first so many bytes of what was written since the last sync.
+        case prefix(Int, of: String)
+        /// Each sector and each name by the toss of a coin.
+        case random(SeededGenerator)
+    }
+
+    struct Call: Sendable {
+        let number: Int
+        let name: String
+        let path: String
+    }
+
+    fileprivate struct State {
+        var names: [String: SimulatedFile.Node] = [:]
+        var syncedNames: [String: SimulatedFile.Node] = [:]
+        var directories: Set<String> = []
+        var callCount = 0
+        var fault: (@Sendable (Call) -> Fault?)?
+        var capacity = Int.max
+        var isReadOnly = false
+        var isPoweredOff = false
+
+        var usedBytes: Int { names.values.reduce(0) { $0 + $1.bytes.count } }
+    }
+
+    enum Fault {
+        case error(Int32)
+        /// A write that takes only so many bytes.
+        case short(Int)
+        /// The machine stops at this call, before it does anything.
+        case powerOff
+    }
+
+    static let inputOutput: Int32 = 5
+    static let noSpace: Int32 = 28
+    static let noEntry: Int32 = 2
+    static let readOnly: Int32 = 30
+
+    fileprivate let state = Mutex(State())
+
+    init() {}
+
+    private init(names: [String: SimulatedFile.Node], directories: Set<String>) {
+        state.withLock {
+            $0.names = names
+            $0.syncedNames = names
+            $0.directories = directories
+        }
+    }
+
+    // MARK: Faults
+
+    var callCount: Int { state.withLock { $0.callCount } }
+
+    func setFault(_ fault: (@Sendable (Call) -> Fault?)?) {
+        state.withLock { $0.fault = fault }
+    }
+
+    /// Bytes that all files together may have.
+    func setCapacity(_ bytes: Int) {
+        state.withLock { $0.capacity = bytes }
+    }
+
+    /// What all files together have.
+    var usedBytes: Int { state.withLock { $0.usedBytes } }
+
+    func setReadOnly(_ isReadOnly: Bool) {
+        state.withLock { $0.isReadOnly = isReadOnly }
+    }
+
+    /// The disk as another machine would find it after this one stopped.
+    func crashed(_ survival: Survival) -> SimulatedDisk {
+        state.withLock { state in
+            var survival = survival
+            var copies: [ObjectIdentifier: SimulatedFile.Node] = [:]
+            var names: [String: SimulatedFile.Node] = [:]
+            let paths = Set(state.names.keys).union(state.syncedNames.keys).sorted()
+            for path in paths {
+                let synced = state.syncedNames[path]
+                let current = state.names[path]
+                guard let node = survival.keepsName(synced === current) ? current : synced else {
+                    continue
+                }
+                let id = ObjectIdentifier(node)
+                let copy = copies[id] ?? node.crashed(at: path, &survival)
+                copies[id] = copy
+                names[path] = copy
+            }
+            return SimulatedDisk(names: names, directories: state.directories)
+        }
+    }
+
+    // MARK: Looking inside
+
+    func contents(at path: String) -> [UInt8]? {
+        state.withLock { $0.names[path]?.bytes }
+    }
+
+    func setContents(_ bytes: [UInt8], at path: String) {
+        state.withLock {
+            let node = SimulatedFile.Node(bytes: bytes)
+            $0.names[path] = node
+            $0.syncedNames[path] = node
+        }
+    }
+
+    func paths(under directory: String) -> [String] {
+        state.withLock { state in
+            state.names.keys.filter { $0.hasPrefix(directory + "/") }.sorted()
+        }
+    }
+
+    /// A disk with the same files, all of them synced.
+    func copy() -> SimulatedDisk { crashed(.everything) }
+
+    // MARK: FileSystem
+
+    func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+        let node = try perform("open", path, writes: mode != .read) {
+            (state) throws(FileSystemError) in
+            if let node = state.names[path] {
+                if mode == .replace { node.truncate(to: 0) }
+                return node
+            }
+            guard mode == .create || mode == .replace else {
+                throw FileSystemError(call: "open", path: path, errno: Self.noEntry)
+            }
+            let node = SimulatedFile.Node(bytes: [])
+            state.names[path] = node
+            return node
+        }
+        return SimulatedFile(disk: self, node: node, path: path)
+    }
+
+    func rename(_ source: String, to destination: String) throws(FileSystemError) {
+        try perform("rename", source, writes: true) { (state) throws(FileSystemError) in
+            guard let node = state.names.removeValue(forKey: source) else {
+                throw FileSystemError(call: "rename", path: source, errno: Self.noEntry)
+            }
+            state.names[destination] = node
+        }
+    }
+
+    func remove(_ path: String) throws(FileSystemError) {
+        try perform("unlink", path, writes: true) { (state) throws(FileSystemError) in
+            guard state.names.removeValue(forKey: path) != nil else {
+                throw FileSystemError(call: "unlink", path: path, errno: Self.noEntry)
+            }
+        }
+    }
+
+    func list(_ directory: String) throws(FileSystemError) -> [String] {
+        try perform("opendir", directory, writes: false) { (state) throws(FileSystemError) in
+            guard state.directories.contains(directory) else {
+                throw FileSystemError(call: "opendir", path: directory, errno: Self.noEntry)
+            }
+            let prefix = directory + "/"
+            return (Array(state.names.keys) + Array(state.directories))
+                .filter { $0.hasPrefix(prefix) && !$0.dropFirst(prefix.count).contains("/") }
+                .map { String($0.dropFirst(prefix.count)) }.sorted()
+        }
+    }
+
+    func createDirectory(_ path: String) throws(FileSystemError) {
+        // A directory that is there is found before a read-only disk is.
+        let exists = state.withLock { $0.directories.contains(path) }
+        try perform("mkdir", path, writes: !exists) { state in
+            _ = state.directories.insert(path)
+        }
+    }
+
+    func synchronizeDirectory(_ path: String) throws(FileSystemError) {
+        try perform("fsync", path, writes: false) { state in
+            let prefix = path + "/"
+            func isInside(_ name: String) -> Bool {
+                name.hasPrefix(prefix) && !name.dropFirst(prefix.count).contains("/")
+            }
+            for name in state.syncedNames.keys where isInside(name) && state.names[name] == nil {
+                state.syncedNames[name] = nil
+            }
+            for (name, node) in state.names where isInside(name) { state.syncedNames[name] = node }
+        }
+    }
+
+    /// One system call: counted, possibly made to fail, and nothing after the power went.
+    @discardableResult
+    fileprivate func perform<Result>(
+        _ name: String, _ path: String, writes: Bool,
+        _ body: (inout State) throws(FileSystemError) -> Result
+    ) throws(FileSystemError) -> Result {
+        let outcome: Swift.Result<Result, FileSystemError> = state.withLock { state in
+            state.callCount += 1
+            let call = Call(number: state.callCount, name: name, path: path)
+            func failing(_ errno: Int32) -> Swift.Result<Result, FileSystemError> {
+                .failure(FileSystemError(call: name, path: path, errno: errno))
+            }
+            if state.isPoweredOff { return failing(Self.inputOutput) }
+            if writes && state.isReadOnly { return failing(Self.readOnly) }
+            switch state.fault?(call) {
+            case .error(let errno): return failing(errno)
+            case .powerOff:
+                state.isPoweredOff = true
+                return failing(Self.inputOutput)
+            case .short, nil: break
+            }
+            do throws(FileSystemError) { return .success(try body(&state)) } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+
+    /// How many bytes of a write are taken: fewer when the disk says so or is full.
+    fileprivate func write(
+        _ bytes: [UInt8], to node: SimulatedFile.Node, at offset: Int, path: String
+    ) throws(FileSystemError) -> Int {
+        try perform("pwrite", path, writes: true) { (state) throws(FileSystemError) in
+            var count = bytes.count
+            let call = Call(number: state.callCount, name: "pwrite", path: path)
+            if case .short(let most)? = state.fault?(call) { count = min(count, most) }
+            let used = state.usedBytes
+            let growth = max(0, offset + count - node.bytes.count)
+            if growth > state.capacity - used {
+                count = max(0, node.bytes.count + max(0, state.capacity - used) - offset)
+                if count == 0 {
+                    throw FileSystemError(call: "pwrite", path: path, errno: Self.noSpace)
+                }
+            }
+            node.write(Array(bytes[..<count]), at: offset)
+            return count
+        }
+    }
+}
+
+extension SimulatedDisk.Survival {
+    mutating func keepsName(_ isSynced: Bool) -> Bool {
+        if isSynced { return true }
+        switch self {
+        case .nothing, .prefix: return false
+        case .everything: return true
+        case .random(var generator):
+            defer { self = .random(generator) }
+            return Bool.random(using: &generator)
+        }
+    }
+}
+
+/// An open file on a ``SimulatedDisk``.
+final class SimulatedFile: File {
+    let path: String
+    private let disk: SimulatedDisk
+    private let node: Node
+
+    fileprivate init(disk: SimulatedDisk, node: Node, path: String) {
+        self.disk = disk
+        self.node = node
+        self.path = path
+    }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(FileSystemError) -> Int {
+        try disk.perform("pread", path, writes: false) { _ in
+            guard offset < UInt64(node.bytes.count) else { return 0 }
+            let part = node.bytes[Int(offset)...].prefix(buffer.count)
+            buffer.copyBytes(from: part)
+            return part.count
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) -> Int {
+        try disk.write([UInt8](bytes), to: node, at: Int(offset), path: path)
+    }
+
+    func synchronizeData() throws(FileSystemError) {
+        try disk.perform("fdatasync", path, writes: false) { _ in node.synchronize() }
+    }
+
+    func truncate(to size: UInt64) throws(FileSystemError) {
+        try disk.perform("ftruncate", path, writes: true) { _ in node.truncate(to: Int(size)) }
+    }
+
+    func size() throws(FileSystemError) -> UInt64 {
+        try disk.perform("fstat", path, writes: false) { _ in UInt64(node.bytes.count) }
+    }
+
+    func tryLock() throws(FileSystemError) -> Bool {
+        try disk.perform("flock", path, writes: false) { _ in
+            if let owner = node.lockOwner, owner !== self { return false }
+            node.lockOwner = self
+            return true
+        }
+    }
+
+    func close() {
+        try? disk.perform("close", path, writes: false) { _ in
+            if node.lockOwner === self { node.lockOwner = nil }
+        }
+    }
+
+    /// A file's bytes, apart from its names.
+    ///
+    /// `@unchecked Sendable`: only touched inside `SimulatedDisk.perform`, under its lock.
+    final class Node: @unchecked Sendable {
+        private(set) var bytes: [UInt8]
+        private var synced: [UInt8]
+        /// Written since the last sync, in order; a truncation has no bytes.
+        private var unsynced: [(offset: Int, bytes: [UInt8]?)] = []
+        weak var lockOwner: SimulatedFile?
+
+        init(bytes: [UInt8]) {
+            self.bytes = bytes
+            synced = bytes
+        }
+
+        func write(_ new: [UInt8], at offset: Int) {
+            Self.apply(new, at: offset, to: &bytes)
+            unsynced.append((offset, new))
+        }
+
+        func truncate(to size: Int) {
+            Self.resize(&bytes, to: size)
+            unsynced.append((size, nil))
+        }
+
+        func synchronize() {
+            synced = bytes
+            unsynced = []
+        }
+
+        func crashed(at path: String, _ survival: inout SimulatedDisk.Survival) -> Node {
+            var result = synced
+            switch survival {
+            case .nothing: break
+            case .everything: result = bytes
+            case .prefix(var count, of: let only):
+                guard path == only else { break }
+                for (offset, new) in unsynced {
+                    guard let new else {
+                        Self.resize(&result, to: offset)
+                        continue
+                    }
+                    Self.apply(Array(new.prefix(count)), at: offset, to: &result)
+                    count -= min(count, new.count)
+                }
+            case .random(var generator):
+                for (offset, new) in unsynced {
+                    guard let new else {
+                        if Bool.random(using: &generator) { Self.resize(&result, to: offset) }
+                        continue
+                    }
+                    Self.applySectors(of: new, at: offset, to: &result, &generator)
+                }
+                survival = .random(generator)
+            }
+            return Node(bytes: result)
+        }
+
+        private static func applySectors(
+            of new: [UInt8], at offset: Int, to bytes: inout [UInt8],
+            _ generator: inout SeededGenerator
+        ) {
+            let sector = Int(SegmentTail.sectorSize)
+            var start = 0
+            while start < new.count {
+                let end = min((offset + start) / sector * sector + sector - offset, new.count)
+                if Bool.random(using: &generator) {
+                    apply(Array(new[start..<end]), at: offset + start, to: &bytes)
+                }
+                start = end
+            }
+        }
+
+        private static func apply(_ new: [UInt8], at offset: Int, to bytes: inout [UInt8]) {
+            guard !new.isEmpty else { return }
+            if bytes.count < offset + new.count { resize(&bytes, to: offset + new.count) }
+            bytes.replaceSubrange(offset..<offset + new.count, with: new)
+        }
+
+        private static func resize(_ bytes: inout [UInt8], to size: Int) {
+            if size < bytes.count {
+                bytes.removeLast(bytes.count - size)
+            } else {
+                bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+            }
+        }
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed, everywhere.
+struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

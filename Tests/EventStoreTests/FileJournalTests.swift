@@ -1,0 +1,169 @@
+import EventLog
+import RelayStore
+import Synchronization
+import Testing
+
+@testable import EventStore
+
+@Suite struct FileJournalTests {
+    private let directory = TemporaryDirectory()
+
+    private func genesis() -> NewEvent {
+        NewEvent(timeMicroseconds: 1, body: .genesis(schema: "type Query { a: Int }", seed: .empty))
+    }
+
+    private func update(_ number: Int, size: Int = 0) -> NewEvent {
+        let name = "\(number)" + String(repeating: "x", count: size)
+        return NewEvent(
+            timeMicroseconds: Int64(number), body: .update(LocalUpdate(name: name, writes: .empty)))
+    }
+
+    private func open(
+        _ configure: (inout EventStoreOptions) -> Void = { _ in }
+    ) throws -> FileJournal {
+        var options = EventStoreOptions()
+        configure(&options)
+        return try EventStore.open(directory.path, options: options).journal
+    }
+
+    @Test func anAppendThatWasOvertakenIsRefused() async throws {
+        let journal = try open()
+        defer { journal.close() }
+        #expect(try await journal.append([genesis(), update(2)], expecting: 0) == 2)
+        let error = await #expect(throws: JournalError.self) {
+            try await journal.append([update(2)], expecting: 1)
+        }
+        #expect(error?.code == .overtaken(by: 2))
+        #expect(try await journal.append([update(3)], expecting: 2) == 3)
+    }
+
+    /// Two batches that share a sync: each is told its own last sequence.
+    @Test func everyCompletionComesInOrderWithItsOwnSequence() throws {
+        let journal = try open()
+        let results = Mutex<[UInt64]>([])
+        let outcome = Outcome()
+        journal.append([genesis()], expecting: 0) { _ in }
+        for number in 1...500 {
+            let last = UInt64(number) + 1
+            journal.append([update(number)], expecting: last - 1) { result in
+                results.withLock { $0.append((try? result.get()) ?? 0) }
+                if number == 500 { outcome.set(result) }
+            }
+        }
+        #expect(try outcome.wait().get() == 501)
+        #expect(results.withLock { $0 } == Array(2...501))
+        journal.close()
+    }
+
+    @Test func aRefusalWaitsForWhatWasHandedOverBefore() throws {
+        let journal = try open()
+        let order = Mutex<[Int]>([])
+        let outcome = Outcome()
+        for number in 1...50 {
+            let event = number == 1 ? genesis() : update(number, size: 1 << 16)
+            journal.append([event], expecting: UInt64(number) - 1) { _ in
+                order.withLock { $0.append(number) }
+            }
+        }
+        journal.append([update(51)], expecting: 7) { result in
+            order.withLock { $0.append(51) }
+            outcome.set(result)
+        }
+        let error = #expect(throws: JournalError.self) { try outcome.wait().get() }
+        #expect(error?.code == .overtaken(by: 50))
+        #expect(order.withLock { $0 } == Array(1...51))
+        journal.close()
+    }
+
+    @Test func aFullDiskFailsTheAppendAndTheJournalGoesOnWhenThereIsRoom() async throws {
+        let disk = FullableDisk()
+        let journal = try open {
+            $0.fileSystem = disk
+            $0.log.segmentSizeBytes = 1 << 16
+        }
+        defer { journal.close() }
+        #expect(try await journal.append([genesis()], expecting: 0) == 1)
+        disk.setFull(true)
+        let error = await #expect(throws: JournalError.self) {
+            try await journal.append([update(2, size: 1 << 20)], expecting: 1)
+        }
+        #expect(error?.code == .storageFull)
+        disk.setFull(false)
+        #expect(try await journal.append([update(2, size: 1 << 20)], expecting: 1) == 2)
+    }
+
+    @Test func afterClosingNothingIsTaken() async throws {
+        let journal = try open()
+        journal.close()
+        let error = await #expect(throws: JournalError.self) {
+            try await journal.append([genesis()], expecting: 0)
+        }
+        #expect(error?.code == .closed)
+    }
+
+    @Test func eventsAreReadFromThePastAndThenLiveWithoutAGap() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let history = try RandomHistory(seed: seed, count: 200)
+        let journal = try open()
+        for event in history.events[..<100] { try journal.appendAndWait(event) }
+        let reader = Task {
+            var read: [Event] = []
+            for try await event in journal.events(from: 50) {
+                read.append(event)
+                if event.sequence == history.events.count { break }
+            }
+            return read
+        }
+        for event in history.events[100...] { try journal.appendAndWait(event) }
+        #expect(try await reader.value == Array(history.events[49...]), "seed \(seed)")
+        journal.close()
+    }
+
+    @Test func aReaderOfLiveEventsEndsWithItsTaskAndWithTheJournal() async throws {
+        let journal = try open()
+        _ = try await journal.append([genesis()], expecting: 0)
+        func count() -> Task<Int, any Error> {
+            Task {
+                var count = 0
+                for try await _ in journal.events(from: 1) { count += 1 }
+                return count
+            }
+        }
+        let cancelled = count()
+        let ended = count()
+        cancelled.cancel()
+        _ = try await cancelled.value
+        journal.close()
+        #expect(try await ended.value <= 1)
+    }
+
+    @Test func checkpointsAreWrittenAlongTheWayAndTheNewestThreeAreKept() async throws {
+        let reports = Mutex<[UInt64]>([])
+        let history = try RandomHistory(seed: 6, count: 300)
+        let journal = try open { options in
+            options.checkpointInterval.events = 10
+            options.onCheckpoint = { result in
+                reports.withLock { $0.append((try? result.get())?.sequence ?? 0) }
+            }
+        }
+        var snapshot = Snapshot()
+        var changes = ChangeSet()
+        for event in history.events {
+            try journal.appendAndWait(event)
+            try snapshot.fold(event, changes: &changes)
+            journal.checkpointIfDue(snapshot)
+        }
+        journal.close()
+        let written = reports.withLock { $0 }
+        #expect(written.count > 1)
+        #expect(written == written.sorted())
+        // As far apart as there are records, which are more than ten soon.
+        #expect(written.count < 30)
+        let kept = try EventLogReader(directory.path).checkpoints.sequences()
+        #expect(kept == Array(written.suffix(3)))
+        let store = try EventStore.open(directory.path)
+        store.journal.close()
+        #expect(store.report.checkpoint == written.last)
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+    }
+}

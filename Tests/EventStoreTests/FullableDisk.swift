@@ -1,0 +1,66 @@
+import EventLog
+import Synchronization
+
+/// The disk itself, which can be told to have no room.
+final class FullableDisk: FileSystem {
+    private let disk = POSIXFileSystem()
+    private let isFull = Mutex(false)
+
+    func setFull(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
+
+    fileprivate func checkRoom(_ path: String) throws(FileSystemError) {
+        let noSpace: Int32 = 28
+        if isFull.withLock({ $0 }) {
+            throw FileSystemError(call: "pwrite", path: path, errno: noSpace)
+        }
+    }
+
+    func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+        FullableFile(try disk.open(path, mode), disk: self)
+    }
+
+    func rename(_ source: String, to destination: String) throws(FileSystemError) {
+        try disk.rename(source, to: destination)
+    }
+
+    func remove(_ path: String) throws(FileSystemError) { try disk.remove(path) }
+
+    func list(_ directory: String) throws(FileSystemError) -> [String] { try disk.list(directory) }
+
+    func createDirectory(_ path: String) throws(FileSystemError) {
+        try disk.createDirectory(path)
+    }
+
+    func synchronizeDirectory(_ path: String) throws(FileSystemError) {
+        try disk.synchronizeDirectory(path)
+    }
+}
+
+private final class FullableFile: File {
+    private let file: any File
+    private let disk: FullableDisk
+
+    init(_ file: any File, disk: FullableDisk) {
+        self.file = file
+        self.disk = disk
+    }
+
+    var path: String { file.path }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(FileSystemError) -> Int {
+        try file.read(into: buffer, at: offset)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) -> Int {
+        try disk.checkRoom(path)
+        return try file.write(bytes, at: offset)
+    }
+
+    func synchronizeData() throws(FileSystemError) { try file.synchronizeData() }
+    func truncate(to size: UInt64) throws(FileSystemError) { try file.truncate(to: size) }
+    func size() throws(FileSystemError) -> UInt64 { try file.size() }
+    func tryLock() throws(FileSystemError) -> Bool { try file.tryLock() }
+    func close() { file.close() }
+}

@@ -1,0 +1,21 @@
+import Dispatch
+import RelayStore
+import Synchronization
+import Testing
+
+/// What a completion said, for the thread that waits for it.
+final class Outcome: Sendable {
+    private let result = Mutex<Result<UInt64, JournalError>?>(nil)
+    private let isSet = DispatchSemaphore(value: 0)
+
+    func set(_ new: Result<UInt64, JournalError>) {
+        result.withLock { $0 = new }
+        isSet.signal()
+    }
+
+    /// Waits for the completion, which fails the test when it does not come within ten seconds.
+    func wait() throws -> Result<UInt64, JournalError> {
+        try #require(isSet.wait(timeout: .now() + 10) == .success)
+        return try #require(result.withLock { $0 })
+    }
+}

@@ -1,0 +1,115 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+import Testing
+
+@testable import RelayServer
+
+/// @lookup, @list, @count, @unique, filters, `node` and `nodes`, over the example schemas.
+@Suite struct QueryDirectiveTests {
+    @Test func aRecordIsLookedUpByIDOrUniqueValue() throws {
+        let todo = try ServiceUnderTest.todo()
+        let expected = #"{"data":{"user":{"id":"VXNlcjptZQ==","userId":"me"}}}"#
+        #expect(try todo.query("{ user { id userId } }") == expected)
+        #expect(try todo.query("{ user(id: \"VXNlcjptZQ==\") { id userId } }") == expected)
+        #expect(try todo.query("{ user(id: \"VG9kbzow\") { id } }") == #"{"data":{"user":null}}"#)
+    }
+
+    @Test func nodesAreFoundByIDAlone() throws {
+        let todo = try ServiceUnderTest.todo()
+        #expect(
+            try todo.query("{ node(id: \"VG9kbzow\") { __typename id ... on Todo { text } } }")
+                == #"{"data":{"node":{"__typename":"Todo","id":"VG9kbzow","text":"Taste JavaScript"}}}"#
+        )
+        #expect(try todo.query("{ node(id: \"me\") { id } }") == #"{"data":{"node":null}}"#)
+        #expect(
+            try todo.query("{ nodes(ids: [\"VG9kbzox\", \"none\", \"VXNlcjptZQ==\"]) { id } }")
+                == #"{"data":{"nodes":[{"id":"VG9kbzox"},null,{"id":"VXNlcjptZQ=="}]}}"#)
+    }
+
+    @Test func aConnectionIsPagedAndFiltered() throws {
+        let todo = try ServiceUnderTest.todo()
+        #expect(
+            try todo.query(
+                "{ user { todos(first: 1) { edges { node { text } } pageInfo { hasNextPage hasPreviousPage } } } }"
+            )
+                == #"{"data":{"user":{"todos":{"edges":[{"node":{"text":"Taste JavaScript"}}],"pageInfo":{"hasNextPage":true,"hasPreviousPage":false}}}}}"#
+        )
+        #expect(
+            try todo.query("{ user { todos(complete: false) { edges { node { text } } } } }")
+                == #"{"data":{"user":{"todos":{"edges":[{"node":{"text":"Buy a unicorn"}}]}}}}"#)
+        #expect(
+            try todo.query("{ user { todos(complete: null) { edges { node { id } } } } }")
+                == #"{"data":{"user":{"todos":{"edges":[{"node":{"id":"VG9kbzow"}},{"node":{"id":"VG9kbzox"}}]}}}}"#
+        )
+    }
+
+    @Test func linksAreCountedByWhatTheirRecordsHold() throws {
+        let todo = try ServiceUnderTest.todo()
+        #expect(
+            try todo.query("{ user { totalCount completedCount } }")
+                == #"{"data":{"user":{"totalCount":2,"completedCount":1}}}"#)
+    }
+
+    @Test func allRecordsOfATypeAreListedInCreationOrder() throws {
+        var tracker = try ServiceUnderTest.tracker()
+        _ = try tracker.mutate(
+            "mutation { addIssue(input: { projectId: \"relay\", title: \"Three\" }) { issue { id } } }"
+        )
+        #expect(
+            try tracker.query("{ issues { edges { node { title } } } }")
+                == #"{"data":{"issues":{"edges":[{"node":{"title":"One"}},{"node":{"title":"Two"}},{"node":{"title":"Three"}}]}}}"#
+        )
+        #expect(
+            try tracker.query("{ issues(priority: HIGH, open: true) { edges { node { title } } } }")
+                == #"{"data":{"issues":{"edges":[{"node":{"title":"One"}}]}}}"#)
+    }
+
+    @Test func linksAndInterfacesResolve() throws {
+        let tracker = try ServiceUnderTest.tracker()
+        #expect(
+            try tracker.query("{ project(key: \"relay\") { owner { name } openIssues title } }")
+                == #"{"data":{"project":{"owner":{"name":"Ada"},"openIssues":1,"title":"Relay"}}}"#)
+        #expect(
+            try tracker.query(
+                "{ nodes(ids: [\"i1\", \"j1\", \"p1\"]) { ... on Titled { title } __typename } }")
+                == #"{"data":{"nodes":[{"title":"One","__typename":"Issue"},{"title":"Relay","__typename":"Project"},{"__typename":"Person"}]}}"#
+        )
+    }
+
+    @Test func aLinkIsFilteredByWhateverNamesItsRecord() throws {
+        let service = try ServiceUnderTest(
+            """
+            interface Node { id: ID! }
+            type Query { books(author: ID): [Book!]! @list(type: "Book") by(name: ID!): Author @lookup }
+            type Author implements Node {
+              id: ID! name: String! @unique
+              books(author: ID): [Book!]!
+              own: Int! @count(field: "books", where: { author: "Ada" })
+            }
+            type Book implements Node { id: ID! author: Author }
+            """,
+            seed: """
+                {"id":"a1","type":"Author","fields":{"name":"Ada","books":{"refs":["b1","b2"]}}}
+                {"id":"b1","type":"Book","fields":{"author":{"ref":"a1"}}}
+                {"id":"b2","type":"Book","fields":{}}
+                """)
+        for name in ["a1", "Ada"] {
+            #expect(
+                try service.query("{ books(author: \"\(name)\") { id } }")
+                    == #"{"data":{"books":[{"id":"b1"}]}}"#)
+        }
+        #expect(
+            try service.query("{ by(name: \"Ada\") { own books { id } } }")
+                == #"{"data":{"by":{"own":1,"books":[{"id":"b1"},{"id":"b2"}]}}}"#)
+    }
+
+    @Test func indexesAreThoseThatTheDirectivesNeed() throws {
+        #expect(
+            try ServiceUnderTest.tracker().schema.indexes
+                == [
+                    .unique(type: "Person", key: "login"), .unique(type: "Project", key: "key"),
+                    .records(type: "Project"), .records(type: "Issue"),
+                ])
+    }
+}

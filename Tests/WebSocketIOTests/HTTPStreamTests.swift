@@ -1,0 +1,103 @@
+import Synchronization
+import Testing
+import WebSocketIO
+
+@Suite(.timeLimit(.minutes(1)))
+struct HTTPStreamTests {
+    /// Starts a stream for each request and keeps it where a test finds it.
+    private final class Streams: Sendable {
+        let all = Mutex<[HTTPResponseStream]>([])
+        let closes = Atomic<Int>(0)
+
+        var first: HTTPResponseStream? { all.withLock { $0.first } }
+
+        var handler: RecordingHandler {
+            RecordingHandler(onRequest: { _, responder in
+                let stream = responder.startStream(
+                    headers: ["content-type": "text/event-stream"],
+                    onClose: { self.closes.wrappingAdd(1, ordering: .relaxed) })
+                if let stream { self.all.withLock { $0.append(stream) } }
+            })
+        }
+    }
+
+    private let request = "GET /events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n"
+
+    @Test func sendsPiecesAsChunksAndKeepsTheConnection() async throws {
+        let streams = Streams()
+        try await TestServer.run(handler: streams.handler) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(request)
+            let head = try await client.read(through: "\r\n\r\n")
+            #expect(head.contains("\r\ntransfer-encoding: chunked\r\n"))
+            #expect(head.contains("\r\ncontent-type: text/event-stream\r\n"))
+            let stream = try #require(streams.first)
+            stream.write(Array("data: 1\n\n".utf8))
+            #expect(try await client.read(through: "\n\n\r\n") == "9\r\ndata: 1\n\n\r\n")
+            stream.write(Array("data: 22\n\n".utf8))
+            #expect(try await client.read(through: "\n\n\r\n") == "a\r\ndata: 22\n\n\r\n")
+            stream.finish()
+            #expect(try await client.read(through: "0\r\n\r\n") == "0\r\n\r\n")
+
+            try await client.send(request)
+            _ = try await client.read(through: "\r\n\r\n")
+            #expect(streams.closes.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test func hearsThatTheClientWentAway() async throws {
+        let streams = Streams()
+        try await TestServer.run(handler: streams.handler) { server in
+            var client: RawClient? = try RawClient(port: server.port)
+            try await client?.send(request)
+            _ = try await client?.read(through: "\r\n\r\n")
+            client = nil
+            await eventually { streams.closes.load(ordering: .relaxed) == 1 }
+            // Harmless from now on.
+            streams.first?.write(Array("late".utf8))
+            streams.first?.finish()
+            try await eventually { try await server.server.connectionCount() == 0 }
+        }
+    }
+
+    @Test func stoppingTheServerEndsStreamsInOrder() async throws {
+        let streams = Streams()
+        try await TestServer.run(handler: streams.handler) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(request)
+            _ = try await client.read(through: "\r\n\r\n")
+            await server.server.stop(within: .seconds(5))
+            #expect(try await client.readToEnd() == "0\r\n\r\n")
+            #expect(streams.closes.load(ordering: .relaxed) == 1)
+        }
+    }
+
+    @Test func anHTTP10StreamEndsWithTheConnection() async throws {
+        let streams = Streams()
+        try await TestServer.run(handler: streams.handler) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send("GET /events HTTP/1.0\r\n\r\n")
+            let head = try await client.read(through: "\r\n\r\n")
+            #expect(!head.contains("chunked"))
+            streams.first?.write(Array("data: 1\n\n".utf8))
+            streams.first?.finish()
+            #expect(try await client.readToEnd() == "data: 1\n\n")
+        }
+    }
+
+    @Test func aClientThatDoesNotReadIsCutOff() async throws {
+        let streams = Streams()
+        try await TestServer.run({ $0.maxQueuedBytes = 1 << 20 }, handler: streams.handler) {
+            server in
+            let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+            try await client.send(request)
+            _ = try await client.read(through: "\r\n\r\n")
+            let stream = try #require(streams.first)
+            let piece = [UInt8](repeating: 0x61, count: 65_536)
+            await eventually {
+                stream.write(piece)
+                return streams.closes.load(ordering: .relaxed) == 1
+            }
+        }
+    }
+}

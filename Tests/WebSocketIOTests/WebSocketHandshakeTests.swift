@@ -1,0 +1,91 @@
+import Testing
+import WebSocketIO
+
+@Suite(.timeLimit(.minutes(1)))
+struct WebSocketHandshakeTests {
+    @Test func grantsTheFirstSubprotocolItSpeaks() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            let answer = try await client.upgrade(
+                path: "/graphql?token=t",
+                extra: [
+                    "Sec-WebSocket-Protocol: other, graphql-transport-ws, echo", "Origin: http://o",
+                ])
+            #expect(
+                answer.lowercased().contains("sec-websocket-protocol: graphql-transport-ws\r\n"))
+            // RFC 6455 §1.3 gives this answer for this key.
+            #expect(answer.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
+            let request = try #require(server.handler.now.upgrades.first)
+            #expect(request.path == "/graphql")
+            #expect(request.queryValue("token") == "t")
+            #expect(request.headers["origin"] == "http://o")
+            #expect(request.offeredSubprotocols == ["other", "graphql-transport-ws", "echo"])
+            #expect(request.subprotocol == "graphql-transport-ws")
+            await eventually { !server.handler.now.connections.isEmpty }
+            #expect(server.handler.now.connections.first?.subprotocol == "graphql-transport-ws")
+        }
+    }
+
+    @Test func agreesOnNoSubprotocolWhenNoneIsOffered() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            let answer = try await client.upgrade()
+            #expect(!answer.lowercased().contains("sec-websocket-protocol"))
+            #expect(server.handler.now.upgrades.first?.subprotocol == nil)
+        }
+    }
+
+    @Test(arguments: [
+        (RawClient.handshake(version: "8"), 426),
+        (RawClient.handshake(omitting: "Sec-WebSocket-Version"), 426),
+        (RawClient.handshake(omitting: "Sec-WebSocket-Key"), 400),
+        (
+            RawClient.handshake(extra: ["Sec-WebSocket-Key: short"], omitting: "Sec-WebSocket-Key"),
+            400
+        ),
+        (RawClient.handshake(omitting: "Connection"), 400),
+        (RawClient.handshake(omitting: "Host"), 400),
+        (RawClient.handshake(extra: ["Sec-WebSocket-Protocol: graphql-ws"]), 400),
+        (RawClient.handshake(extra: ["Sec-WebSocket-Protocol: no subprotocol"]), 400),
+        (
+            RawClient.handshake(extra: [
+                "Sec-WebSocket-Protocol: echo" + String(repeating: ", x", count: 100)
+            ]), 400
+        ),
+        (RawClient.handshake().replacing("GET", with: "POST"), 411),
+        (RawClient.handshake().replacing("GET", with: "DELETE"), 400),
+        (RawClient.handshake().replacing("HTTP/1.1", with: "HTTP/1.0"), 400),
+    ])
+    func refusesWithARealStatus(_ handshake: String, _ status: Int) async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(handshake)
+            let answer = try await client.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+            #expect(server.handler.now.upgrades.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["h2c", "foo"])
+    func anUpgradeToSomethingElseIsIgnored(_ name: String) async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(
+                RawClient.handshake(extra: ["Upgrade: \(name)"], omitting: "Upgrade"))
+            #expect(try await client.read(through: "GET /\n").hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test func theOwnersRefusalIsARealAnswer() async throws {
+        let handler = RecordingHandler(refusing: { request in
+            request.path == "/graphql" ? nil : HTTPResponse(status: 404, text: "Nothing is here.")
+        })
+        try await TestServer.run(handler: handler) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(RawClient.handshake(path: "/other"))
+            let answer = try await client.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+            #expect(answer.hasSuffix("\r\n\r\nNothing is here.\n"))
+        }
+    }
+}
