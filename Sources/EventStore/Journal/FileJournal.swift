@@ -94,7 +94,7 @@ package final class FileJournal: EventJournal {
     }
 
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
-        let follower = EventFollower(reader, from: sequence, head: head)
+        let follower = EventFollower(directory, reader, from: sequence, head: head)
         return AsyncThrowingStream { try await follower.next() }
     }
 
@@ -123,32 +123,29 @@ package final class FileJournal: EventJournal {
 
 /// Reads events from the files, never beyond what is durable, and waits there for more.
 private actor EventFollower {
+    private let directory: String
     private let reader: EventLogReader
     private let head: DurableHead
     private var sequence: UInt64
     private var cursor: EventCursor?
 
-    init(_ reader: EventLogReader, from sequence: UInt64, head: DurableHead) {
+    init(
+        _ directory: String, _ reader: EventLogReader, from sequence: UInt64, head: DurableHead
+    ) {
+        self.directory = directory
         self.reader = reader
         self.head = head
         self.sequence = max(sequence, 1)
     }
 
     func next() async throws(EventStoreError) -> Event? {
-        while !Task.isCancelled {
-            if let event = try read() {
-                sequence = event.sequence + 1
-                return event
-            }
-            guard let durable = await head.sequence(beyond: sequence - 1) else { return nil }
-            cursor?.through = durable
-        }
-        return nil
+        guard await head.passes(sequence - 1) else { return nil }
+        let event = try read(through: head.sequence)
+        sequence = event.sequence + 1
+        return event
     }
 
-    private func read() throws(EventStoreError) -> Event? {
-        let durable = head.sequence
-        guard sequence <= durable else { return nil }
+    private func read(through durable: UInt64) throws(EventStoreError) -> Event {
         let cursor: EventCursor
         if let current = self.cursor {
             cursor = current
@@ -157,6 +154,9 @@ private actor EventFollower {
             self.cursor = cursor
         }
         cursor.through = durable
-        return try cursor.nextEvent()
+        guard let event = try cursor.nextEvent() else {
+            throw .outOfRange("Event \(sequence) is durable and cannot be found in \(directory).")
+        }
+        return event
     }
 }
