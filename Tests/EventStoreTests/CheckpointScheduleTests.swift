@@ -78,4 +78,11 @@ import Testing
         #expect(asked == [false, true])
         #expect(schedule.written == 0)
     }
+
+    @Test func nothingIsBegunOnceItIsClosed() throws {
+        var schedule = schedule()
+        schedule.close()
+        let isBegun = schedule.begin(try snapshot(at: 99), logBytes: 9_999)
+        #expect(!isBegun)
+    }
 }

@@ -10,7 +10,7 @@ package struct CheckpointInterval: Sendable {
 
 /// When to write the next checkpoint: a state machine without threads, clock or disk.
 ///
-///     idle ──begin──► writing ──end──► idle
+///     idle ──begin──► writing ──end──► idle          any ──close──► closed
 ///
 /// A checkpoint is due when reading the tail behind the last one would take about as long as
 /// reading the state itself: after ``CheckpointInterval/events`` events or as many as there are
@@ -28,6 +28,7 @@ struct CheckpointSchedule {
     private var begun: UInt64
     private var begunLogBytes: UInt64 = 0
     private var isWriting = false
+    private var isClosed = false
 
     init(_ interval: CheckpointInterval, written: UInt64) {
         self.interval = interval
@@ -38,7 +39,7 @@ struct CheckpointSchedule {
     /// - Parameter logBytes: how much has been appended to the log in this run.
     /// - Returns: true when the caller is to write a checkpoint now, and to say when it has ended.
     mutating func begin(_ snapshot: Snapshot, logBytes: UInt64) -> Bool {
-        guard !isWriting, snapshot.sequence > begun else { return false }
+        guard !isWriting, !isClosed, snapshot.sequence > begun else { return false }
         let isLong = snapshot.sequence - begun >= max(interval.events, UInt64(snapshot.recordCount))
         let isLarge = logBytes - begunLogBytes >= max(interval.bytes, UInt64(size))
         guard isLong || isLarge else { return false }
@@ -50,6 +51,9 @@ struct CheckpointSchedule {
 
     /// What was begun has ended.
     mutating func end() { isWriting = false }
+
+    /// Nothing is begun from now on.
+    mutating func close() { isClosed = true }
 
     /// A checkpoint is on the disk, begun here or elsewhere.
     mutating func noteWritten(_ sequence: UInt64, size: Int) {

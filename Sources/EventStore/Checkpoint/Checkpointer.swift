@@ -40,8 +40,11 @@ final class Checkpointer: Sendable {
         _ = try outcome?.get()
     }
 
-    /// Returns when nothing is being written any more.
-    func drain() { queue.sync {} }
+    /// Begins no more; returns when nothing is being written.
+    func close() {
+        schedule.withLock { $0.close() }
+        queue.sync {}
+    }
 
     private func write(_ snapshot: Snapshot) -> Result<CheckpointReport, EventStoreError> {
         Result { () throws(EventStoreError) in

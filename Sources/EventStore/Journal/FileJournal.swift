@@ -94,7 +94,7 @@ package final class FileJournal: EventJournal {
     }
 
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
-        let follower = EventFollower(directory, reader, from: sequence, head: head)
+        let follower = EventFollower(reader, from: sequence, head: head)
         return AsyncThrowingStream { try await follower.next() }
     }
 
@@ -114,25 +114,24 @@ package final class FileJournal: EventJournal {
 
     /// Waits for what is being appended and for a checkpoint that is being written, marks the log
     /// as closed and gives the lock back. Blocks.
+    ///
+    /// Not to be called by a completion. Later appends fail with `closed`.
     package func close() {
-        checkpointer.drain()
+        checkpointer.close()
         log.close()
+        refusals.sync {}
         head.close()
     }
 }
 
 /// Reads events from the files, never beyond what is durable, and waits there for more.
 private actor EventFollower {
-    private let directory: String
     private let reader: EventLogReader
     private let head: DurableHead
     private var sequence: UInt64
     private var cursor: EventCursor?
 
-    init(
-        _ directory: String, _ reader: EventLogReader, from sequence: UInt64, head: DurableHead
-    ) {
-        self.directory = directory
+    init(_ reader: EventLogReader, from sequence: UInt64, head: DurableHead) {
         self.reader = reader
         self.head = head
         self.sequence = max(sequence, 1)
@@ -154,9 +153,7 @@ private actor EventFollower {
             self.cursor = cursor
         }
         cursor.through = durable
-        guard let event = try cursor.nextEvent() else {
-            throw .outOfRange("Event \(sequence) is durable and cannot be found in \(directory).")
-        }
+        guard let event = try cursor.nextEvent() else { throw .missing(sequence) }
         return event
     }
 }
