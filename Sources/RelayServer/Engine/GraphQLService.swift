@@ -87,12 +87,14 @@ package final class GraphQLService: Sendable {
 
     /// The request's operation, if its text was seen before.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
-        operations.find(request.query, name: request.operationName)
+        guard request.asksForNoMoreThanIsServed else { return nil }
+        return operations.find(request.query, name: request.operationName)
     }
 
     /// Finds and prepares a request's operation: cheap when its text was seen before.
     package func prepare(_ request: GraphQLRequest) throws(ExecutionErrors) -> PreparedOperation {
-        try operations.operation(request.query, name: request.operationName)
+        try request.refuseUnknownPromises()
+        return try operations.operation(request.query, name: request.operationName)
     }
 
     /// Runs a query or a mutation.
@@ -168,5 +170,24 @@ package final class GraphQLService: Sendable {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .limitExceeded)]))
         }
+    }
+}
+
+extension GraphQLRequest {
+    /// What `extensions.relay` may ask for and this server does not do yet. To pass over one of them would
+    /// be a wrong answer: the present for the past, a gap for a resumed stream.
+    private static let unserved = ["at", "resume", "records", "optimistic"]
+
+    fileprivate var asksForNoMoreThanIsServed: Bool {
+        guard let relay = extensions["relay"]?.object else { return true }
+        return Self.unserved.allSatisfy { relay[$0] == nil || relay[$0] == false }
+    }
+
+    fileprivate func refuseUnknownPromises() throws(ExecutionErrors) {
+        if asksForNoMoreThanIsServed { return }
+        let asked = Self.unserved.filter { extensions["relay"]?[$0] != nil }
+        let names = asked.map { "\"\($0)\"" }.joined(separator: ", ")
+        let message = "extensions.relay: \(names) is not served by this version."
+        throw ExecutionErrors(errors: [ExecutionError(message, code: .badUserInput)])
     }
 }
