@@ -33,9 +33,9 @@ package struct AppendBenchmark: Sendable {
     package var eventSizeBytes = 256
     package var batchSize = 1
     package var seconds = 2.0
-    /// Zero-filled before the clock starts. When it is used up, the log makes new segments as a
-    /// server under this load would.
-    package var zeroFilledBytes: UInt64 = 1 << 30
+    /// Zero-filled before the clock starts; nil fills what a fast disk could take, to 2 GiB. When it
+    /// is used up, segments are made as under a server with this load.
+    package var zeroFilledBytes: UInt64?
 
     package init() {}
 
@@ -44,13 +44,20 @@ package struct AppendBenchmark: Sendable {
         var options = EventLogOptions()
         options.firstSegmentSizeBytes = options.segmentSizeBytes
         // The first segment is filled when the log is made; the others are waited for here.
-        options.segmentsAhead = Int(max(zeroFilledBytes / options.segmentSizeBytes, 1))
+        let filled = zeroFilledBytes ?? min(mostBytes, 2 << 30)
+        options.segmentsAhead = Int(max(filled / options.segmentSizeBytes, 1))
         options.deflatesSealedSegments = false
         let log = try EventLogWriter.open(directory, options: options)
         guard log.recovery.isNew else { throw .notEmpty(directory) }
         defer { log.close() }
-        log.waitForSpares()
+        log.useUpSpares()
         return try measure(log)
+    }
+
+    /// What would be written at 10,000 syncs a second.
+    private var mostBytes: UInt64 {
+        let batchBytes = batchSize * (EventLayout.headerSize + eventSizeBytes)
+        return UInt64(seconds * 10_000) * UInt64(FrameLayout.size(payload: batchBytes))
     }
 
     private func measure(_ log: EventLogWriter) throws(LogError) -> Result {
@@ -65,8 +72,8 @@ package struct AppendBenchmark: Sendable {
                 batch.append(
                     kind: .mutation, timeMicroseconds: Int64(now * 1e6), payload: payload)
             }
-            // One batch on its way to the disk and one prepared behind it.
-            progress.wait { $0.unfinished < 2 ? true : nil }
+            // One batch on its way to the disk, and one prepared behind it: never two in a sync.
+            log.waitUntilTaken()
             progress.withLock { $0.unfinished += 1 }
             let handedOver = Self.now()
             try log.enqueue(batch) { result in

@@ -40,13 +40,15 @@ struct AppendQueue {
     private(set) var durableThrough: UInt64
     private(set) var nextSequence: UInt64
     private let limit: Int
-    private var filling = FrameBuilder()
-    private var emptied: FrameBuilder? = FrameBuilder()
+    private var filling: FrameBuilder
+    private var emptied: FrameBuilder?
     private var waiters: [Waiter] = []
     private var writingBytes = 0
     private(set) var statistics = AppendStatistics()
 
-    init(head: LogHead, maximumWaitingBytes: Int) {
+    init(head: LogHead, maximumWaitingBytes: Int, hashing: HashingThread? = nil) {
+        filling = FrameBuilder(hashing: hashing)
+        emptied = FrameBuilder(hashing: hashing)
         self.head = head
         durableThrough = head.sequence
         nextSequence = head.sequence + 1
@@ -55,6 +57,9 @@ struct AppendQueue {
 
     /// Bytes of events not yet written.
     var waitingBytes: Int { filling.payloadLength + writingBytes }
+
+    /// True when everything enqueued is on its way to the disk.
+    var isTaken: Bool { filling.isEmpty }
 
     /// True when a batch of this size would be accepted now.
     func hasRoom(for byteCount: Int) -> Bool {

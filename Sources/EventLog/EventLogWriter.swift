@@ -51,7 +51,9 @@ package final class EventLogWriter: Sendable {
         self.lock = lock
         self.directory = directory
         let queue = Monitor(
-            AppendQueue(head: log.head, maximumWaitingBytes: options.maximumWaitingBytes))
+            AppendQueue(
+                head: log.head, maximumWaitingBytes: options.maximumWaitingBytes,
+                hashing: HashingThread()))
         self.queue = queue
         housekeeping = Housekeeping(
             HousekeepingQueue(log, options: options), directory: directory,
@@ -134,9 +136,19 @@ package final class EventLogWriter: Sendable {
         }
     }
 
-    /// Blocks until all the segments that are wanted ahead are there, or cannot be made.
-    func waitForSpares() {
-        housekeeping?.queue.wait { $0.isFilling ? nil : true }
+    /// Blocks until all the segments that are wanted ahead are there, or cannot be made; from then
+    /// on one is kept ready.
+    func useUpSpares() {
+        housekeeping?.queue.wait { queue -> Bool? in
+            guard !queue.isFilling else { return nil }
+            queue.sparesWanted = 1
+            return true
+        }
+    }
+
+    /// Blocks until everything enqueued is on its way to the disk.
+    func waitUntilTaken() {
+        queue.wait { $0.isTaken ? true : nil }
     }
 
     /// Writes and syncs what waits, marks the log as closed, and gives the lock back.

@@ -8,25 +8,35 @@
 
 /// Collects batches into the bytes of one frame, with checksum and hash computed as they arrive.
 ///
-/// So that nothing is left to compute when the frame's turn comes: closing it costs one hash block.
-/// The memory is page-aligned and used again for frame after frame.
+/// So that little is left to compute when the frame's turn comes. The memory is page-aligned and
+/// used again for frame after frame.
 /// Not Sendable: whoever holds the append queue's lock fills it; once it is taken, the sync thread
 /// alone has it.
 final class FrameBuilder {
     private var memory: UnsafeMutableRawBufferPointer
     private let hasher = ChainHasher()
+    private let hashing: HashingThread?
     private var checksum: UInt32 = 0
     private(set) var payloadLength = 0
     private(set) var count = 0
+    /// How much of the payload is hashed or given to the hashing thread.
+    private var hashedLength = 0
+    private var isHashingElsewhere = false
 
     private static let alignment = 4096
     private static let initialCapacity = 1 << 18
+    /// From here on waking another thread costs less than it saves.
+    private static let largeBatchSize = 1 << 15
 
-    init() {
+    init(hashing: HashingThread? = nil) {
+        self.hashing = hashing
         memory = .allocate(byteCount: Self.initialCapacity, alignment: Self.alignment)
     }
 
-    deinit { memory.deallocate() }
+    deinit {
+        finishHashing()
+        memory.deallocate()
+    }
 
     var isEmpty: Bool { count == 0 }
 
@@ -36,11 +46,36 @@ final class FrameBuilder {
             let start = FrameLayout.headerSize + payloadLength
             reserve(FrameLayout.size(payload: payloadLength + bytes.count))
             UnsafeMutableRawBufferPointer(rebasing: memory[start...]).copyMemory(from: bytes)
-            checksum = Checksum.crc32(bytes, continuing: checksum)
-            hasher.update(bytes)
             payloadLength += bytes.count
+            hash()
+            checksum = Checksum.crc32(bytes, continuing: checksum)
         }
         count += batch.count
+    }
+
+    private var unhashed: UnsafeRawBufferPointer {
+        let start = FrameLayout.headerSize
+        return UnsafeRawBufferPointer(memory).part(start + hashedLength..<start + payloadLength)
+    }
+
+    /// Hashes what was added, here or on the hashing thread; leaves it to ``close`` when an earlier
+    /// part is still being hashed there.
+    private func hash() {
+        if let hashing, isHashingElsewhere || unhashed.count >= Self.largeBatchSize {
+            let job = HashingThread.Job(
+                frame: ObjectIdentifier(self), bytes: unhashed, hasher: hasher)
+            guard hashing.offer(job) else { return }
+            isHashingElsewhere = true
+        } else {
+            hasher.update(unhashed)
+        }
+        hashedLength = payloadLength
+    }
+
+    private func finishHashing() {
+        guard isHashingElsewhere else { return }
+        hashing?.finish(ObjectIdentifier(self))
+        isHashingElsewhere = false
     }
 
     /// Completes the frame, for ``withBytes(_:)`` to give out.
@@ -50,6 +85,9 @@ final class FrameBuilder {
     func close(
         after head: LogHead, durableThrough: UInt64, flags: FrameHeader.Flags
     ) -> ChainHash {
+        finishHashing()
+        hasher.update(unhashed)
+        hashedLength = payloadLength
         var header = FrameHeader(
             flags: isEmpty ? flags.union(.closing) : flags, payloadLength: payloadLength,
             epoch: head.epoch, count: count, firstSequence: head.sequence + 1,
@@ -79,7 +117,9 @@ final class FrameBuilder {
     }
 
     func removeAll() {
+        finishHashing()
         hasher.restart()
+        hashedLength = 0
         checksum = 0
         payloadLength = 0
         count = 0
@@ -87,6 +127,7 @@ final class FrameBuilder {
 
     private func reserve(_ size: Int) {
         guard size > memory.count else { return }
+        finishHashing()
         let larger = UnsafeMutableRawBufferPointer.allocate(
             byteCount: max(size, memory.count * 2), alignment: Self.alignment)
         larger.copyMemory(from: UnsafeRawBufferPointer(memory))

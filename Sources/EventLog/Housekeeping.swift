@@ -13,7 +13,8 @@ struct HousekeepingQueue {
         case deflate(UInt64)
     }
 
-    private let sparesWanted: Int
+    /// How many spares to keep ready.
+    var sparesWanted: Int
     private let deflates: Bool
     private(set) var spares: [SegmentSupply.Spare] = []
     private var spareSize: UInt64

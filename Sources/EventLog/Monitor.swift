@@ -49,6 +49,11 @@ final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
+    /// Wakes everyone who waits, to ask again.
+    func notify() {
+        pthread_cond_broadcast(changed)
+    }
+
     /// Waits until `body` gives an answer, asking again after every ``update(_:)``.
     @discardableResult
     func wait<Result>(_ body: (inout State) -> Result?) -> Result {

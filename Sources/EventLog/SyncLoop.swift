@@ -27,6 +27,8 @@ struct SyncLoop {
     }
 
     private func nextWork() -> Work {
+        // Taking a group makes room for whoever waits for it.
+        defer { queue.notify() }
         if options.durability == .batch && writer.isDirty {
             let interval = options.syncIntervalMilliseconds
             return queue.wait(milliseconds: interval) { Self.work(&$0) } ?? .synchronize

@@ -30,19 +30,18 @@ final class TemporaryDirectory {
         rmdir(path)
     }
 
-    /// Copies everything in it into another directory, as a backup of a running store would.
-    func copy() throws -> TemporaryDirectory {
-        let copy = TemporaryDirectory()
-        try Self.copy(path, to: copy.path)
-        return copy
+    /// A copy of another directory, as a backup of a running store would be.
+    convenience init(copyOf source: String) throws {
+        self.init()
+        try Self.copy(source, to: path)
     }
 
-    private static func copy(_ source: String, to target: String) throws {
+    static func copy(_ source: String, to target: String) throws {
         let disk = POSIXFileSystem()
+        try disk.createDirectory(target)
         for name in try disk.list(source) {
             let (from, to) = (source + "/" + name, target + "/" + name)
             if (try? disk.list(from)) != nil {
-                try disk.createDirectory(to)
                 try copy(from, to: to)
             } else {
                 try disk.open(to, .replace).writeAll(disk.contents(of: from) ?? [], at: 0)

@@ -9,12 +9,7 @@ struct StateDecoder {
     private let symbols: Symbols
     private var ids: [RecordIndex] = []
     private var names: [NameIndex] = []
-    private var shapes: [KnownShape] = []
-
-    private struct KnownShape {
-        let type: NameIndex
-        let keys: [NameIndex]
-    }
+    private var shapes: [Shape] = []
 
     static func decode(
         _ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition]
@@ -62,23 +57,32 @@ struct StateDecoder {
             creation = next
             let shape = try readShape()
             let record = try readID()
-            guard restorer.snapshot.row(record) == nil else {
+            guard !restorer.exists(record) else {
                 throw MalformedEvent(message: "a record stands twice in the state")
             }
-            restorer.beginRecord(of: shape.type)
-            for key in shape.keys { restorer.set(key, try readValue()) }
+            restorer.beginRecord(shape)
+            for slot in shape.keys.indices { restorer.set(slot, try readValue()) }
             restorer.endRecord(record, creation: creation)
         }
     }
 
-    private mutating func readShape() throws(MalformedEvent) -> KnownShape {
+    private mutating func readShape() throws(MalformedEvent) -> Shape {
         let number = try reader.readNumber()
         guard number == 0 else { return try known(number, of: shapes, "shape") }
         let type = try readName()
         let count = try reader.readCount()
         var keys: [NameIndex] = []
-        for _ in 0..<count { keys.append(try readName()) }
-        let shape = KnownShape(type: type, keys: keys)
+        for _ in 0..<count {
+            let key = try readName()
+            if let last = keys.last {
+                guard
+                    symbols.nameText(last)
+                        .lexicographicallyPrecedes(symbols.nameText(key))
+                else { throw MalformedEvent(message: "the keys of a shape are out of order") }
+            }
+            keys.append(key)
+        }
+        let shape = restorer.shape(type: type, keys: keys)
         shapes.append(shape)
         return shape
     }
@@ -159,7 +163,7 @@ struct StateDecoder {
     private mutating func readDeleted() throws(MalformedEvent) {
         for _ in 0..<(try reader.readCount()) {
             let record = try readID()
-            guard restorer.snapshot.row(record) == nil else {
+            guard !restorer.exists(record) else {
                 throw MalformedEvent(message: "a record of the state is also deleted")
             }
             restorer.setDeleted(record)

@@ -13,12 +13,7 @@ struct RowBuilder {
 
     /// Starts from a row, whose type may change, or from a record without fields.
     mutating func begin(_ row: Row?, type: NameIndex, shapes: ShapeTable) {
-        tags.removeAll(keepingCapacity: true)
-        words.removeAll(keepingCapacity: true)
-        lists.removeAll(keepingCapacity: true)
-        text.removeAll(keepingCapacity: true)
-        isRewritten.removeAll(keepingCapacity: true)
-        source = nil
+        clear()
         guard let row else {
             shape = shapes.root(of: type)
             return
@@ -38,16 +33,36 @@ struct RowBuilder {
         }
     }
 
+    /// Starts a record that has every key of a shape, none of them with a value yet.
+    mutating func begin(_ shape: Shape) {
+        clear()
+        self.shape = shape
+        for _ in shape.keys { addSlot() }
+    }
+
+    private mutating func clear() {
+        tags.removeAll(keepingCapacity: true)
+        words.removeAll(keepingCapacity: true)
+        lists.removeAll(keepingCapacity: true)
+        text.removeAll(keepingCapacity: true)
+        isRewritten.removeAll(keepingCapacity: true)
+        source = nil
+    }
+
     /// The slot of a key, which the shape grows by if need be.
     mutating func slot(for key: NameIndex, shapes: ShapeTable) -> Int {
         guard let current = shape else { preconditionFailure("begin(_:type:shapes:) comes first") }
         if let slot = current.slot(of: key) { return slot }
         shape = shapes.growing(current, by: key)
+        addSlot()
+        return tags.count - 1
+    }
+
+    private mutating func addSlot() {
         tags.append(.absent)
         words.append(0)
         lists.append(nil)
         isRewritten.append(true)
-        return tags.count - 1
     }
 
     /// What a slot holds now, if it is a list.
@@ -84,7 +99,7 @@ struct RowBuilder {
             }
         }
         let header = RowHeader(
-            shape: shape, creation: creation, listCount: listCount, textCount: textCount)
+            shape: shape, slotCount: count, creation: creation, listCount: listCount, textCount: textCount)
         let wordCount = Row.tagWords(count) + count + ((textCount + 7) >> 3)
         let buffer = Row.create(minimumCapacity: wordCount) { _ in header }
         let row = unsafeDowncast(buffer, to: Row.self)

@@ -3,7 +3,7 @@ import HashTreeCollections
 /// Puts a snapshot together again, record by record, from what a checkpoint kept of it.
 ///
 /// First ``begin(sequence:schema:creationCount:)``; then for every record, in creation order,
-/// ``beginRecord(of:)``, ``set(_:_:)`` for each field and ``endRecord(_:creation:)``; the rest in
+/// ``beginRecord(_:)``, ``set(_:_:)`` for each field and ``endRecord(_:creation:)``; the rest in
 /// any order. The look-ups follow from the records as they come.
 package struct SnapshotRestorer {
     /// What is restored so far.
@@ -31,12 +31,16 @@ package struct SnapshotRestorer {
         snapshot.nextCreation = creationCount
     }
 
-    package mutating func beginRecord(of type: NameIndex) {
-        builder.begin(nil, type: type, shapes: snapshot.symbols.shapes)
+    /// The shape of records of a type with these keys, all different.
+    package func shape(type: NameIndex, keys: [NameIndex]) -> Shape {
+        let shapes = snapshot.symbols.shapes
+        return keys.reduce(shapes.root(of: type)) { shapes.growing($0, by: $1) }
     }
 
-    package mutating func set(_ key: NameIndex, _ value: Value) {
-        let slot = builder.slot(for: key, shapes: snapshot.symbols.shapes)
+    package mutating func beginRecord(_ shape: Shape) { builder.begin(shape) }
+
+    /// - Parameter slot: the place of the field's key in the shape.
+    package mutating func set(_ slot: Int, _ value: Value) {
         switch value {
         case .null: builder.set(slot, .null)
         case .bool(let value): builder.set(slot, value ? .true : .false)
@@ -57,6 +61,9 @@ package struct SnapshotRestorer {
         snapshot.recordCount += 1
         snapshot.indexes.update(record, old: nil, new: row)
     }
+
+    /// Whether a record has been restored.
+    package func exists(_ record: RecordIndex) -> Bool { snapshot.row(record) != nil }
 
     package mutating func setDeleted(_ record: RecordIndex) { snapshot.set(record, .nonexistent) }
 

@@ -1,0 +1,59 @@
+import EventLog
+import RelayStore
+
+/// What folding the log again says about one checkpoint.
+package struct CheckpointCheck: Sendable {
+    package enum Outcome: Sendable, Equatable {
+        /// The state is the one that the events lead to.
+        case right
+        /// The events lead to another state: the fold, or the checkpoint, is not to be trusted.
+        case differs(recorded: StateHash, refolded: StateHash)
+        /// Another fold version made it; it is not read.
+        case otherVersion
+        /// Its bytes are not what was written, or not the state that their hash is of.
+        case unreadable(String)
+    }
+
+    package let sequence: UInt64
+    package let outcome: Outcome
+}
+
+extension History {
+    /// Folds all events once more and compares with what the checkpoints say.
+    ///
+    /// Two builds agree on a log when one finds the other's checkpoints right; the first that
+    /// differs is the first result to look at.
+    /// - Parameter check: called for every checkpoint, in log order; returns false to stop.
+    package func checkCheckpoints(
+        _ check: (CheckpointCheck) -> Bool
+    ) throws(EventStoreError) {
+        let files = reader.checkpoints
+        let sequences = try onLog { () throws(LogError) in try files.sequences() }
+        let beginning = first == 1 ? Snapshot() : try snapshot(at: first - 1)
+        let replay = try Replay(reader, from: beginning, through: last)
+        for sequence in sequences where sequence >= beginning.sequence && sequence <= last {
+            try replay.advance(to: sequence)
+            let outcome = checkpoint(at: sequence, of: files, against: replay.snapshot)
+            guard check(CheckpointCheck(sequence: sequence, outcome: outcome)) else { return }
+        }
+    }
+
+    private func checkpoint(
+        at sequence: UInt64, of files: CheckpointFiles, against refolded: Snapshot
+    ) -> CheckpointCheck.Outcome {
+        do throws(LogError) {
+            let checkpoint = try files.checkpoint(at: sequence)
+            guard checkpoint.header.foldVersion == StateFormat.version else { return .otherVersion }
+            let recorded = StateHash(bytes: checkpoint.header.stateHash)
+            let hasher = SHA256()
+            hasher.update(checkpoint.payload)
+            guard hasher.finish() == recorded.bytes else {
+                return .unreadable("its state hash is not that of its bytes")
+            }
+            let hash = refolded.stateHash
+            return hash == recorded ? .right : .differs(recorded: recorded, refolded: hash)
+        } catch {
+            return .unreadable(error.damage?.reason ?? error.message)
+        }
+    }
+}
