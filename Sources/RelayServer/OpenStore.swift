@@ -9,7 +9,8 @@ final class OpenStore: Sendable {
     let storeID: String
     let snapshot: Snapshot
     let schemaService: SchemaService
-    private let file: FileJournal?
+    /// The journal, if it is one in files.
+    let file: FileJournal?
 
     private init(
         _ journal: any EventJournal, storeID: String, _ snapshot: Snapshot, _ schema: ServiceSchema
