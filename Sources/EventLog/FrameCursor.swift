@@ -98,7 +98,11 @@ final class FrameCursor {
             scanner.source, at: scanner.offset, fault: fault, nextSequence: expected)
         {
         case .clean, .torn: return true
-        case .damaged: return try passDamage(in: scanner, fault: fault ?? .magic, nextSegment: nil)
+        case .damaged:
+            // A writer may have appended between the scanner's look and this one, so that frames
+            // are seen behind one that was not there yet.
+            if case .frame = try scanner.peek() { return false }
+            return try passDamage(in: scanner, fault: fault ?? .magic, nextSegment: nil)
         }
     }
 

@@ -11,7 +11,7 @@ extension MutationSite {
         if directive.directive.argument("into") != nil, list == nil { return nil }
         check(list, holds: type)
         let parent = parent(holding: list, argument: "into", record: type.id)
-        let writes = writes(to: type, besides: parent, isNew: true)
+        let writes = writes(to: type, parent: parent, isNew: true)
         let given = Set(writes.map(\.key))
         let emptyLists = type.fields.filter {
             isLeaf($0) && $0.type.isNonNull && $0.type.listItem != nil && !given.contains($0.name)
@@ -42,7 +42,7 @@ extension MutationSite {
         guard let type = directive.storedType("type") else { return nil }
         let parent = parent(holding: nil, argument: "", record: type.id)
         let record = subject(type)
-        let writes = writes(to: type, besides: parent, isNew: false)
+        let writes = writes(to: type, parent: parent, isNew: false)
         let timestamps = type.fields.filter { $0.moment == .update }.map(\.name)
         var plan = MutationPlan(
             record: type.id, parent: parent.reference,
