@@ -44,17 +44,20 @@ actor GraphQLClient {
     private func initialise(_ server: ServerOptions, _ address: ServerAddress) async throws {
         let payload: JSONObject? = server.resolvedToken.map { ["token": .string($0)] }
         send(.connectionInit(payload: payload))
-        let messages = channel.makeAsyncIterator()
-        while let message = await messages.next() {
-            switch try ServerMessage(message.bytes) {
-            case .connectionAck:
-                reader = Task { await self.read() }
-                return
-            case .ping(let payload): send(.pong(payload: payload))
-            default: continue
-            }
+        for await message in channel where isAcknowledgement(message) {
+            reader = Task { await self.read() }
+            return
         }
         throw CommandFailure("\(address) closed the connection: \(closing).")
+    }
+
+    private func isAcknowledgement(_ message: WebSocketMessage) -> Bool {
+        switch try? ServerMessage(message.bytes) {
+        case .connectionAck?: return true
+        case .ping(let payload)?: send(.pong(payload: payload))
+        default: break
+        }
+        return false
     }
 
     private var closing: String { "\(channel.close ?? .abnormal)" }
@@ -84,21 +87,22 @@ actor GraphQLClient {
     }
 
     private func read() async {
-        for await message in channel {
-            guard let message = try? ServerMessage(message.bytes) else { continue }
-            switch message {
-            case .next(let id, let payload): operations[id]?.yield(.next(.object(payload)))
-            case .error(let id, let errors):
-                operations[id]?.yield(.failed(errors))
-                operations.removeValue(forKey: id)?.finish()
-            case .complete(let id): operations.removeValue(forKey: id)?.finish()
-            case .ping(let payload): send(.pong(payload: payload))
-            case .connectionAck, .pong: continue
-            }
-        }
+        for await message in channel { take(message) }
         let failure = CommandFailure("The server closed the connection: \(closing).")
         for operation in operations.values { operation.finish(throwing: failure) }
         operations = [:]
+    }
+
+    private func take(_ message: WebSocketMessage) {
+        switch try? ServerMessage(message.bytes) {
+        case .next(let id, let payload)?: operations[id]?.yield(.next(.object(payload)))
+        case .error(let id, let errors)?:
+            operations[id]?.yield(.failed(errors))
+            operations.removeValue(forKey: id)?.finish()
+        case .complete(let id)?: operations.removeValue(forKey: id)?.finish()
+        case .ping(let payload)?: send(.pong(payload: payload))
+        case .connectionAck?, .pong?, nil: break
+        }
     }
 
     /// Says goodbye and ends the connection.

@@ -45,6 +45,7 @@ struct ClientConnect {
         if !subprotocols.isEmpty { info.protocol = kept(subprotocols.joined(separator: ",")) }
         guard let wsi = lws_client_connect_via_info(&info) else { return false }
         endpoint.wsi = wsi
+        core.serviceLibraryTimers()
         return true
     }
 
@@ -75,15 +76,16 @@ extension LoopCore {
         if let vhost = clientVhosts[authorityFile] { return vhost }
         let table = ProtocolTable()
         libraryTables.append(table)
+        let isReadable = authorityFile.map { access($0, R_OK) == 0 } ?? true
         guard
-            authorityFile.map({ access($0, R_OK) == 0 }) ?? true,
+            isReadable,
             let vhost = makeClientVhost(
                 in: context, table: table, authorityFile: authorityFile)
         else {
             throw IOError(
                 code: .badCredentials,
-                message: "Could not connect to \(address): the authority file "
-                    + "\(authorityFile ?? "") cannot be read. Nothing was sent.")
+                message: "Could not connect to \(address): the certificates in "
+                    + "\(authorityFile ?? "the system's store") cannot be read. Nothing was sent.")
         }
         clientVhosts[authorityFile] = vhost
         return vhost

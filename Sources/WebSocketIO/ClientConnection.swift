@@ -12,6 +12,8 @@ final class ClientConnection: Endpoint {
     private let options: WebSocketClient.Options
     private let handler: any WebSocketHandler
     private var phase: Phase
+    /// What the server has picked.
+    private var subprotocol: String?
 
     /// - Parameter connected: called once, with the connection or with what prevented it.
     init(
@@ -56,7 +58,10 @@ final class ClientConnection: Endpoint {
         case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
             connectionFailed(
                 wsi, UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : count))
-        case LWS_CALLBACK_CLIENT_ESTABLISHED: open(wsi)
+        case LWS_CALLBACK_CLIENT_FILTER_PRE_ESTABLISH:
+            // The last moment at which the answer's fields can be read.
+            subprotocol = AnswerHeadReader(wsi: wsi).value(of: WSI_TOKEN_PROTOCOL)
+        case LWS_CALLBACK_CLIENT_ESTABLISHED: open()
         default:
             return handleWebSocket(
                 reason, wsi: wsi,
@@ -74,7 +79,6 @@ final class ClientConnection: Endpoint {
         case LWS_CALLBACK_CLIENT_RECEIVE_PONG: session.heardFromPeer()
         case LWS_CALLBACK_CLIENT_WRITEABLE: return session.writable(wsi)
         case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: session.peerCloses(bytes)
-        case LWS_CALLBACK_TIMER: return session.timerFired(wsi)
         case LWS_CALLBACK_CLIENT_CLOSED: session.libraryCloses(wsi)
         default: break
         }
@@ -108,12 +112,12 @@ final class ClientConnection: Endpoint {
         phase = .connecting(connected, timer)
     }
 
-    private func open(_ wsi: OpaquePointer) {
+    private func open() {
         guard case .connecting(let connected, let timer) = phase else { return }
         timer?.cancel()
         let connection = WebSocketConnection(
             id: id, peerAddress: address.host,
-            subprotocol: AnswerHeadReader(wsi: wsi).value(of: WSI_TOKEN_PROTOCOL), loop: core.loop)
+            subprotocol: subprotocol, loop: core.loop)
         let session = WebSocketSession(
             endpoint: self, connection: connection, handler: handler,
             framing: .library(isCompressed: false),

@@ -33,6 +33,7 @@ class Endpoint {
     final func abort() {
         guard let wsi else { return }
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+        core.serviceLibraryTimers()
     }
 }
 

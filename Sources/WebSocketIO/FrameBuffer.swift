@@ -30,10 +30,11 @@ final class FrameBuffer {
         return writeFramed(lws_write_protocol(rawValue: type), to: wsi)
     }
 
-    /// A ping without a payload.
+    /// A ping. It has a payload because the library says nothing of an empty pong.
     func writePing(to wsi: OpaquePointer) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         bytes.append(contentsOf: Self.headroom)
+        bytes.append(contentsOf: "keep-alive".utf8)
         return writeFramed(LWS_WRITE_PING, to: wsi)
     }
 

@@ -25,6 +25,8 @@ func makeContext(
     info.uid = -1
     info.pt_serv_buf_size = serviceBufferBytes
     info.max_http_header_data2 = 65_536  // our parser has the limit for requests
+    // For how long a peer may leave our close frame unanswered.
+    info.timeout_secs = 5
     var loops: UnsafeMutableRawPointer? = UnsafeMutableRawPointer(eventLoop)
     return withBoundedDescriptorTable {
         withUnsafeMutablePointer(to: &loops) { loops in
@@ -43,6 +45,7 @@ func makeClientVhost(
 ) -> OpaquePointer? {
     var info = lws_context_creation_info()
     info.port = CONTEXT_PORT_NO_LISTEN
+    info.options = UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
     info.protocols = UnsafePointer(table.entries)
     info.retry_and_idle_policy = idlePolicy
     return "client".withCString { name in

@@ -135,6 +135,12 @@ final class LoopCore {
         body(readBuffer)
     }
 
+    /// Makes the library look at its timers. It does so after each event of its own, so a timer that
+    /// is set in an event of ours would wait for the next of those.
+    func serviceLibraryTimers() {
+        lws_cancel_service(context)
+    }
+
     // MARK: - Endpoints
 
     func nextID() -> UInt64 {

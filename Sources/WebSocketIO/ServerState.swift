@@ -171,8 +171,11 @@ extension LoopCore {
         libraryTables.append(table)
         var info = lws_context_creation_info()
         info.port = CONTEXT_PORT_NO_LISTEN_SERVER
+        info.options = UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
         info.protocols = UnsafePointer(table.entries)
         info.retry_and_idle_policy = idlePolicy
+        let files = [identity.certificateFile, identity.keyFile]
+        guard files.allSatisfy({ access($0, R_OK) == 0 }) else { throw badIdentity(identity) }
         let vhost = withCStrings(
             "tls", "http/1.1", identity.certificateFile, identity.keyFile
         ) { name, applications, certificate, key in
@@ -183,7 +186,11 @@ extension LoopCore {
             return lws_create_vhost(context, &info)
         }
         if let vhost { return vhost }
-        throw IOError(
+        throw badIdentity(identity)
+    }
+
+    private func badIdentity(_ identity: HTTPServer.TLSIdentity) -> IOError {
+        IOError(
             code: .badCredentials,
             message: "Could not serve TLS with certificate \(identity.certificateFile) and key "
                 + "\(identity.keyFile): they cannot be read or do not belong together. "

@@ -45,7 +45,6 @@ final class ServerWebSocket: Endpoint, ServerPeer {
         case LWS_CALLBACK_RECEIVE_PONG: session?.heardFromPeer()
         case LWS_CALLBACK_SERVER_WRITEABLE: return session?.writable(wsi) ?? -1
         case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: session?.peerCloses(bytes)
-        case LWS_CALLBACK_TIMER: return session?.timerFired(wsi) ?? -1
         case LWS_CALLBACK_CLOSED: session?.libraryCloses(wsi)
         case LWS_CALLBACK_ESTABLISHED: open()
         case LWS_CALLBACK_CONFIRM_EXTENSION_OKAY: return confirmCompression()

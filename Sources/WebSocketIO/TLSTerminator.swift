@@ -41,6 +41,7 @@ final class TLSTerminator: Endpoint {
         info.opaque = opaque
         if let wsi = lws_adopt_descriptor_vhost_via_info(&info) {
             self.wsi = wsi
+            core.serviceLibraryTimers()
             updateWatching()
         } else {
             libraryDestroyed()

@@ -42,7 +42,7 @@ package final class WebSocketChannel: AsyncSequence, Sendable {
 
         /// The next message; nil when the connection has ended and all have been taken, or when the
         /// task is cancelled.
-        package func next() async -> WebSocketMessage? { await inbox.next() }
+        package mutating func next() async -> WebSocketMessage? { await inbox.next() }
     }
 }
 

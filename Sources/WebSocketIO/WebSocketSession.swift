@@ -40,6 +40,10 @@ final class WebSocketSession {
     /// Whether the close frame, ours or the peer's, is with the library: nothing more is sent.
     private var isEnding = false
     private var ending: WebSocketClose?
+    private var hasToldOwner = false
+    /// When a peer that has been given up is not waited for any more.
+    private var abortTime: Int64?
+    private static let patienceMilliseconds: Int64 = 30_000
 
     init(
         endpoint: Endpoint, connection: WebSocketConnection, handler: any WebSocketHandler,
@@ -164,7 +168,7 @@ final class WebSocketSession {
         if !writeQueue(to: wsi) { return -1 }
         if queue.isEmpty, blockedSince == nil {
             if localClose != nil { return endNow(wsi) }
-            if wasBlocked { handler.drained(connection) }
+            if wasBlocked, !hasToldOwner { handler.drained(connection) }
         }
         return 0
     }
@@ -239,18 +243,15 @@ final class WebSocketSession {
         return -1
     }
 
-    /// Closes with 1013 although the socket is full: the frame goes out if the peer reads on soon.
+    /// Leaves a peer that is too slow, with 1013: its owner is rid of it at once, and the close frame
+    /// waits for a while for the peer to read on.
     private func giveUp(reason: String) {
-        guard !isEnding, let wsi = endpoint.wsi else { return }
         dropQueue()
-        localClose = WebSocketClose(code: 1_013, reason: reason)
-        // The only callback that comes to a connection which is not writable.
-        lws_set_timer_usecs(wsi, 1)
-    }
-
-    /// The callback asked for by `giveUp`. Returns a callback's answer.
-    func timerFired(_ wsi: OpaquePointer) -> Int32 {
-        endNow(wsi)
+        let close = localClose ?? WebSocketClose(code: 1_013, reason: reason)
+        localClose = close
+        abortTime = monotonicMilliseconds() + Self.patienceMilliseconds
+        tellOwner(close)
+        requestFlush()
     }
 
     /// The library has closed the connection. When neither side asked for that, the library did,
@@ -269,8 +270,14 @@ final class WebSocketSession {
     func ended() {
         dropQueue()
         isEnding = true
+        tellOwner(ending ?? .abnormal)
+    }
+
+    private func tellOwner(_ close: WebSocketClose) {
+        if hasToldOwner { return }
+        hasToldOwner = true
         connection.session.value = nil
-        handler.closed(ending ?? .abnormal, on: connection)
+        handler.closed(close, on: connection)
     }
 
     private func dropQueue() {
@@ -282,6 +289,10 @@ final class WebSocketSession {
 
     func sweep(now: Int64) {
         guard !isEnding, let wsi = endpoint.wsi else { return }
+        if let abortTime {
+            if now >= abortTime { abort() }
+            return
+        }
         if let blockedSince, now - blockedSince >= limits.writeStuckMilliseconds {
             giveUp(reason: "Too slow: nothing was taken for a while")
             return

@@ -212,6 +212,13 @@ final class RawClient {
         return Frame(opcode: head[0] & 0xF, isFinal: head[0] & 0x80 != 0, payload: payload)
     }
 
+    /// Reads a close frame, answers it, and returns its code.
+    func readClose() async throws -> Int? {
+        let close = try await readFrame()
+        try await send(frame: Frame(opcode: 8, payload: close.payload))
+        return close.closeCode
+    }
+
     /// Reads frames up to the one that ends a message, and joins their payloads.
     func readMessage(within limit: Duration = .seconds(10)) async throws -> Frame {
         var message = try await readFrame(within: limit)
@@ -230,3 +237,28 @@ final class RawClient {
 #else
     private let doNotWait = MSG_DONTWAIT
 #endif
+
+/// A port on which connections are made by the system and heard by nobody.
+final class DeafListener {
+    let port: Int
+    private let descriptor: Int32
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = self.descriptor
+        let failure = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) | listen(descriptor, 16)
+                    | getsockname(descriptor, $0, &length)
+            }
+        }
+        if failure != 0 { throw RawClient.Failure(description: "no listening socket") }
+        port = Int(in_port_t(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
+}

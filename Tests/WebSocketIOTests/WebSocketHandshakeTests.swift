@@ -52,7 +52,8 @@ struct WebSocketHandshakeTests {
                 "Sec-WebSocket-Protocol: echo" + String(repeating: ", x", count: 100)
             ]), 400
         ),
-        (RawClient.handshake().replacing("GET", with: "POST"), 400),
+        (RawClient.handshake().replacing("GET", with: "POST"), 411),
+        (RawClient.handshake().replacing("GET", with: "DELETE"), 400),
         (RawClient.handshake().replacing("HTTP/1.1", with: "HTTP/1.0"), 400),
     ])
     func refusesWithARealStatus(_ handshake: String, _ status: Int) async throws {

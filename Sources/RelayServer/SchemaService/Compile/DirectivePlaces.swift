@@ -8,10 +8,7 @@ struct DirectivePlaces {
     func check() {
         for type in types.schema.types where type.origin == .document {
             let owner = Owner(type, types)
-            for field in type.fields {
-                check(field, of: type, owner)
-                checkTogether(field, of: type)
-            }
+            for field in type.fields { check(field, of: type, owner) }
         }
     }
 
@@ -36,37 +33,52 @@ struct DirectivePlaces {
     }
 
     private func check(_ field: SchemaField, of type: NamedType, _ owner: Owner) {
+        var sources: [ServiceDirective] = []
         for directive in field.applied(among: ServiceDirective.allCases) {
-            let (owners, place): ([Owner], String) =
-                switch directive {
-                case .unique, .now, .count:
-                    ([.record], "a type that implements Node")
-                case .lookup, .list:
-                    (
-                        [.record, .query, .subscription],
-                        "the query type, the subscription type or a type that implements Node"
-                    )
-                case .create, .update, .delete, .link, .unlink:
-                    ([.mutation], "the mutation type")
-                case .on, .live:
-                    ([.subscription], "the subscription type")
-                }
-            guard !owners.contains(owner), let applied = field.applied(directive) else { continue }
+            let place = place(of: directive)
+            if place.owners.contains(owner) {
+                if directive.isSource { sources.append(directive) }
+            } else if let applied = field.applied(directive) {
+                mistakes.report(
+                    """
+                    @\(directive.rawValue) means nothing on "\(type.name).\(field.name)": it stands \
+                    on fields of \(place.description). Remove it.
+                    """, at: applied.location)
+            }
+        }
+        if sources.count > 1, let second = field.applied(sources[1]) {
+            let names = sources.map { "@\($0.rawValue)" }.joined(separator: " and ")
             mistakes.report(
-                """
-                @\(directive.rawValue) means nothing on "\(type.name).\(field.name)": it stands on \
-                fields of \(place). Remove it.
-                """, at: applied.location)
+                "\"\(type.name).\(field.name)\" has \(names). Keep one of them.",
+                at: second.location)
         }
     }
 
-    /// At most one directive says where a value comes from.
-    private func checkTogether(_ field: SchemaField, of type: NamedType) {
-        let sources = field.applied(
-            among: ServiceDirective.finding + ServiceDirective.mutating + [.on])
-        guard sources.count > 1, let second = field.applied(sources[1]) else { return }
-        let names = sources.map { "@\($0.rawValue)" }.joined(separator: " and ")
-        mistakes.report(
-            "\"\(type.name).\(field.name)\" has \(names). Keep one of them.", at: second.location)
+    private func place(
+        of directive: ServiceDirective
+    ) -> (owners: [Owner], description: String) {
+        switch directive {
+        case .unique, .now, .count:
+            ([.record], "a type that implements Node")
+        case .lookup, .list:
+            (
+                [.record, .query, .subscription],
+                "the query type, the subscription type or a type that implements Node"
+            )
+        case .create, .update, .delete, .link, .unlink:
+            ([.mutation], "the mutation type")
+        case .on, .live:
+            ([.subscription], "the subscription type")
+        }
+    }
+}
+
+extension ServiceDirective {
+    /// Says where a field's value comes from, of which there is one place.
+    fileprivate var isSource: Bool {
+        switch self {
+        case .lookup, .list, .count, .create, .update, .delete, .link, .unlink, .on: true
+        case .unique, .now, .live: false
+        }
     }
 }

@@ -38,9 +38,8 @@ extension FieldCompiler {
             guard let part = parts.first(where: { $0.name == field.name }) else {
                 mistakes.report(
                     """
-                    "\(type.name).\(field.name)" cannot be filled: "\(type.name)" has \
-                    \(parts.map(\.name).joined(separator: ", ")). Remove it; counts are fields with \
-                    @count of the type that has the connection.
+                    "\(type.name).\(field.name)" cannot be filled. What can be: \
+                    \(parts.map(\.name).joined(separator: ", ")). Remove it.
                     """, at: field.location)
                 continue
             }

@@ -107,24 +107,24 @@ struct FieldCompiler {
 
     private func reportUnstorable(_ field: SchemaField, of type: NamedType) {
         let named = schema[field.namedType]
-        let advice =
+        let reason =
             switch ConnectionShape(named) {
             case let shape? where !shape.missing.isEmpty:
-                "As a connection it lacks \(shape.missing)."
+                "connection \"\(named.name)\" lacks \(shape.missing)."
             case _? where field.type.listItem != nil:
-                "A list of connections cannot be stored. Write: \(field.name): \(named.name)"
+                "it is a list of connections. Write: \(field.name): \(named.name)"
             case _ where field.type.listItem?.listItem != nil:
-                "Lists of lists of records cannot be stored. Write: \(field.name): [\(named.name)!]!"
+                "it is a list of lists. Write: \(field.name): [\(named.name)!]!"
             case _ where named.kind.isAbstract:
-                "All types it can be must implement Node."
+                "\"\(named.name)\" can be a type that does not implement Node."
             default:
-                "Write: type \(named.name) implements Node { id: ID! … }"
+                """
+                "\(named.name)" is no scalar, no enum, no connection, and does not implement Node. \
+                Write: type \(named.name) implements Node { id: ID! … }
+                """
             }
         mistakes.report(
-            """
-            "\(type.name).\(field.name)" cannot be stored: "\(named.name)" is neither a scalar, \
-            an enum, a type that implements Node nor a connection. \(advice)
-            """, at: field.typeLocation)
+            "\"\(type.name).\(field.name)\" cannot be stored: \(reason)", at: field.typeLocation)
     }
 
     /// @unique and @now.
@@ -177,8 +177,8 @@ struct FieldCompiler {
         guard !found.isEmpty, field.type.listItem == nil else {
             directive.report(
                 """
-                It finds one record, and "\(type.name).\(field.name)" is \
-                \(schema.print(field.type)). Its type must be one that implements Node.
+                "\(type.name).\(field.name)" is \(schema.print(field.type)), and what is found is one \
+                record. Its type must implement Node.
                 """)
             return nil
         }
@@ -188,8 +188,8 @@ struct FieldCompiler {
         else {
             directive.report(
                 """
-                It takes exactly one argument, the id or unique value of the record. Write: \
-                \(field.name)(id: ID!): \(named) @lookup
+                "\(type.name).\(field.name)" must have one argument, the id or unique value of the \
+                record. Write: \(field.name)(id: ID!): \(named) @lookup
                 """)
             return nil
         }

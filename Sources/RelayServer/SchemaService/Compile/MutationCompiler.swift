@@ -43,10 +43,10 @@ struct MutationCompiler {
                 }
             guard let plan else { continue }
             fill(site, with: plan)
+            guard let makeHandler = plan.makeHandler else { continue }
             definitions[field.name] = MutationDefinition(
                 field: field, input: site.input, payload: site.payload,
-                references: plan.references, subject: plan.subject,
-                makeHandler: plan.makeHandler)
+                references: plan.references, subject: plan.subject, makeHandler: makeHandler)
         }
         for (type, parts) in parts {
             resolvers[type] = parts.mapValues { part in { _ in .payloadPart(part) } }
@@ -80,7 +80,8 @@ struct MutationPlan {
     var hasEdge = true
     var references: [String: [TypeID]]
     var subject: String?
-    var makeHandler: @Sendable (Symbols) -> any MutationHandler
+    /// Nil when something is missing; the payload can be checked all the same.
+    var makeHandler: (@Sendable (Symbols) -> any MutationHandler)?
 }
 
 /// An input field that names a record, before the store's numbers are known.

@@ -11,7 +11,7 @@ extension MutationSite {
         if directive.directive.argument("into") != nil, list == nil { return nil }
         check(list, holds: type)
         let parent = parent(holding: list, argument: "into", record: type.id)
-        let writes = writes(to: type, besides: [parent?.input].compactMap { $0 }, isNew: true)
+        let writes = writes(to: type, parent: parent, isNew: true)
         let given = Set(writes.map(\.key))
         let emptyLists = type.fields.filter {
             isLeaf($0) && $0.type.isNonNull && $0.type.listItem != nil && !given.contains($0.name)
@@ -22,40 +22,40 @@ extension MutationSite {
         }.map(\.name)
         requireNonNullFields(of: type, given: given.union(emptyLists).union(timestamps))
 
-        let types = types
-        return MutationPlan(
-            record: type.id, parent: parent, edge: list?.edge,
-            references: references([parent], writes), subject: nil
-        ) { symbols in
+        var plan = MutationPlan(
+            record: type.id, parent: parent.reference, edge: list?.edge,
+            references: references([parent.reference], writes))
+        plan.makeHandler = { [types] symbols in
             CreateMutation(
                 type: type.name, writes: writes.map { $0.write(types, symbols) },
                 emptyLists: emptyLists, timestamps: timestamps,
                 list: list.map { MutatedList($0, symbols) },
                 payload: PayloadSource(
-                    parent: parent?.finder(types, symbols),
+                    parent: parent.reference?.finder(types, symbols),
                     list: list.flatMap { $0.edge == nil ? nil : symbols.name($0.name) },
                     isDeletion: false))
         }
+        return plan
     }
 
     func update() -> MutationPlan? {
         guard let type = directive.storedType("type") else { return nil }
         let parent = parent(holding: nil, argument: "", record: type.id)
-        let writes = writes(
-            to: type, besides: ["id"] + [parent?.input].compactMap { $0 }, isNew: false)
-        guard let record = subject(type) else { return nil }
+        let record = subject(type)
+        let writes = writes(to: type, parent: parent, isNew: false)
         let timestamps = type.fields.filter { $0.moment == .update }.map(\.name)
-        let types = types
-        return MutationPlan(
-            record: type.id, parent: parent,
-            references: references([record, parent], writes), subject: record.input
-        ) { symbols in
+        var plan = MutationPlan(
+            record: type.id, parent: parent.reference,
+            references: references([record, parent.reference], writes), subject: "id")
+        guard let record else { return plan }
+        plan.makeHandler = { [types] symbols in
             UpdateMutation(
                 type: type.name, record: record.finder(types, symbols),
                 writes: writes.map { $0.write(types, symbols) }, timestamps: timestamps,
                 payload: PayloadSource(
-                    parent: parent?.finder(types, symbols), list: nil, isDeletion: false))
+                    parent: parent.reference?.finder(types, symbols), list: nil, isDeletion: false))
         }
+        return plan
     }
 
     func delete() -> MutationPlan? {
@@ -64,18 +64,19 @@ extension MutationSite {
         if directive.directive.argument("from") != nil, list == nil { return nil }
         check(list, holds: type)
         let parent = parent(holding: list, argument: "from", record: nil)
-        guard let record = subject(type) else { return nil }
-        rejectOthers(than: [record.input] + [parent?.input].compactMap { $0 })
-        let types = types
-        return MutationPlan(
-            record: nil, parent: parent,
-            references: references([record, parent], []), subject: record.input
-        ) { symbols in
+        let record = subject(type)
+        rejectOthers(than: "id", parent)
+        var plan = MutationPlan(
+            record: nil, parent: parent.reference,
+            references: references([record, parent.reference], []), subject: "id")
+        guard let record else { return plan }
+        plan.makeHandler = { [types] symbols in
             DeleteMutation(
                 record: record.finder(types, symbols), list: list.map { MutatedList($0, symbols) },
                 payload: PayloadSource(
-                    parent: parent?.finder(types, symbols), list: nil, isDeletion: true))
+                    parent: parent.reference?.finder(types, symbols), list: nil, isDeletion: true))
         }
+        return plan
     }
 
     func link(_ action: LinkMutation.Action) -> MutationPlan? {
@@ -84,12 +85,11 @@ extension MutationSite {
         let child = reference(
             "child", to: schema[list.node].name, types.recordTypes(of: list.node))
         guard let parent, let child else { return nil }
-        rejectOthers(than: [parent.input, child.input])
-        let types = types
-        return MutationPlan(
+        rejectOthers(than: child.input, .named(parent))
+        var plan = MutationPlan(
             record: list.node, parent: parent, edge: list.edge, hasEdge: action == .link,
-            references: references([parent, child], []), subject: child.input
-        ) { symbols in
+            references: references([parent, child], []), subject: child.input)
+        plan.makeHandler = { [types] symbols in
             let parent = parent.finder(types, symbols)
             let hasEdge = action == .link && list.edge != nil
             return LinkMutation(
@@ -99,6 +99,7 @@ extension MutationSite {
                     parent: parent, list: hasEdge ? symbols.name(list.name) : nil,
                     isDeletion: false))
         }
+        return plan
     }
 
     // MARK: Checks

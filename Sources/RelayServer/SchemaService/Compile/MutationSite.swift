@@ -83,10 +83,10 @@ struct MutationSite {
     ) -> RecordReference? {
         guard let inputField = input.inputField(name) else {
             let near = nearest(name, among: input.inputFields.map(\.name))
+            let advice = near.isEmpty ? " Write in it: \(name): ID!" : near
             directive.report(
                 """
-                Input "\(input.name)" has no field "\(name)" to name a \(typeName) with.\(near) \
-                Write in it: \(name): ID!
+                Input "\(input.name)" has no field "\(name)" to name a \(typeName) with.\(advice)
                 """, at: location)
             return nil
         }
@@ -108,7 +108,7 @@ struct MutationSite {
     /// - Parameters:
     ///   - list: the list that is added to or taken from, if there is one.
     ///   - record: the type of the mutation's own record, as far as the payload shows it.
-    func parent(holding list: ListField?, argument: String, record: TypeID?) -> RecordReference? {
+    func parent(holding list: ListField?, argument: String, record: TypeID?) -> Parent {
         guard let (name, location) = directive.string("parent") else {
             if let list {
                 directive.report(
@@ -116,8 +116,9 @@ struct MutationSite {
                     "\(argument)" needs to know which \(list.owner.name) is meant. Write: \
                     parent: "\(list.owner.name.prefix(1).lowercased() + list.owner.name.dropFirst())Id"
                     """)
+                return .unclear
             }
-            return nil
+            return .none
         }
         guard let type = list?.owner ?? payloadParent(named: Self.stem(name), besides: record)
         else {
@@ -126,9 +127,31 @@ struct MutationSite {
                 Nothing says what record "\(name)" names. Give "\(payload.name)" one field of its \
                 type, or leave out "parent".
                 """, at: location)
-            return nil
+            return .unclear
         }
         return reference("parent", to: type.name, [type.id], mayBeOptional: true)
+            .map(Parent.named) ?? .unclear
+    }
+
+    /// The record that an input's `parent` field names.
+    enum Parent {
+        case none
+        case named(RecordReference)
+        /// There is meant to be one, and why it cannot be told has been reported.
+        case unclear
+
+        var reference: RecordReference? {
+            if case .named(let reference) = self { reference } else { nil }
+        }
+
+        /// Whether this input field may be the one that names it.
+        func mayBe(_ inputField: SchemaInputValue) -> Bool {
+            switch self {
+            case .none: false
+            case .named(let reference): reference.input == inputField.name
+            case .unclear: inputField.name.hasSuffix("Id")
+            }
+        }
     }
 
     private func payloadParent(named name: String, besides record: TypeID?) -> NamedType? {
@@ -146,9 +169,10 @@ struct MutationSite {
     }
 
     /// Reports input fields without a meaning.
-    func rejectOthers(than known: [String]) {
+    func rejectOthers(than subject: String, _ parent: Parent) {
         for inputField in input.inputFields
-        where inputField.name != "clientMutationId" && !known.contains(inputField.name) {
+        where ![subject, "clientMutationId"].contains(inputField.name) && !parent.mayBe(inputField)
+        {
             mistakes.report(
                 """
                 @\(kind.rawValue) does nothing with "\(input.name).\(inputField.name)". Remove it.

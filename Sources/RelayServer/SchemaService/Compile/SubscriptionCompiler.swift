@@ -66,7 +66,7 @@ struct SubscriptionCompiler {
     ) -> SubscriptionSourceMaker? {
         let names = directive.strings("mutations")
         if names.isEmpty {
-            directive.report("It names no mutation. Write: @on(mutations: [\"…\"])")
+            directive.report("No mutation is named. Write: @on(mutations: [\"…\"])")
         }
         let roots = types.schema.rootType(of: .mutation)?.fields.map(\.name) ?? []
         var told: [MutationDefinition] = []

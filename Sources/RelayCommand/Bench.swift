@@ -1,0 +1,53 @@
+import ArgumentParser
+import Foundation
+import RelayJSON
+
+/// `relay bench`: what a user can measure on their own machine.
+struct Bench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measure this machine and this build.",
+        subcommands: [BenchQuery.self])
+}
+
+/// How measures are shown.
+struct MeasureOptions: ParsableArguments {
+    @Flag(help: "One JSON object a line and measure.")
+    var json = false
+
+    /// Prints one measure with what it was taken with.
+    func report(_ measure: String, _ value: Double, _ unit: String, _ taken: JSONObject = [:]) {
+        let rounded = Self.rounded(value)
+        guard json else {
+            let note = taken.map { "\($0.key) \($0.value.text)" }.joined(separator: ", ")
+            print("\(measure)  \(rounded) \(unit)" + (note.isEmpty ? "" : "  (\(note))"))
+            return
+        }
+        var object: JSONObject = [
+            "measure": .string(measure), "value": .double(rounded), "unit": .string(unit),
+        ]
+        for (key, value) in taken { object[key] = value }
+        print(JSONValue.object(object).text)
+    }
+
+    /// Four significant digits.
+    private static func rounded(_ value: Double) -> Double {
+        guard value > 0 else { return value }
+        let scale = pow(10, 3 - floor(log10(value)))
+        return (value * scale).rounded() / scale
+    }
+}
+
+/// The median time of one call, in microseconds, over several runs of as many calls as fill a run.
+func medianMicroseconds(runs: Int, _ body: () throws -> Void) rethrows -> Double {
+    let clock = ContinuousClock()
+    let first = try clock.measure { try body() }
+    let runLength = Duration.milliseconds(60)
+    let calls = max(1, Int(runLength / max(first, .nanoseconds(100))))
+    var times: [Double] = []
+    for _ in 0..<(runs + 1) {
+        let time = try clock.measure { for _ in 0..<calls { try body() } }
+        times.append(time / .microseconds(1) / Double(calls))
+    }
+    times.removeFirst()  // warming up
+    return times.sorted()[runs / 2]
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import RelayJSON
+import RelayServer
+
+/// `relay bench query`: what one query costs, step by step.
+struct BenchQuery: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Measure one query on records in memory.",
+        discussion: """
+            request_us: parse, validate, plan, execute and write, nothing cached. request_cached_us: \
+            the same once the server has seen the query. execute_us: execute and write alone. \
+            parse_us: parse alone.
+            """)
+
+    @Option(help: ArgumentHelp("The schema, in SDL.", valueName: "file"))
+    var schema: String
+
+    @Option(help: ArgumentHelp("The records, one a line.", valueName: "file"))
+    var seed: String
+
+    @Option(help: ArgumentHelp("The query.", valueName: "file"))
+    var document: String
+
+    @Option(help: ArgumentHelp("Runs; the median is shown.", valueName: "n"))
+    var runs = 7
+
+    @OptionGroup var measures: MeasureOptions
+
+    func validate() throws {
+        if runs < 5 { throw ValidationError("--runs must be at least 5.") }
+    }
+
+    func run() async throws {
+        let text = String(decoding: try readFile(document, "query"), as: UTF8.self)
+        let benchmark = try QueryBenchmark(
+            schema: String(decoding: try readFile(schema, "schema"), as: UTF8.self),
+            seed: try readFile(seed, "seed"), document: text)
+        let bytes = try benchmark.request().count
+        let taken: JSONObject = ["resultBytes": .int(Int64(bytes)), "runs": .int(Int64(runs))]
+        let prepared = try benchmark.prepare()
+        let cached = benchmark.cachedRequest()
+        func report(_ measure: String, _ body: () throws -> Void) rethrows {
+            measures.report(measure, try medianMicroseconds(runs: runs, body), "us", taken)
+        }
+        try report("request_us") { _ = try benchmark.request() }
+        try report("request_cached_us") { _ = try cached() }
+        report("execute_us") { _ = benchmark.execute(prepared) }
+        try report("parse_us") { _ = try benchmark.parse() }
+    }
+}

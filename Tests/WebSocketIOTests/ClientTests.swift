@@ -1,0 +1,263 @@
+import Testing
+import WebSocketIO
+
+@Suite(.timeLimit(.minutes(1)))
+struct ClientTests {
+    private func address(_ server: TestServer, path: String = "/") -> ServerAddress {
+        ServerAddress(host: "127.0.0.1", port: server.port, path: path)
+    }
+
+    // MARK: - WebSocket
+
+    @Test func connectsSendsHeadersAndExchangesMessages() async throws {
+        try await TestServer.run { server in
+            let channel = try await WebSocketChannel.connect(
+                to: address(server, path: "/graphql?x=1"),
+                WebSocketClient.Options(
+                    subprotocols: ["other", "graphql-transport-ws"],
+                    headers: ["authorization": "Bearer T"]),
+                on: server.loop)
+            #expect(channel.connection.subprotocol == "graphql-transport-ws")
+            let request = try #require(server.handler.now.upgrades.first)
+            #expect(request.path == "/graphql")
+            #expect(request.queryValue("x") == "1")
+            #expect(request.headers["authorization"] == "Bearer T")
+            #expect(request.headers["host"] == "127.0.0.1:\(server.port)")
+
+            var messages = channel.makeAsyncIterator()
+            for size in [0, 1, 126, 65_536, 1_000_000] {
+                let payload = [UInt8](repeating: 0x61, count: size)
+                channel.connection.send(OutgoingMessage(.text, payload), prefix: Array("p".utf8))
+                let echo = await messages.next()
+                #expect(echo == WebSocketMessage(.text, Array("p".utf8) + payload), "\(size) bytes")
+            }
+            channel.connection.close(code: 4_000, reason: "enough")
+            #expect(await messages.next() == nil)
+            #expect(channel.close == WebSocketClose(code: 4_000, reason: "enough"))
+            await eventually {
+                server.handler.now.closes
+                    == [WebSocketClose(code: 4_000, reason: "enough", isFromPeer: true)]
+            }
+        }
+    }
+
+    @Test func hearsTheServersCloseCode() async throws {
+        let handler = RecordingHandler(onOpen: { $0.close(code: 4_403, reason: "Forbidden") })
+        try await TestServer.run(handler: handler) { server in
+            let channel = try await WebSocketChannel.connect(to: address(server), on: server.loop)
+            for await _ in channel {}
+            #expect(
+                channel.close == WebSocketClose(code: 4_403, reason: "Forbidden", isFromPeer: true))
+        }
+    }
+
+    @Test func aRefusedHandshakeSaysItsStatus() async throws {
+        let handler = RecordingHandler(refusing: { _ in HTTPResponse(status: 401, text: "No.") })
+        try await TestServer.run(handler: handler) { server in
+            let error = await #expect(throws: IOError.self) {
+                try await WebSocketChannel.connect(to: address(server), on: server.loop)
+            }
+            #expect(error?.code == .handshakeRefused(status: 401))
+            #expect(error?.message.contains("127.0.0.1:\(server.port)") == true)
+        }
+    }
+
+    @Test func aRefusedConnectionIsAnError() async throws {
+        try await TestServer.run { server in
+            let port = server.port
+            await server.server.stop(within: .seconds(1))
+            let error = await #expect(throws: IOError.self) {
+                try await WebSocketChannel.connect(
+                    to: ServerAddress(host: "127.0.0.1", port: port), on: server.loop)
+            }
+            #expect(error?.code == .cannotConnect)
+            let httpError = await #expect(throws: IOError.self) {
+                try await HTTPClient.send(
+                    to: ServerAddress(host: "127.0.0.1", port: port), on: server.loop)
+            }
+            #expect(httpError?.code == .cannotConnect)
+        }
+    }
+
+    @Test func aServerThatSaysNothingIsGivenUp() async throws {
+        // It listens and never accepts.
+        let deaf = try DeafListener()
+        let loop = try IOLoop.start()
+        let address = ServerAddress(host: "127.0.0.1", port: deaf.port)
+        var options = WebSocketClient.Options()
+        options.connectTimeout = .milliseconds(200)
+        let error = await #expect(throws: IOError.self) {
+            try await WebSocketChannel.connect(to: address, options, on: loop)
+        }
+        #expect(error?.code == .timedOut)
+        var httpOptions = HTTPClient.Options()
+        httpOptions.timeout = .milliseconds(200)
+        let httpError = await #expect(throws: IOError.self) {
+            try await HTTPClient.send(to: address, httpOptions, on: loop)
+        }
+        #expect(httpError?.code == .timedOut)
+        await loop.stop()
+    }
+
+    @Test func aSlowTakerPausesTheServerAndLosesNothing() async throws {
+        let count = 5_000
+        let handler = RecordingHandler(onOpen: { connection in
+            for index in 0..<count {
+                connection.send(
+                    OutgoingMessage(.binary, [UInt8](repeating: UInt8(index % 251), count: 10_000)))
+            }
+        })
+        try await TestServer.run({ $0.maxQueuedBytes = 1 << 30 }, handler: handler) { server in
+            let channel = try await WebSocketChannel.connect(
+                to: address(server), capacity: 4, on: server.loop)
+            // While nobody takes anything, the server keeps what the network does not hold.
+            await eventually { (handler.now.connections.first?.queuedBytes ?? 0) > 10_000_000 }
+            var index = 0
+            for await message in channel {
+                if message.bytes.count != 10_000 || message.bytes[0] != UInt8(index % 251) {
+                    Issue.record("message \(index) is not as it was sent")
+                    break
+                }
+                index += 1
+                if index == count { break }
+            }
+            #expect(index == count)
+        }
+    }
+
+    @Test func aCancelledTakerGetsNothing() async throws {
+        try await TestServer.run { server in
+            let channel = try await WebSocketChannel.connect(to: address(server), on: server.loop)
+            let taker = Task {
+                var messages = channel.makeAsyncIterator()
+                return await messages.next()
+            }
+            taker.cancel()
+            #expect(await taker.value == nil)
+        }
+    }
+
+    // MARK: - HTTP
+
+    @Test func sendsRequestsAndReadsAnswers() async throws {
+        let handler = RecordingHandler(onRequest: { request, responder in
+            responder.respond(
+                HTTPResponse(
+                    status: 418, headers: ["content-type": "application/json"],
+                    body: Array(request.method.utf8) + request.body))
+        })
+        try await TestServer.run(handler: handler) { server in
+            let plain = try await HTTPClient.send(
+                to: address(server, path: "/healthz"), on: server.loop)
+            #expect(plain.status == 418)
+            #expect(plain.headers["content-type"] == "application/json")
+            #expect(plain.body == Array("GET".utf8))
+
+            let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0) }
+            let posted = try await HTTPClient.send(
+                "POST", to: address(server), headers: ["x-a": "b"], body: body, on: server.loop)
+            #expect(posted.body == Array("POST".utf8) + body)
+            #expect(handler.now.requests.last?.headers["x-a"] == "b")
+
+            let empty = try await HTTPClient.send(
+                "POST", to: address(server), body: [], on: server.loop)
+            #expect(empty.body == Array("POST".utf8))
+        }
+    }
+
+    @Test func readsChunkedAnswers() async throws {
+        let handler = RecordingHandler(onRequest: { _, responder in
+            let stream = responder.startStream(headers: [:], onClose: {})
+            for index in 0..<100 { stream?.write(Array("\(index),".utf8)) }
+            stream?.finish()
+        })
+        try await TestServer.run(handler: handler) { server in
+            let answer = try await HTTPClient.send(to: address(server), on: server.loop)
+            #expect(
+                String(decoding: answer.body, as: UTF8.self)
+                    == (0..<100).map { "\($0)," }.joined())
+        }
+    }
+
+    @Test func anAnswerThatIsTooLargeIsAnError() async throws {
+        let handler = RecordingHandler(onRequest: { _, responder in
+            responder.respond(
+                HTTPResponse(status: 200, body: [UInt8](repeating: 0x61, count: 200_000)))
+        })
+        try await TestServer.run(handler: handler) { server in
+            var options = HTTPClient.Options()
+            options.maxBodyBytes = 100_000
+            let error = await #expect(throws: IOError.self) {
+                try await HTTPClient.send(to: address(server), options, on: server.loop)
+            }
+            #expect(error?.code == .tooLarge)
+        }
+    }
+
+    // MARK: - TLS
+
+    @Test func speaksTLSWithAServerItTrusts() async throws {
+        let certificate = try TestCertificate()
+        try await TestServer.run({ $0.tls = certificate.identity }) { server in
+            let address = ServerAddress(isSecure: true, host: "localhost", port: server.port)
+            let answer = try await HTTPClient.send(
+                "POST", to: address, body: [UInt8](repeating: 0x61, count: 300_000),
+                HTTPClient.Options(authorityFile: certificate.certificateFile), on: server.loop)
+            #expect(answer.status == 200)
+            #expect(server.handler.now.requests.first?.isSecure == true)
+
+            let channel = try await WebSocketChannel.connect(
+                to: address,
+                WebSocketClient.Options(authorityFile: certificate.certificateFile), on: server.loop
+            )
+            var messages = channel.makeAsyncIterator()
+            for size in [1, 1_000, 70_000, 3_000_000] {
+                let payload = [UInt8](repeating: 0x62, count: size)
+                channel.connection.send(OutgoingMessage(.binary, payload))
+                #expect(await messages.next()?.bytes == payload, "\(size) bytes")
+            }
+            await server.server.stop(within: .seconds(5))
+            #expect(await messages.next() == nil)
+            #expect(channel.close?.code == 1_001)
+        }
+    }
+
+    @Test func doesNotSpeakWithAServerItDoesNotTrust() async throws {
+        let certificate = try TestCertificate()
+        try await TestServer.run({ $0.tls = certificate.identity }) { server in
+            let unknown = ServerAddress(isSecure: true, host: "localhost", port: server.port)
+            let unknownError = await #expect(throws: IOError.self) {
+                try await WebSocketChannel.connect(to: unknown, on: server.loop)
+            }
+            #expect(unknownError?.code == .cannotConnect)
+            let otherName = ServerAddress(isSecure: true, host: "127.0.0.2", port: server.port)
+            await #expect(throws: IOError.self) {
+                try await WebSocketChannel.connect(
+                    to: otherName,
+                    WebSocketClient.Options(authorityFile: certificate.certificateFile),
+                    on: server.loop)
+            }
+            #expect(server.handler.now.upgrades.isEmpty)
+        }
+    }
+
+    @Test func credentialsThatCannotBeReadAreNamed() async throws {
+        let loop = try IOLoop.start()
+        let options = HTTPServer.Options(
+            tls: HTTPServer.TLSIdentity(certificateFile: "/no/certificate", keyFile: "/no/key"))
+        let error = await #expect(throws: IOError.self) {
+            try await HTTPServer.start(options, on: loop, handler: RecordingHandler())
+        }
+        #expect(error?.code == .badCredentials)
+        #expect(error?.message.contains("/no/certificate") == true)
+
+        let clientError = await #expect(throws: IOError.self) {
+            try await HTTPClient.send(
+                to: ServerAddress(isSecure: true, host: "localhost", port: 1),
+                HTTPClient.Options(authorityFile: "/no/authority"), on: loop)
+        }
+        #expect(clientError?.code == .badCredentials)
+        #expect(clientError?.message.contains("/no/authority") == true)
+        await loop.stop()
+    }
+}

@@ -1,0 +1,87 @@
+import Synchronization
+import Testing
+import WebSocketIO
+
+@Suite(.timeLimit(.minutes(1)))
+struct IOLoopTests {
+    private actor Counter {
+        nonisolated let loop: IOLoop
+        private(set) var value = 0
+
+        init(_ loop: IOLoop) { self.loop = loop }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            loop.asUnownedSerialExecutor()
+        }
+
+        func increment() -> Bool {
+            value += 1
+            return loop.isCurrent
+        }
+    }
+
+    private final class Tally: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    @Test func runsWhatIsPostedInOrderOnItsThread() async throws {
+        let loop = try IOLoop.start()
+        let seen = Mutex<[Int]>([])
+        for index in 0..<10_000 {
+            loop.perform { seen.withLock { $0.append(index) } }
+        }
+        #expect(try await loop.run { loop.isCurrent })
+        #expect(!loop.isCurrent)
+        #expect(seen.withLock { $0 } == Array(0..<10_000))
+        await loop.stop()
+    }
+
+    @Test func takesNothingAfterItHasStopped() async throws {
+        let loop = try IOLoop.start()
+        await loop.stop()
+        await loop.stop()
+        #expect(!loop.perform {})
+        let error = await #expect(throws: IOError.self) { try await loop.run {} }
+        #expect(error?.code == .stopped)
+    }
+
+    @Test func whatWasTakenBeforeTheStopIsRun() async throws {
+        let loop = try IOLoop.start()
+        let tally = Tally()
+        let posters = (0..<4).map { _ in
+            Task.detached {
+                (0..<10_000).count { _ in
+                    loop.perform { tally.count.wrappingAdd(1, ordering: .relaxed) }
+                }
+            }
+        }
+        await loop.stop()
+        var taken = 0
+        for poster in posters { taken += await poster.value }
+        #expect(tally.count.load(ordering: .relaxed) == taken)
+    }
+
+    @Test func isTheExecutorOfAnActorEvenAfterItsEnd() async throws {
+        let loop = try IOLoop.start()
+        let counter = Counter(loop)
+        #expect(await counter.increment())
+        await loop.stop()
+        let onThread = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<100 { group.addTask { await counter.increment() } }
+            return await group.reduce(false) { $0 || $1 }
+        }
+        #expect(!onThread)
+        #expect(await counter.value == 101)
+    }
+
+    @Test func performsLaterInTheOrderOfTheTimes() async throws {
+        let loop = try IOLoop.start()
+        let seen = Mutex<[Int]>([])
+        for delay in [30, 10, 20, 0] {
+            loop.perform(after: .milliseconds(delay)) { seen.withLock { $0.append(delay) } }
+        }
+        await eventually { seen.withLock { $0.count } == 4 }
+        #expect(seen.withLock { $0 } == [0, 10, 20, 30])
+        await loop.stop()
+    }
+}

@@ -1,0 +1,140 @@
+import Synchronization
+import Testing
+import WebSocketIO
+
+@Suite(.timeLimit(.minutes(1)))
+struct ServerLifeTests {
+    @Test func aBusyPortIsNamedInTheError() async throws {
+        try await TestServer.run { server in
+            let error = await #expect(throws: IOError.self) {
+                try await HTTPServer.start(
+                    HTTPServer.Options(port: server.port), on: server.loop,
+                    handler: RecordingHandler())
+            }
+            let code = try #require(error?.code)
+            guard case .cannotListen(let number) = code else {
+                Issue.record("\(code)")
+                return
+            }
+            #expect(
+                error?.message
+                    == "Could not listen on 127.0.0.1, port \(server.port): "
+                    + "Address already in use (errno \(number)). Nothing is listening.")
+        }
+    }
+
+    @Test(arguments: [("256.0.0.1", 0), ("no such host", 0), ("127.0.0.1", 70_000)])
+    func anAddressThatIsNotOursIsAnError(_ host: String, _ port: Int) async throws {
+        let loop = try IOLoop.start()
+        let error = await #expect(throws: IOError.self) {
+            try await HTTPServer.start(
+                HTTPServer.Options(host: host, port: port), on: loop, handler: RecordingHandler())
+        }
+        #expect(error?.message.contains(host) == true)
+        await loop.stop()
+    }
+
+    @Test func aNameListensOnAllItsAddresses() async throws {
+        try await TestServer.run({ $0.host = "localhost" }) { server in
+            let client = try RawClient(port: server.port)
+            try await client.upgrade()
+        }
+    }
+
+    @Test func stoppingClosesWith1001AfterWhatIsQueued() async throws {
+        try await TestServer.run { server in
+            let clients = try (0..<10).map { _ in try RawClient(port: server.port) }
+            for client in clients { try await client.upgrade() }
+            await eventually { server.handler.now.connections.count == 10 }
+            let message = OutgoingMessage(.binary, [UInt8](repeating: 1, count: 1_000_000))
+            server.loop.broadcast(message, to: server.handler.now.connections)
+            async let stopped: Void = server.server.stop(within: .seconds(10))
+            for client in clients {
+                #expect(try await client.readMessage().payload.count == 1_000_000)
+                #expect(try await client.readClose() == 1_001)
+                #expect(try await client.readToEnd() == "")
+            }
+            await stopped
+            #expect(server.handler.now.closes.map(\.code) == Array(repeating: 1_001, count: 10))
+            #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port) }
+        }
+    }
+
+    @Test func stoppingAnswersWhatHasBeenAsked() async throws {
+        let waiting = Mutex<HTTPResponder?>(nil)
+        let handler = RecordingHandler(onRequest: { _, responder in
+            waiting.withLock { $0 = responder }
+        })
+        try await TestServer.run(handler: handler) { server in
+            let idle = try RawClient(port: server.port)
+            let client = try RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            await eventually { waiting.withLock { $0 != nil } }
+            async let stopped: Void = server.server.stop(within: .seconds(10))
+            #expect(try await idle.readToEnd() == "")
+            waiting.withLock { $0?.respond(HTTPResponse(status: 200, text: "at last")) }
+            let answer = try await client.readToEnd()
+            #expect(answer.hasSuffix("\r\n\r\nat last\n"))
+            #expect(answer.contains("\r\nconnection: close\r\n"))
+            await stopped
+        }
+    }
+
+    @Test func whoDoesNotEndByTheDeadlineIsCutOff() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+            try await client.upgrade()
+            await eventually { server.handler.now.connections.count == 1 }
+            server.handler.now.connections[0].send(
+                OutgoingMessage(.binary, [UInt8](repeating: 1, count: 8_000_000)))
+            let began = ContinuousClock.now
+            await server.server.stop(within: .milliseconds(300))
+            #expect(ContinuousClock.now - began < .seconds(5))
+            #expect(server.handler.now.closes.count == 1)
+        }
+    }
+
+    @Test func stoppingTheLoopTellsEveryHandler() async throws {
+        let handler = RecordingHandler()
+        var clients: [RawClient] = []
+        try await TestServer.run(handler: handler) { server in
+            clients = try (0..<10).map { _ in try RawClient(port: server.port) }
+            for client in clients { try await client.upgrade() }
+            await eventually { handler.now.connections.count == 10 }
+        }
+        #expect(handler.now.closes == Array(repeating: .abnormal, count: 10))
+        for client in clients { _ = try await client.readToEnd() }
+    }
+
+    @Test func aThousandConnectionsGetEveryBroadcast() async throws {
+        try await TestServer.run { server in
+            let clients = try (0..<1_000).map { _ in try RawClient(port: server.port) }
+            for client in clients { try await client.send(RawClient.handshake()) }
+            for client in clients { _ = try await client.read(through: "\r\n\r\n") }
+            await eventually { server.handler.now.connections.count == 1_000 }
+            let connections = server.handler.now.connections
+            for index in 0..<3 {
+                server.loop.broadcast(OutgoingMessage(text: "shared \(index)"), to: connections)
+                let own = OutgoingMessage(text: "\(index)}")
+                server.loop.deliver(
+                    connections.map {
+                        Delivery(own, prefix: Array("{\($0.id):".utf8), to: $0)
+                    })
+            }
+            var ids: Set<String> = []
+            for client in clients {
+                for index in 0..<3 {
+                    let shared = try await client.readFrame().text
+                    let own = try await client.readFrame().text
+                    guard shared == "shared \(index)", own.hasSuffix(":\(index)}") else {
+                        Issue.record("got \(shared) and \(own) in round \(index)")
+                        return
+                    }
+                    if index == 0 { ids.insert(own) }
+                }
+            }
+            #expect(ids.count == 1_000)
+            #expect(connections.allSatisfy { $0.queuedBytes == 0 })
+        }
+    }
+}
