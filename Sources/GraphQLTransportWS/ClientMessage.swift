@@ -85,7 +85,9 @@ struct MessageReader {
         self.object = object
     }
 
-    var unknownType: InvalidMessage { InvalidMessage("Invalid message \"type\" property \"\(type)\"") }
+    var unknownType: InvalidMessage {
+        InvalidMessage("Invalid message \"type\" property \"\(type)\"")
+    }
 
     func id() throws(InvalidMessage) -> String {
         guard let id = object["id"]?.string else {
