@@ -60,8 +60,8 @@ let package = Package(
         room(
             "RelayServer",
             [
-                "EventStore", "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS",
-                "RelayJSON", "RelayStore", "WebSocketIO", logging,
+                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "GraphQLTransportWS", "RelayJSON", "RelayStore", "WebSocketIO", logging,
             ]),
         .executableTarget(
             name: "RelayCommand",
@@ -79,7 +79,12 @@ let package = Package(
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
         tests(of: "WebSocketIO"),
-        tests(of: "RelayServer", ["GraphQLTransportWS", "RelayJSON", "RelayStore", "WebSocketIO"]),
+        tests(
+            of: "RelayServer",
+            [
+                "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayJSON",
+                "RelayStore", "WebSocketIO", logging,
+            ]),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
     ]
 )

@@ -54,7 +54,7 @@ final class FrameCursor {
         let segments = try segments()
         guard let first = segments.first else { return nil }
         guard let last = segments.last(where: { $0 <= nextSequence }) else {
-            throw .outOfRange(nextSequence, kept: first...first)
+            throw .dropped(nextSequence, first: first)
         }
         return try enter(last)
     }
@@ -72,7 +72,9 @@ final class FrameCursor {
         } catch {
             guard let damage = error.damage else { throw error }
             try note(damage)
-            return try directory.openSegmentWithoutHeader(firstSequence, of: storeID)
+            return try directory.openSegment(
+                firstSequence,
+                assuming: .unknown(storeID: storeID, firstSequence: firstSequence))
         }
     }
 
@@ -98,7 +100,11 @@ final class FrameCursor {
             scanner.source, at: scanner.offset, fault: fault, nextSequence: expected)
         {
         case .clean, .torn: return true
-        case .damaged: return try passDamage(in: scanner, fault: fault ?? .magic, nextSegment: nil)
+        case .damaged:
+            // A writer may have appended between the scanner's look and this one, so that frames
+            // are seen behind one that was not there yet.
+            if case .frame = try scanner.peek() { return false }
+            return try passDamage(in: scanner, fault: fault ?? .magic, nextSegment: nil)
         }
     }
 

@@ -16,14 +16,6 @@ package struct EventStoreOptions: Sendable {
     package init() {}
 }
 
-/// The least that is appended between two checkpoints.
-package struct CheckpointInterval: Sendable {
-    package var events: UInt64 = 50_000
-    package var bytes: UInt64 = 64 << 20
-
-    package init() {}
-}
-
 /// A store that has been opened: its journal, and the state that the journal's events lead to.
 package struct EventStore: Sendable {
     package let journal: FileJournal

@@ -57,6 +57,15 @@ extension EventStoreError {
             """)
     }
 
+    static func missing(_ sequence: UInt64) -> EventStoreError {
+        EventStoreError(
+            .outOfRange,
+            """
+            Event \(sequence) should be in the log and was not found. If somebody else works on its \
+            files, look again when they are done. Nothing was changed.
+            """)
+    }
+
     static func outOfRange(_ message: String) -> EventStoreError {
         EventStoreError(.outOfRange, message)
     }

@@ -75,8 +75,7 @@ struct Request: AsyncParsableCommand {
         for try await event in await client.run(payload) {
             let result = event.result
             hasErrors = hasErrors || result["errors"] != nil
-            print(result.text)
-            fflush(nil)
+            printAtOnce(result.text + "\n")
             printed += 1
             if printed == count { break }
         }

@@ -3,33 +3,92 @@
 /// Scalars are written by `write`; structure is the caller's, byte by byte, because the hot callers
 /// have it ready-made (`"name":` is one copy):
 ///
+///     var writer = JSONWriter()
 ///     writer.raw("{\"id\":")
 ///     writer.write("VG9kbzox")
 ///     writer.raw("}")
-package struct JSONWriter {
-    package var bytes: [UInt8]
+///
+/// Not copyable, so the buffer has one owner and an append checks nothing but its room.
+package struct JSONWriter: ~Copyable {
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// Bytes written.
+    package private(set) var count: Int
 
     package init(capacity: Int = 256) {
-        bytes = []
-        bytes.reserveCapacity(capacity)
+        self.capacity = max(capacity, 32)
+        base = .allocate(capacity: self.capacity)
+        count = 0
+    }
+
+    /// Goes on behind bytes that are JSON already.
+    package init(continuing json: [UInt8], room: Int = 256) {
+        self.init(capacity: json.count + room)
+        raw(json)
+    }
+
+    deinit { base.deallocate() }
+
+    /// Everything written.
+    package var bytes: [UInt8] {
+        Array(UnsafeBufferPointer(start: base, count: count))
+    }
+
+    /// Calls the body with everything written, where it stands.
+    package borrowing func withBytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        body(UnsafeBufferPointer(start: base, count: count))
+    }
+
+    /// Takes back everything behind the first `count` bytes.
+    package mutating func truncate(to count: Int) {
+        precondition(0...self.count ~= count, "a writer is cut back, not forward")
+        self.count = count
+    }
+
+    // MARK: Bytes
+
+    /// Makes room for `more` bytes and gives the place for the first of them.
+    @inline(__always)
+    private mutating func room(_ more: Int) -> UnsafeMutablePointer<UInt8> {
+        if capacity - count < more { grow(more) }
+        return base + count
+    }
+
+    @inline(never)
+    private mutating func grow(_ more: Int) {
+        capacity = max(capacity * 2, count + more)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.update(from: base, count: count)
+        base.deallocate()
+        base = larger
+    }
+
+    @inline(__always)
+    private mutating func append(_ bytes: UnsafePointer<UInt8>, _ length: Int) {
+        room(length).update(from: bytes, count: length)
+        count += length
     }
 
     /// Copies bytes that are JSON already.
-    @inlinable
-    package mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }
+    package mutating func raw(_ json: [UInt8]) {
+        json.withUnsafeBufferPointer { raw($0) }
+    }
 
-    @inlinable
-    package mutating func raw(_ json: UnsafeRawBufferPointer) { bytes.append(contentsOf: json) }
+    package mutating func raw(_ json: UnsafeBufferPointer<UInt8>) {
+        if let start = json.baseAddress { append(start, json.count) }
+    }
 
-    @inlinable
     package mutating func raw(_ json: StaticString) {
-        bytes.append(
-            contentsOf: UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
+        append(json.utf8Start, json.utf8CodeUnitCount)
     }
 
     /// One byte of structure.
-    @inlinable
-    package mutating func raw(_ byte: UInt8) { bytes.append(byte) }
+    package mutating func raw(_ byte: UInt8) {
+        room(1).pointee = byte
+        count += 1
+    }
+
+    // MARK: Scalars
 
     package mutating func writeNull() { raw("null") }
 
@@ -37,28 +96,32 @@ package struct JSONWriter {
 
     package mutating func write(_ value: Int64) {
         if 0..<10 ~= value {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value))
+            raw(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value))
             return
         }
+        let end = room(20) + 20  // "-9223372036854775808"
         var magnitude = value.magnitude
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var first = digits.count
-            repeat {
-                let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: 10)
-                first -= 1
-                digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: remainder)
-                magnitude = quotient
-            } while magnitude > 0
-            if value < 0 { bytes.append(UInt8(ascii: "-")) }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[first...]))
+        var place = end
+        repeat {
+            let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: 10)
+            place -= 1
+            place.pointee = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: remainder)
+            magnitude = quotient
+        } while magnitude > 0
+        if value < 0 {
+            place -= 1
+            place.pointee = UInt8(ascii: "-")
         }
+        let length = end - place
+        (base + count).update(from: place, count: length)
+        count += length
     }
 
     /// The shortest text that reads back as the same number; JSON has no infinity, so that is null.
     package mutating func write(_ value: Double) {
         guard value.isFinite else { return writeNull() }
         var text = value.description
-        text.withUTF8 { bytes.append(contentsOf: $0) }
+        text.withUTF8 { raw($0) }
     }
 
     package mutating func write(_ value: String) {
@@ -68,17 +131,51 @@ package struct JSONWriter {
 
     /// A string, from its UTF-8 bytes: quotes around it, and escaped what RFC 8259 §7 requires.
     package mutating func write(utf8 content: UnsafeBufferPointer<UInt8>) {
-        bytes.append(UInt8(ascii: "\""))
-        var plainFrom = 0
-        for index in content.indices {
-            let byte = content[index]
-            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { continue }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: content[plainFrom..<index]))
-            plainFrom = index + 1
-            writeEscape(byte)
+        let length = content.count
+        let place = room(length + 2)
+        place.pointee = UInt8(ascii: "\"")
+        guard let source = content.baseAddress else {
+            place[1] = UInt8(ascii: "\"")
+            count += 2
+            return
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: content[plainFrom...]))
-        bytes.append(UInt8(ascii: "\""))
+        let plain = Self.plainPrefix(source, length)
+        (place + 1).update(from: source, count: plain)
+        count += plain + 1
+        if plain < length { writeEscaped(source + plain, length - plain) }
+        raw(UInt8(ascii: "\""))
+    }
+
+    /// How many bytes from the start need no escape; eight at a time.
+    @inline(__always)
+    private static func plainPrefix(_ bytes: UnsafePointer<UInt8>, _ length: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        var index = 0
+        while length - index >= 8 {
+            let word = UnsafeRawPointer(bytes + index).loadUnaligned(as: UInt64.self)
+            let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+            let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+            let special =
+                (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+                | (word &- ones &* 0x20) & ~word
+            guard special & highs == 0 else { break }
+            index += 8
+        }
+        while index < length, !needsEscape(bytes[index]) { index += 1 }
+        return index
+    }
+
+    @inline(__always)
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func writeEscaped(_ bytes: UnsafePointer<UInt8>, _ length: Int) {
+        for index in 0..<length {
+            let byte = bytes[index]
+            if Self.needsEscape(byte) { writeEscape(byte) } else { raw(byte) }
+        }
     }
 
     private mutating func writeEscape(_ byte: UInt8) {
@@ -93,10 +190,12 @@ package struct JSONWriter {
         default:
             raw("\\u00")
             let digits: StaticString = "0123456789abcdef"
-            bytes.append(digits.utf8Start[Int(byte >> 4)])
-            bytes.append(digits.utf8Start[Int(byte & 15)])
+            raw(digits.utf8Start[Int(byte >> 4)])
+            raw(digits.utf8Start[Int(byte & 15)])
         }
     }
+
+    // MARK: Trees
 
     package mutating func write(_ value: JSONValue) {
         switch value {

@@ -11,7 +11,7 @@ import Testing
     private func write(
         _ events: some Collection<Event>, checkpointingAfter checkpoints: Set<UInt64> = []
     ) throws {
-        let store = try EventStore.open(directory.path)
+        let store = try EventStore.open(directory.path, options: .quiet)
         defer { store.journal.close() }
         var snapshot = store.snapshot
         var changes = ChangeSet()
@@ -23,7 +23,7 @@ import Testing
     }
 
     private func open(indexes: [IndexDefinition] = []) throws -> EventStore {
-        let store = try EventStore.open(directory.path, indexes: indexes)
+        let store = try EventStore.open(directory.path, indexes: indexes, options: .quiet)
         store.journal.close()
         return store
     }
@@ -127,9 +127,11 @@ import Testing
     }
 
     @Test func aSecondStoreOnTheDirectoryIsRefused() throws {
-        let first = try EventStore.open(directory.path)
+        let first = try EventStore.open(directory.path, options: .quiet)
         defer { first.journal.close() }
-        let error = #expect(throws: EventStoreError.self) { try EventStore.open(directory.path) }
+        let error = #expect(throws: EventStoreError.self) {
+            try EventStore.open(directory.path, options: .quiet)
+        }
         #expect(error?.code == .log(.locked))
     }
 

@@ -21,7 +21,7 @@ import Testing
     private func open(
         _ configure: (inout EventStoreOptions) -> Void = { _ in }
     ) throws -> FileJournal {
-        var options = EventStoreOptions()
+        var options = EventStoreOptions.quiet
         configure(&options)
         return try EventStore.open(directory.path, options: options).journal
     }
@@ -161,7 +161,7 @@ import Testing
         #expect(written.count < 30)
         let kept = try EventLogReader(directory.path).checkpoints.sequences()
         #expect(kept == Array(written.suffix(3)))
-        let store = try EventStore.open(directory.path)
+        let store = try EventStore.open(directory.path, options: .quiet)
         store.journal.close()
         #expect(store.report.checkpoint == written.last)
         #expect(store.snapshot.stateHash == history.snapshot.stateHash)

@@ -25,7 +25,7 @@ import Testing
         let following = try history.events(following: 10)
         #expect(try following.next()?.sequence == 10)
         #expect(try following.next() == nil)
-        let store = try EventStore.open(log.directory.path)
+        let store = try EventStore.open(log.directory.path, options: .quiet)
         defer { store.journal.close() }
         let body = EventBody.schema("type Query { b: Int }")
         try store.journal.appendAndWait(Event(sequence: 11, timeMicroseconds: 11, body: body))
@@ -67,7 +67,7 @@ import Testing
 
     @Test func anEmptyLogHasNoPoints() throws {
         let empty = TemporaryDirectory()
-        try EventStore.open(empty.path).journal.close()
+        try EventStore.open(empty.path, options: .quiet).journal.close()
         let history = try History(empty.path)
         #expect(history.extent == nil)
         #expect(throws: EventStoreError.self) { try history.sequence(of: .beforeLast(0), now: 0) }

@@ -39,7 +39,7 @@ import Testing
         let seed = UInt64.random(in: 0 ... .max)
         let history = try RandomHistory(seed: seed, count: 500)
         let directory = TemporaryDirectory()
-        var options = EventStoreOptions()
+        var options = EventStoreOptions.quiet
         options.checkpointInterval.events = 60
         options.log.segmentSizeBytes = 1 << 14
         let store = try EventStore.open(directory.path, options: options)
@@ -63,7 +63,7 @@ import Testing
         var expected = Snapshot()
         var changes = ChangeSet()
         for (acknowledged, copy) in copies {
-            let reopened = try EventStore.open(copy.path)
+            let reopened = try EventStore.open(copy.path, options: .quiet)
             reopened.journal.close()
             let sequence = Int(reopened.snapshot.sequence)
             #expect(sequence >= acknowledged, "seed \(seed)")

@@ -1,3 +1,4 @@
+import EventLog
 import RelayJSON
 import RelayStore
 
@@ -17,7 +18,7 @@ struct TodoHistory {
 
     /// Writes the log, with a checkpoint after event 6.
     init() throws {
-        let store = try EventStore.open(directory.path)
+        let store = try EventStore.open(directory.path, options: .quiet)
         defer { store.journal.close() }
         var snapshot = store.snapshot
         var changes = ChangeSet()
@@ -101,4 +102,14 @@ struct TodoHistory {
             LocalUpdate(
                 name: "commitUpdate", writes: write("t1", "Todo", [("complete", .bool(false))]))),
     ]
+}
+
+extension EventStoreOptions {
+    /// Without work in the background, which would cost more than these small logs.
+    static var quiet: EventStoreOptions {
+        var options = EventStoreOptions()
+        options.log.segmentsAhead = 0
+        options.log.deflatesSealedSegments = false
+        return options
+    }
 }

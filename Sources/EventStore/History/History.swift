@@ -64,7 +64,7 @@ package struct History: Sendable {
         TimeIterator(try cursor(in: range))
     }
 
-    private func cursor(in range: ClosedRange<UInt64>) throws(EventStoreError) -> EventCursor {
+    func cursor(in range: ClosedRange<UInt64>) throws(EventStoreError) -> EventCursor {
         let cursor = try onLog { () throws(LogError) in
             try reader.events(from: range.lowerBound)
         }

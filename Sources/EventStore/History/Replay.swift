@@ -55,10 +55,13 @@ package final class Replay {
         return Step(event: event, changes: changes)
     }
 
-    /// Folds everything up to an event.
+    /// Folds everything up to an event; does nothing when the state is at or behind it.
     package func advance(to sequence: UInt64) throws(EventStoreError) {
         var changes = ChangeSet()
-        while snapshot.sequence < sequence, let event = try events.nextEvent() {
+        while snapshot.sequence < sequence {
+            guard let event = try events.nextEvent() else {
+                throw .missing(snapshot.sequence + 1)
+            }
             try fold(event, changes: &changes)
             // Nobody asks for them; kept small rather than made anew for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }

@@ -34,15 +34,15 @@ final class DurableHead: Sendable {
     }
 
     /// Waits until the log goes on behind a sequence.
-    /// - Returns: how far it then is durable; nil when the log is closed or the task cancelled.
-    func sequence(beyond sequence: UInt64) async -> UInt64? {
+    /// - Returns: false when it never will, or the task is cancelled.
+    func passes(_ sequence: UInt64) async -> Bool {
         while !Task.isCancelled {
             let (current, isClosed) = state.withLock { ($0.sequence, $0.isClosed) }
-            if current > sequence { return current }
-            if isClosed { return nil }
+            if current > sequence { return true }
+            if isClosed { return false }
             await change(from: sequence)
         }
-        return nil
+        return false
     }
 
     private func change(from sequence: UInt64) async {

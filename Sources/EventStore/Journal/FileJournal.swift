@@ -114,9 +114,12 @@ package final class FileJournal: EventJournal {
 
     /// Waits for what is being appended and for a checkpoint that is being written, marks the log
     /// as closed and gives the lock back. Blocks.
+    ///
+    /// Not to be called by a completion. Later appends fail with `closed`.
     package func close() {
-        checkpointer.drain()
+        checkpointer.close()
         log.close()
+        refusals.sync {}
         head.close()
     }
 }
@@ -135,20 +138,13 @@ private actor EventFollower {
     }
 
     func next() async throws(EventStoreError) -> Event? {
-        while !Task.isCancelled {
-            if let event = try read() {
-                sequence = event.sequence + 1
-                return event
-            }
-            guard let durable = await head.sequence(beyond: sequence - 1) else { return nil }
-            cursor?.through = durable
-        }
-        return nil
+        guard await head.passes(sequence - 1) else { return nil }
+        let event = try read(through: head.sequence)
+        sequence = event.sequence + 1
+        return event
     }
 
-    private func read() throws(EventStoreError) -> Event? {
-        let durable = head.sequence
-        guard sequence <= durable else { return nil }
+    private func read(through durable: UInt64) throws(EventStoreError) -> Event {
         let cursor: EventCursor
         if let current = self.cursor {
             cursor = current
@@ -157,6 +153,7 @@ private actor EventFollower {
             self.cursor = cursor
         }
         cursor.through = durable
-        return try cursor.nextEvent()
+        guard let event = try cursor.nextEvent() else { throw .missing(sequence) }
+        return event
     }
 }

@@ -1,11 +1,17 @@
+import RelayJSON
+
 /// RFC 4648 §5: base64 with `-` and `_`, here without padding.
 package enum Base64URL {
-    private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let alphabet: StaticString =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var writer = JSONWriter(capacity: bytes.count * 4 / 3 + 4)
+        bytes.withUnsafeBufferPointer { encode($0, to: &writer) }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    static func encode(_ bytes: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
         var index = 0
         while index < bytes.count {
             let rest = min(3, bytes.count - index)
@@ -14,11 +20,11 @@ package enum Base64URL {
                 group = group << 8 | (offset < rest ? UInt32(bytes[index + offset]) : 0)
             }
             for place in 0...rest {
-                text.append(alphabet[Int(group >> (18 - 6 * UInt32(place)) & 63)])
+                let digit = Int(group >> (18 - 6 * UInt32(place)) & 63)
+                writer.raw(alphabet.utf8Start[digit])
             }
             index += 3
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil when the text is not base64url.

@@ -1,3 +1,4 @@
+import RelayJSON
 package import RelayStore
 
 /// One page of a connection (Relay's Cursor Connections specification).
@@ -8,9 +9,6 @@ package struct ConnectionPage: Sendable {
     package let edges: [ConnectionEdge]
     package let hasNextPage: Bool
     package let hasPreviousPage: Bool
-
-    package var startCursor: String? { edges.first.map { Cursor.encode($0.position) } }
-    package var endCursor: String? { edges.last.map { Cursor.encode($0.position) } }
 }
 
 /// What page is asked for.
@@ -96,13 +94,16 @@ extension ConnectionPage {
 }
 
 /// The opaque text of a position: base64url of `p` and the position in decimal.
-package enum Cursor {
-    package static func encode(_ position: Int) -> String {
-        Base64URL.encode(Array("p\(position)".utf8))
+enum Cursor {
+    static func write(_ position: Int, to writer: inout JSONWriter) {
+        var digits = JSONWriter(capacity: 32)
+        digits.raw(UInt8(ascii: "p"))
+        digits.write(Int64(position))
+        digits.withBytes { Base64URL.encode($0, to: &writer) }
     }
 
     /// Nil when the text is no cursor of ours.
-    package static func decode(_ text: String) -> Int? {
+    static func decode(_ text: String) -> Int? {
         guard let bytes = Base64URL.decode(text), bytes.first == UInt8(ascii: "p") else { return nil }
         let digits = bytes.dropFirst()
         guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }

@@ -23,6 +23,9 @@ extension Execution {
             return writeRecordReference(record, field.shape, field)
         case .nodes(let argument):
             return writeNodes(try arguments(of: field)[argument]?.array ?? [], field)
+        case .introspection:
+            return writeIntrospection(
+                of: object, field, try arguments(of: field), field.shape)
         case .custom(let resolver):
             return try writeCustom(resolver, object, field)
         case .stored(let key):
@@ -139,7 +142,7 @@ extension Execution {
 
     // MARK: Parts of connections and payloads
 
-    private mutating func writePart(
+    mutating func writePart(
         _ part: ConnectionPart, of object: ObjectValue, _ field: FieldPlan
     ) -> Outcome {
         switch (part, object) {
@@ -150,19 +153,28 @@ extension Execution {
         case (.node, .edge(let edge)):
             return writeRecordReference(edge.record, field.shape, field)
         case (.cursor, .edge(let edge)):
-            writer.write(Cursor.encode(edge.position))
+            writeCursor(edge)
         case (.hasNextPage, .pageInfo(let page)):
             writer.write(page.hasNextPage)
         case (.hasPreviousPage, .pageInfo(let page)):
             writer.write(page.hasPreviousPage)
         case (.startCursor, .pageInfo(let page)):
-            return writeJSON(page.startCursor.map(JSONValue.string) ?? .null, field.shape, field)
+            guard let edge = page.edges.first else { return .null }
+            writeCursor(edge)
         case (.endCursor, .pageInfo(let page)):
-            return writeJSON(page.endCursor.map(JSONValue.string) ?? .null, field.shape, field)
+            guard let edge = page.edges.last else { return .null }
+            writeCursor(edge)
         default:
             return .null
         }
         return .written
+    }
+
+    private mutating func writeCursor(_ edge: ConnectionEdge) {
+        // Base64url has nothing to escape.
+        writer.raw(UInt8(ascii: "\""))
+        Cursor.write(edge.position, to: &writer)
+        writer.raw(UInt8(ascii: "\""))
     }
 
     private mutating func writeEdges(

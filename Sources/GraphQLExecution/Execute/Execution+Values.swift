@@ -28,7 +28,7 @@ extension Execution {
                 }
             case .json:
                 // Coerced when it was written, so it fits the type.
-                row.withText(slot) { writer.raw(UnsafeRawBufferPointer($0)) }
+                row.withText(slot) { writer.raw($0) }
                 return .written
             default:
                 return .null
@@ -99,7 +99,7 @@ extension Execution {
         writer.raw(UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
             if index > 0 { writer.raw(UInt8(ascii: ",")) }
-            let start = writer.bytes.count
+            let start = writer.count
             let errorsBefore = errors.count
             let outcome = write(&self, element, shape)
             if errors.count > errorsBefore { addPath(.index(index), toErrorsFrom: errorsBefore) }
@@ -107,7 +107,7 @@ extension Execution {
             case .written: continue
             case .null, .failed:
                 if case .nonNull = shape { return .failed }
-                writer.bytes.removeSubrange(start...)
+                writer.truncate(to: start)
                 writer.writeNull()
             }
         }
@@ -120,33 +120,22 @@ extension Execution {
     private mutating func writeLeaf(
         _ row: Row, _ slot: Int, _ leaf: LeafShape, _ field: FieldPlan
     ) -> Outcome {
-        let tag = row.tag(slot)
-        switch (leaf, tag) {
-        case (_, .null), (_, .absent), (_, .failed):
-            return .null
-        case (.string, .string), (.id, .string), (.custom, .string):
-            row.withText(slot) { writer.write(utf8: $0) }
-        case (.boolean, .true), (.custom, .true):
-            writer.raw("true")
-        case (.boolean, .false), (.custom, .false):
-            writer.raw("false")
-        case (.int, .int) where Int32(exactly: row.int(slot)) != nil:
-            writer.write(row.int(slot))
-        case (.float, .int), (.custom, .int):
-            writer.write(row.int(slot))
-        case (.float, .double), (.custom, .double):
-            writer.write(row.double(slot))
-        case (.id, .int):
-            writer.write(String(row.int(slot)))
-        case (.custom, .json):
-            row.withText(slot) { writer.raw(UnsafeRawBufferPointer($0)) }
-        case (.enum(_, let values), .string):
-            let name = row.withText(slot) { String(decoding: $0, as: UTF8.self) }
-            return writeEnum(name, values, leaf, field)
-        default:
-            return fail(leaf.mismatch(row.json(slot)), field)
+        switch leaf {
+        case .scalar(let kind):
+            switch row.writeLeaf(slot, as: kind, to: &writer) {
+            case .written: return .written
+            case .null: return .null
+            case .mismatch: return fail(leaf.mismatch(row.json(slot)), field)
+            }
+        case .enum(_, let values):
+            switch row.tag(slot) {
+            case .null, .absent, .failed: return .null
+            case .string:
+                let name = row.withText(slot) { String(decoding: $0, as: UTF8.self) }
+                return writeEnum(name, values, leaf, field)
+            default: return fail(leaf.mismatch(row.json(slot)), field)
+            }
         }
-        return .written
     }
 
     /// Writes a leaf, or a list of leaves, from a JSON value.
@@ -177,12 +166,13 @@ extension Execution {
         switch (leaf, value) {
         case (.enum(_, let values), .string(let name)):
             return writeEnum(name, values, leaf, field)
-        case (.int, .int(let number)) where Int32(exactly: number) != nil,
-            (.float, .int(let number)):
+        case (.scalar(.int), .int(let number)) where Int32(exactly: number) != nil,
+            (.scalar(.float), .int(let number)):
             writer.write(number)
-        case (.id, .int(let number)):
+        case (.scalar(.id), .int(let number)):
             writer.write(String(number))
-        case (.float, .double), (.string, .string), (.id, .string), (.boolean, .bool), (.custom, _):
+        case (.scalar(.float), .double), (.scalar(.string), .string), (.scalar(.id), .string),
+            (.scalar(.boolean), .bool), (.scalar(.any), _):
             writer.write(value)
         default:
             return fail(leaf.mismatch(value), field)
@@ -216,13 +206,13 @@ extension LeafShape {
     /// graphql-js's words for a value that the type cannot be.
     func mismatch(_ value: JSONValue) -> String {
         switch self {
-        case .int: "Int cannot represent non-integer value: \(value.text)"
-        case .float: "Float cannot represent non numeric value: \(value.text)"
-        case .string: "String cannot represent value: \(value.text)"
-        case .boolean: "Boolean cannot represent a non boolean value: \(value.text)"
-        case .id: "ID cannot represent value: \(value.text)"
+        case .scalar(.int): "Int cannot represent non-integer value: \(value.text)"
+        case .scalar(.float): "Float cannot represent non numeric value: \(value.text)"
+        case .scalar(.string): "String cannot represent value: \(value.text)"
+        case .scalar(.boolean): "Boolean cannot represent a non boolean value: \(value.text)"
+        case .scalar(.id): "ID cannot represent value: \(value.text)"
+        case .scalar(.any): "The scalar cannot represent value: \(value.text)"
         case .enum(let name, _): "Enum \"\(name)\" cannot represent value: \(value.text)"
-        case .custom: "The scalar cannot represent value: \(value.text)"
         }
     }
 }

@@ -10,7 +10,7 @@ package import RelayStore
 /// Values go from the rows straight into the buffer. A value that must not be null and is takes back what
 /// has been written since the nearest value that may be (GraphQL §6.4.4): writing functions return false
 /// when what they were to write is such a null, and whoever may be null instead cuts the buffer.
-package struct Execution {
+package struct Execution: ~Copyable {
     let plan: Plan
     let variables: CoercedVariables
     let schema: ExecutableSchema
@@ -52,7 +52,7 @@ package struct Execution {
 
     /// Starts a response whose root fields the caller runs one after the other.
     package mutating func begin() {
-        writer.bytes.removeAll(keepingCapacity: true)
+        writer.truncate(to: 0)
         writer.raw("{\"data\":")
     }
 
@@ -68,17 +68,17 @@ package struct Execution {
         _ index: Int, _ result: Result<ObjectValue, ExecutionError>
     ) -> Bool {
         let field = plan.root.fields[index]
-        writer.raw(UInt8(ascii: index == 0 ? "{" : ","))
+        write(plan.root.steps[index].text, of: plan.root)
         defer { if index == plan.root.fields.count - 1 { writer.raw(UInt8(ascii: "}")) } }
         switch result {
         case .success(let value):
+            if case .text = plan.root.steps[index].action { return true }
             source = value
             return writeField(field, .root)
         case .failure(let error):
-            writer.raw(field.responseKey)
             let errorsBefore = errors.count
             note(error, at: field)
-            return settle(.failed, field, from: writer.bytes.count, errorsBefore)
+            return settle(.failed, field, from: writer.count, errorsBefore)
         }
     }
 
@@ -112,12 +112,17 @@ package struct Execution {
 
     /// `{…}`; false when a field that must not be null is.
     mutating func writeObject(_ plan: ObjectPlan, _ object: ObjectValue) -> Bool {
-        writer.raw(UInt8(ascii: "{"))
-        var isFirst = true
-        for field in plan.fields {
-            if !isFirst { writer.raw(UInt8(ascii: ",")) }
-            isFirst = false
-            guard writeField(field, object) else { return false }
+        if plan.steps.isEmpty { writer.raw(UInt8(ascii: "{")) }
+        for index in plan.steps.indices {
+            let step = plan.steps[index]
+            write(step.text, of: plan)
+            let isSettled =
+                switch step.action {
+                case .text: true
+                case .part(let part): writePart(part, object, plan.fields[step.field])
+                case .leaf, .id, .resolve: writeField(plan.fields[step.field], object)
+                }
+            guard isSettled else { return false }
         }
         writer.raw(UInt8(ascii: "}"))
         return true
@@ -126,33 +131,39 @@ package struct Execution {
     /// The same for a record that exists, which nearly all objects are.
     mutating func writeRecord(_ plan: ObjectPlan, _ record: RecordIndex, _ row: Row) -> Bool {
         dependencies?.insert(record, plan)
-        writer.raw(UInt8(ascii: "{"))
-        var isFirst = true
-        for field in plan.fields {
-            if !isFirst { writer.raw(UInt8(ascii: ",")) }
-            isFirst = false
-            switch field.resolver {
-            case .stored(let key):
-                writer.raw(field.responseKey)
-                let start = writer.bytes.count
-                let errorsBefore = errors.count
-                let outcome = writeStored(row, row.slot(of: key), field.shape, field)
-                guard settle(outcome, field, from: start, errorsBefore) else { return false }
+        if plan.steps.isEmpty { writer.raw(UInt8(ascii: "{")) }
+        var hint = 0
+        for index in plan.steps.indices {
+            let step = plan.steps[index]
+            write(step.text, of: plan)
+            switch step.action {
+            case .text:
+                continue
             case .id:
-                writer.raw(field.responseKey)
                 writer.write(utf8: snapshot.symbols.id(record))
-            default:
-                guard writeField(field, .record(record)) else { return false }
+            case .leaf(let key, let kind, let isNonNull):
+                switch row.writeLeaf(key, hint: &hint, as: kind, to: &writer) {
+                case .written: continue
+                case .null where !isNonNull: writer.writeNull()
+                case .null, .mismatch:
+                    guard writeField(plan.fields[step.field], .record(record)) else { return false }
+                }
+            case .part, .resolve:
+                guard writeField(plan.fields[step.field], .record(record)) else { return false }
             }
         }
         writer.raw(UInt8(ascii: "}"))
         return true
     }
 
-    /// `"name":value`; false when the value must not be null and is.
+    @inline(__always)
+    private mutating func write(_ text: Range<Int>, of plan: ObjectPlan) {
+        plan.text.withUnsafeBufferPointer { writer.raw(UnsafeBufferPointer(rebasing: $0[text])) }
+    }
+
+    /// A field's value, behind its name; false when it must not be null and is.
     private mutating func writeField(_ field: FieldPlan, _ object: ObjectValue) -> Bool {
-        writer.raw(field.responseKey)
-        let start = writer.bytes.count
+        let start = writer.count
         let errorsBefore = errors.count
         let outcome: Outcome
         do throws(ExecutionError) {
@@ -161,6 +172,15 @@ package struct Execution {
             note(error, at: field)
             outcome = .failed
         }
+        return settle(outcome, field, from: start, errorsBefore)
+    }
+
+    private mutating func writePart(
+        _ part: ConnectionPart, _ object: ObjectValue, _ field: FieldPlan
+    ) -> Bool {
+        let start = writer.count
+        let errorsBefore = errors.count
+        let outcome = writePart(part, of: object, field)
         return settle(outcome, field, from: start, errorsBefore)
     }
 
@@ -188,7 +208,7 @@ package struct Execution {
         }
         addPath(.field(field.responseName), toErrorsFrom: errorsBefore)
         if isNull {
-            writer.bytes.removeSubrange(start...)
+            writer.truncate(to: start)
             writer.writeNull()
         }
         return true

@@ -25,6 +25,10 @@ package final class ObjectPlan: Sendable {
     /// The type's number in the store; nil for a type of which there are no records.
     let type: NameIndex?
     package let fields: ContiguousArray<FieldPlan>
+    /// What is done for each field, as plain values, so that executing the plan counts no references.
+    let steps: ContiguousArray<PlanStep>
+    /// The text of all steps, one behind the other.
+    let text: [UInt8]
     /// The storage keys of the object's record that the fields are read from; a live result depends on
     /// them. Sorted, each once.
     package let keys: [NameIndex]
@@ -35,6 +39,62 @@ package final class ObjectPlan: Sendable {
         self.fields = fields
         let keys = Set(fields.flatMap(\.keys))
         self.keys = keys.sorted { $0.rawValue < $1.rawValue }
+        var writer = JSONWriter()
+        steps = ContiguousArray(
+            fields.enumerated().map { index, field in
+                let start = writer.count
+                writer.raw(UInt8(ascii: index == 0 ? "{" : ","))
+                writer.write(field.responseName)
+                writer.raw(UInt8(ascii: ":"))
+                if case .typename(let name) = field.resolver { writer.raw(name) }
+                return PlanStep(
+                    PlanStep.Action(field), field: index, text: start..<writer.count)
+            })
+        text = writer.bytes
+    }
+}
+
+/// What is done for one field: some text is written, then a value.
+struct PlanStep: Sendable {
+    enum Action: Sendable {
+        /// The text has the value in it: `"__typename":"Todo"`.
+        case text
+        /// A scalar that the record holds.
+        case leaf(NameIndex, LeafKind, isNonNull: Bool)
+        case id
+        /// A part of a connection or an edge.
+        case part(ConnectionPart)
+        /// Whatever the field's resolver says.
+        case resolve
+    }
+
+    let action: Action
+    /// Place of the field in the plan.
+    let field: Int
+    /// `{"name":` of the first field, `,"name":` of the others.
+    let text: Range<Int>
+
+    init(_ action: Action, field: Int, text: Range<Int>) {
+        self.action = action
+        self.field = field
+        self.text = text
+    }
+}
+
+extension PlanStep.Action {
+    init(_ field: FieldPlan) {
+        switch field.resolver {
+        case .typename: self = .text
+        case .id: self = .id
+        case .connectionPart(let part): self = .part(part)
+        case .stored(let key):
+            switch field.shape {
+            case .leaf(.scalar(let kind)): self = .leaf(key, kind, isNonNull: false)
+            case .nonNull(.leaf(.scalar(let kind))): self = .leaf(key, kind, isNonNull: true)
+            default: self = .resolve
+            }
+        default: self = .resolve
+        }
     }
 }
 
@@ -44,8 +104,6 @@ package final class FieldPlan: Sendable {
     /// The type that the field belongs to.
     package let parentType: String
     package let responseName: String
-    /// `"responseName":` as it is written.
-    let responseKey: [UInt8]
     package let resolver: FieldResolver
     let arguments: PlannedArguments
     let shape: OutputShape
@@ -58,10 +116,6 @@ package final class FieldPlan: Sendable {
         self.name = name
         self.parentType = parentType
         self.responseName = responseName
-        var writer = JSONWriter(capacity: responseName.utf8.count + 4)
-        writer.write(responseName)
-        writer.raw(UInt8(ascii: ":"))
-        self.responseKey = writer.bytes
         self.resolver = resolver
         self.arguments = arguments
         self.shape = shape
@@ -96,12 +150,6 @@ indirect enum OutputShape: Sendable {
 
 /// A scalar or an enum.
 enum LeafShape: Sendable {
-    case int
-    case float
-    case string
-    case boolean
-    case id
+    case scalar(LeafKind)
     case `enum`(name: String, values: Set<String>)
-    /// A scalar of the schema's own: any JSON.
-    case custom
 }

@@ -107,6 +107,11 @@ final class PlanBuilder: Sendable {
         if definition.name == schema.schema.typenameField.name {
             return .typename(JSONValue.string(type.name).bytes)
         }
+        if type.origin == .builtIn || definition === schema.schema.schemaField
+            || definition === schema.schema.typeField
+        {
+            return .introspection
+        }
         return schema.resolver(of: definition.name, on: type.id) ?? .source
     }
 
@@ -178,12 +183,12 @@ extension LeafShape {
     init(_ type: NamedType) {
         switch (type.kind, type.name) {
         case (.enum, let name): self = .enum(name: name, values: Set(type.values.map(\.name)))
-        case (_, "Int"): self = .int
-        case (_, "Float"): self = .float
-        case (_, "String"): self = .string
-        case (_, "Boolean"): self = .boolean
-        case (_, "ID"): self = .id
-        default: self = .custom
+        case (_, "Int"): self = .scalar(.int)
+        case (_, "Float"): self = .scalar(.float)
+        case (_, "String"): self = .scalar(.string)
+        case (_, "Boolean"): self = .scalar(.boolean)
+        case (_, "ID"): self = .scalar(.id)
+        default: self = .scalar(.any)
         }
     }
 }

@@ -1,6 +1,8 @@
 /// What every schema has without saying so: the scalars of GraphQL §3.5, the directives of §3.13
 /// and the introspection types of §4.2, as the documents they would be written in.
 enum BuiltInDefinitions {
+    static let scalarNames: Set = ["String", "Int", "Float", "Boolean", "ID"]
+
     /// Not a type of any schema: carries the meta-fields of GraphQL §4.1 and §4.3.
     static let metaFieldsTypeName = "__MetaFields"
 

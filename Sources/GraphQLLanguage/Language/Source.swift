@@ -44,19 +44,42 @@ package final class Source: Sendable {
     /// graphql-js and the editors that read its errors do; in ASCII text that is the byte.
     /// A location past the end gives the end.
     package func location(at location: Int) -> SourceLocation {
-        var line = 1
-        var column = 1
-        var index = 0
-        let end = min(location - base, bytes.count)
-        while index < end {
-            let byte = bytes[index]
-            index += 1
+        var counter = LocationCounter()
+        counter.advance(to: location - base, in: bytes)
+        return counter.location
+    }
+
+    /// Line and column of each location, in the same order, counted in one go.
+    func locations(at locations: [Int]) -> [SourceLocation] {
+        var found: [Int: SourceLocation] = [:]
+        var counter = LocationCounter()
+        for location in locations.sorted() {
+            counter.advance(to: location - base, in: bytes)
+            found[location] = counter.location
+        }
+        return locations.compactMap { found[$0] }
+    }
+}
+
+/// Goes through a document and counts lines and columns.
+private struct LocationCounter {
+    private var line = 1
+    private var column = 1
+    private var offset = 0
+
+    var location: SourceLocation { SourceLocation(line: line, column: column) }
+
+    mutating func advance(to target: Int, in bytes: [UInt8]) {
+        let end = min(target, bytes.count)
+        while offset < end {
+            let byte = bytes[offset]
+            offset += 1
             switch byte {
             case UInt8(ascii: "\n"):
                 line += 1
                 column = 1
             case UInt8(ascii: "\r"):
-                if index < end, bytes[index] == UInt8(ascii: "\n") { index += 1 }
+                if offset < end, bytes[offset] == UInt8(ascii: "\n") { offset += 1 }
                 line += 1
                 column = 1
             case 0x80..<0xC0: break  // a continuation byte belongs to the scalar before it
@@ -64,7 +87,6 @@ package final class Source: Sendable {
             default: column += 1
             }
         }
-        return SourceLocation(line: line, column: column)
     }
 }
 

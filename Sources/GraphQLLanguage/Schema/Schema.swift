@@ -24,6 +24,7 @@ package final class Schema: Sendable {
     private let typesByName: [String: NamedType]
     private let directivesByName: [String: SchemaDirective]
     private let relations: TypeRelations
+    private let hiddenTypes: HiddenTypes
     private let sources: [Source]
 
     init(
@@ -50,6 +51,7 @@ package final class Schema: Sendable {
         self.directivesByName = Dictionary(
             directiveDefinitions.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.relations = TypeRelations(types)
+        self.hiddenTypes = HiddenTypes(types, directiveDefinitions)
         self.sources = sources
     }
 
@@ -130,6 +132,12 @@ package final class Schema: Sendable {
     package func overlap(_ type: TypeID, _ other: TypeID) -> Bool {
         type == other || relations.overlap(type, other)
     }
+
+    // MARK: What clients see
+
+    /// Whether clients need not know of this type: it is predefined, and nothing that they see
+    /// mentions it.
+    package func isHidden(_ type: TypeID) -> Bool { hiddenTypes.contains(type) }
 
     // MARK: Places
 

@@ -33,18 +33,16 @@ extension Schema {
 /// Collects definitions and turns them into a schema.
 struct SchemaBuilder {
     private var document = TypeSystemDocument()
-    private var sources: [Source]
+    private var sources: [Source] = []
     private var syntaxErrors: [GraphQLError] = []
 
     init() {
-        let builtIn = BuiltInDefinitions.document
-        sources = [builtIn.source]
-        document.add(builtIn.definitions, origin: .builtIn)
+        document.add(BuiltInDefinitions.document.definitions, origin: .builtIn)
     }
 
     mutating func add(_ source: Source, origin: Origin) {
-        let source = source.starting(
-            at: sources.map(\.locations.upperBound).max().map { $0 + 1 } ?? 0)
+        let before = sources.last ?? BuiltInDefinitions.document.source
+        let source = source.starting(at: before.locations.upperBound + 1)
         sources.append(source)
         do throws(GraphQLError) {
             document.add(try Document(parsing: source).definitions, origin: origin)

@@ -9,7 +9,7 @@ extension Schema {
             $0.origin != .builtIn && (includesHidden || !$0.isHidden)
         }
         let types = types.filter {
-            $0.origin == .document || ($0.origin == .predefined && includesHidden)
+            $0.origin != .builtIn && (includesHidden || !isHidden($0.id))
         }
         return
             ([printedSchemaDefinition].filter { !$0.isEmpty }

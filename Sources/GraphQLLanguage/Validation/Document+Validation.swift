@@ -15,10 +15,13 @@ extension Document {
         // Of each node, in the order written.
         DocumentVisitor(context).visitDocument()
         // Of what the pass has collected.
-        for case .operation(let operation) in definitions where !context.isAborted {
-            VariableRules.check(operation, context)
+        var unused = NoUnusedFragmentsRule(context)
+        for operation in context.operations where !context.isAborted {
+            let reached = context.fragmentsReached(from: operation)
+            VariableRules.check(operation, reached, context)
+            unused.note(reached)
         }
-        NoUnusedFragmentsRule.check(context)
+        unused.check()
         NoFragmentCyclesRule.check(context)
         OverlappingFieldsCanBeMergedRule.check(context)
         return context.errors

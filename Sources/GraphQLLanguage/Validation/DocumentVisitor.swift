@@ -9,10 +9,18 @@ struct DocumentVisitor {
     }
 
     func visitDocument() {
+        var operationIndex = 0
+        var fragmentIndex = 0
         for definition in context.document.definitions where !context.isAborted {
             switch definition {
-            case .operation(let operation): visit(operation)
-            case .fragment(let fragment): visit(fragment)
+            case .operation(let operation):
+                visit(operation)
+                context.finishOperation(at: operationIndex)
+                operationIndex += 1
+            case .fragment(let fragment):
+                visit(fragment)
+                context.finishFragment(at: fragmentIndex)
+                fragmentIndex += 1
             case .schema, .type, .directive: break
             }
         }
@@ -26,9 +34,7 @@ struct DocumentVisitor {
         UniqueVariableNamesRule.check(operation, context)
         for variable in operation.variables { visit(variable) }
         visit(operation.directives, on: operation.operation.directiveLocation)
-        let rootType = schema.rootType(of: operation.operation)
-        visit(operation.selectionSet, parent: rootType)
-        context.finishDefinition(at: operation.location)
+        visit(operation.selectionSet, parent: schema.rootType(of: operation.operation))
     }
 
     private func visit(_ variable: VariableDefinition) {
@@ -48,7 +54,6 @@ struct DocumentVisitor {
         visit(fragment.directives, on: .fragmentDefinition)
         visit(
             fragment.selectionSet, parent: schema.compositeType(fragment.typeCondition.value))
-        context.finishDefinition(at: fragment.location)
     }
 
     // MARK: Selections

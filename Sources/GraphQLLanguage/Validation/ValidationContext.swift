@@ -23,22 +23,60 @@ final class ValidationContext {
     private(set) var isAborted = false
     private(set) var errors: [GraphQLError] = []
 
-    /// By name; of two with the same name the later one.
-    let fragments: [String: FragmentDefinition]
-    /// What operations and fragments contain, by where they start.
-    private(set) var contents: [Int: DefinitionContents] = [:]
+    /// All fragments, in the order written.
+    private(set) var fragments: [Definition<FragmentDefinition>] = []
+    /// All operations, in the order written.
+    private(set) var operations: [Definition<OperationDefinition>] = []
+    /// Of two fragments with the same name the later one.
+    private var fragmentIndices: [String: Int] = [:]
     /// What the definition that is being visited contains so far.
     private var current = DefinitionContents()
+
+    /// A definition and what the traversal has found in it.
+    struct Definition<Node> {
+        let node: Node
+        var contents = DefinitionContents()
+    }
 
     init(document: Document, schema: Schema, limits: ValidationLimits) {
         self.document = document
         self.schema = schema
         self.limits = limits
-        var fragments: [String: FragmentDefinition] = [:]
-        for case .fragment(let fragment) in document.definitions {
-            fragments[fragment.name.value] = fragment
+        for definition in document.definitions {
+            switch definition {
+            case .operation(let operation): operations.append(Definition(node: operation))
+            case .fragment(let fragment):
+                fragmentIndices[fragment.name.value] = fragments.count
+                fragments.append(Definition(node: fragment))
+            case .schema, .type, .directive: break
+            }
         }
-        self.fragments = fragments
+    }
+
+    // MARK: Fragments
+
+    /// The place in `fragments` of what a spread means.
+    func fragmentIndex(named name: String) -> Int? { fragmentIndices[name] }
+
+    func fragment(named name: String) -> FragmentDefinition? {
+        fragmentIndices[name].map { fragments[$0].node }
+    }
+
+    /// The fragments that an operation uses, directly or through others.
+    func fragmentsReached(from operation: Definition<OperationDefinition>) -> [Int] {
+        var pending = operation.contents.spreads
+        if pending.isEmpty { return [] }
+        var reached: [Int] = []
+        var isReached = Array(repeating: false, count: fragments.count)
+        while let spread = pending.popLast() {
+            guard let index = fragmentIndex(named: spread.name.value), !isReached[index] else {
+                continue
+            }
+            isReached[index] = true
+            reached.append(index)
+            pending += fragments[index].contents.spreads
+        }
+        return reached
     }
 
     // MARK: Errors
@@ -57,7 +95,7 @@ final class ValidationContext {
         }
         errors.append(
             GraphQLError(
-                message(), locations: locations().map(document.source.location), code: code))
+                message(), locations: document.source.locations(at: locations()), code: code))
     }
 
     func report(_ message: @autoclosure () -> String, at location: Int) {
@@ -70,27 +108,14 @@ final class ValidationContext {
 
     func record(_ spread: FragmentSpread) { current.spreads.append(spread) }
 
-    /// Keeps what was recorded since the last call as the contents of the definition at `location`.
-    func finishDefinition(at location: Int) {
-        if current.variables.isEmpty, current.spreads.isEmpty { return }
-        contents[location] = current
-        current = DefinitionContents()
+    /// Keeps what was recorded since the last call as the contents of this operation.
+    func finishOperation(at index: Int) {
+        swap(&operations[index].contents, &current)
     }
 
-    /// The fragments that an operation uses, directly or through others.
-    func fragmentsReached(from operation: OperationDefinition) -> [FragmentDefinition] {
-        guard !fragments.isEmpty else { return [] }
-        var reached: [FragmentDefinition] = []
-        var seen: Set<String> = []
-        var pending = contents[operation.location]?.spreads ?? []
-        while let spread = pending.popLast() {
-            guard seen.insert(spread.name.value).inserted,
-                let fragment = fragments[spread.name.value]
-            else { continue }
-            reached.append(fragment)
-            pending += contents[fragment.location]?.spreads ?? []
-        }
-        return reached
+    /// Keeps what was recorded since the last call as the contents of this fragment.
+    func finishFragment(at index: Int) {
+        swap(&fragments[index].contents, &current)
     }
 }
 

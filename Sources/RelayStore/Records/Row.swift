@@ -13,20 +13,27 @@
 /// through a row touches one block of memory.
 package final class Row: ManagedBuffer<RowHeader, UInt64> {
     deinit {
-        guard header.listCount > 0 else { return }
+        guard withUnsafeMutablePointerToHeader({ $0.pointee.listCount }) > 0 else { return }
         for slot in 0..<slotCount where tag(slot) == .links {
             Unmanaged<LinkList>.fromOpaque(pointer(word(slot))).release()
         }
     }
 
-    package var shape: Shape { header.shape }
-    package var type: NameIndex { header.shape.type }
+    // The header is read through its address: as a stored property it would be checked for exclusive
+    // access each time, and nobody writes it.
+
+    package var shape: Shape {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.shape } }
+    }
+
+    package var type: NameIndex { shape.type }
 
     /// The place of this record in the order in which the store's records came to be.
-    package var creation: UInt64 { header.creation }
+    package var creation: UInt64 { withUnsafeMutablePointerToHeader { $0.pointee.creation } }
 
-    @inline(__always)
-    package var slotCount: Int { header.shape.keys.count }
+    package var slotCount: Int {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.slotCount } }
+    }
 
     // MARK: Reading a slot
 
@@ -130,6 +137,8 @@ package enum RecordSlot: @unchecked Sendable {
 
 package struct RowHeader {
     let shape: Shape
+    /// The number of the shape's keys.
+    let slotCount: Int
     let creation: UInt64
     let listCount: Int
     /// Bytes behind the slots.

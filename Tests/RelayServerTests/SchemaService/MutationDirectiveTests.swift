@@ -176,6 +176,34 @@ import Testing
         {"id":"b1","type":"Book","fields":{"title":"One"}}
         """
 
+    @Test func aNewRecordLinksBackToItsParentIfItHasSuchAField() throws {
+        var service = try ServiceUnderTest(
+            """
+            interface Node { id: ID! }
+            type Query { node(id: ID!): Node }
+            type Project implements Node { id: ID! key: String! @unique issues: [Issue!]! }
+            type Issue implements Node { id: ID! project: Project! open: Boolean }
+            type Mutation {
+              addIssue(input: AddIssueInput!): IssuePayload
+                @create(type: "Issue", into: "Project.issues", parent: "projectId")
+              openIssue(input: OpenIssueInput!): IssuePayload @update(type: "Issue", parent: "projectId")
+            }
+            input AddIssueInput { projectId: ID! }
+            input OpenIssueInput { id: ID! projectId: ID! open: Boolean }
+            type IssuePayload { issue: Issue! project: Project! }
+            """,
+            seed: """
+                {"id":"1","type":"Project","fields":{"key":"a"}}
+                {"id":"2","type":"Project","fields":{"key":"b"}}
+                """)
+        try service.run("addIssue", ["input": ["projectId": "a"]])
+        #expect(service.fields("Issue-1") == ["project": ["ref": "1"]])
+        #expect(service.fields("1")?["issues"] == ["refs": ["Issue-1"]])
+        // The parent of an @update only fills the payload.
+        try service.run("openIssue", ["input": ["id": "Issue-1", "projectId": "b", "open": true]])
+        #expect(service.fields("Issue-1") == ["project": ["ref": "1"], "open": true])
+    }
+
     // MARK: @update
 
     @Test func updateLeavesWhatIsAbsentAndSetsNull() throws {

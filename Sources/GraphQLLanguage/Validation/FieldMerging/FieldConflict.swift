@@ -37,17 +37,13 @@ struct FieldConflict {
     var locations: [Int] { (fields + otherFields).map(\.location) }
 }
 
-/// A field, the type it is selected on and what it is there.
+/// A field and the type it is selected on.
 struct SelectedField {
-    let parent: NamedType?
     let field: Field
-    let definition: SchemaField?
+    let parent: NamedType?
 
-    init(_ field: Field, on parent: NamedType?) {
-        self.parent = parent
-        self.field = field
-        self.definition = parent?.field(field.name.value)
-    }
+    /// What the field is there; meta-fields do not count.
+    var definition: SchemaField? { parent?.field(field.name.value) }
 
     /// Whether the two ask for the same thing of the same object: name and arguments.
     func difference(from other: SelectedField) -> FieldConflict.Reason? {

@@ -66,13 +66,13 @@ struct FieldConflictSearch {
     private mutating func search(
         _ selectionSet: SelectionSet, _ parent: NamedType?, _ conflicts: inout [FieldConflict]
     ) {
-        if remainingSteps < 0 || conflicts.count > context.limits.maximumErrors { return }
+        if isDone(conflicts) { return }
         findConflicts(within: selected(selectionSet, parent), &conflicts)
         for selection in selectionSet.selections {
             switch selection {
             case .field(let field):
                 guard let selectionSet = field.selectionSet else { continue }
-                let definition = SelectedField(field, on: parent).definition
+                let definition = SelectedField(field: field, parent: parent).definition
                 search(selectionSet, definition.map { schema[$0.namedType] }, &conflicts)
             case .inlineFragment(let fragment):
                 let type = fragment.typeCondition.map { schema.compositeType($0.value) } ?? parent
@@ -82,13 +82,20 @@ struct FieldConflictSearch {
         }
     }
 
+    /// Whether no more conflicts would be reported, or could be found within the limit.
+    private func isDone(_ conflicts: [FieldConflict]) -> Bool {
+        remainingSteps < 0 || conflicts.count > context.limits.maximumErrors
+    }
+
     // MARK: What to compare with what
 
     private mutating func findConflicts(
         within set: Selected, _ conflicts: inout [FieldConflict]
     ) {
-        for fields in set.fields.all where fields.count > 1 {
+        for group in set.fields.all where !group.others.isEmpty {
+            let fields = group.fields
             for (index, field) in fields.enumerated() {
+                if isDone(conflicts) { return }
                 for other in fields[(index + 1)...] {
                     compare(field, other, areExclusive: false, &conflicts)
                 }
@@ -106,9 +113,9 @@ struct FieldConflictSearch {
         _ set: Selected, _ other: Selected, areExclusive: Bool,
         _ conflicts: inout [FieldConflict]
     ) {
-        for fields in set.fields.all {
-            let others = other.fields[fields[0].field.responseName]
-            for field in fields {
+        for group in set.fields.all {
+            let others = other.fields[group.first.field.responseName]
+            for field in group.fields {
                 for other in others {
                     compare(field, other, areExclusive: areExclusive, &conflicts)
                 }
@@ -213,7 +220,7 @@ struct FieldConflictSearch {
     }
 
     private mutating func selected(fragmentNamed name: String) -> Selected? {
-        context.fragments[name].map {
+        context.fragment(named: name).map {
             selected($0.selectionSet, schema.compositeType($0.typeCondition.value))
         }
     }
@@ -237,7 +244,7 @@ struct FieldConflictSearch {
     ) {
         for selection in selectionSet.selections {
             switch selection {
-            case .field(let field): fields.append(SelectedField(field, on: parent))
+            case .field(let field): fields.append(SelectedField(field: field, parent: parent))
             case .fragmentSpread(let spread):
                 if !names.contains(spread.name.value) { names.append(spread.name.value) }
             case .inlineFragment(let fragment):

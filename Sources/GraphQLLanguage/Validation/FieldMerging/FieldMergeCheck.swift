@@ -31,13 +31,16 @@ struct FieldMergeCheck {
         static let both: Question = [.shape, .sameness]
     }
 
+    /// Selection sets to be checked as one.
     private struct Task {
-        let sets: [TypedSelectionSet]
+        let first: TypedSelectionSet
+        var others: [TypedSelectionSet] = []
         let question: Question
     }
 
     private struct TaskKey: Hashable {
-        let locations: [Int]
+        let first: Int
+        let others: [Int]
         let question: Question
     }
 
@@ -46,73 +49,116 @@ struct FieldMergeCheck {
     private var remainingSteps: Int
     private var pending: [Task] = []
     private var done: Set<TaskKey> = []
+    private var isFragmentReached: [Bool]
     private var conflict: FieldConflict?
 
     init(_ context: ValidationContext) {
         self.context = context
         self.remainingSteps = context.limits.maximumFieldComparisons
+        self.isFragmentReached = Array(repeating: false, count: context.fragments.count)
     }
 
     mutating func run() -> Outcome {
-        for definition in context.document.definitions {
-            switch definition {
-            case .operation(let operation):
-                let root = schema.rootType(of: operation.operation)
-                enqueue([TypedSelectionSet(parent: root, selectionSet: operation.selectionSet)])
-            case .fragment(let fragment):
-                let type = schema.compositeType(fragment.typeCondition.value)
-                enqueue([TypedSelectionSet(parent: type, selectionSet: fragment.selectionSet)])
-            case .schema, .type, .directive: break
-            }
+        for operation in context.operations.map(\.node) {
+            let root = schema.rootType(of: operation.operation)
+            enqueue(operation.selectionSet, on: root)
         }
+        if let outcome = work() { return outcome }
+        // What operations use has been checked where it is used.
+        for (index, fragment) in context.fragments.enumerated() where !isFragmentReached[index] {
+            let type = schema.compositeType(fragment.node.typeCondition.value)
+            enqueue(fragment.node.selectionSet, on: type)
+            if let outcome = work() { return outcome }
+        }
+        return .mergeable
+    }
+
+    private mutating func work() -> Outcome? {
         while let task = pending.popLast() {
             check(task)
             if let conflict { return .conflict(conflict) }
             if remainingSteps < 0 { return .tooComplex }
         }
-        return .mergeable
+        return nil
     }
 
     // MARK: Tasks
 
-    private mutating func enqueue(_ sets: [TypedSelectionSet], _ question: Question = .both) {
-        guard !sets.isEmpty else { return }
+    private mutating func enqueue(_ task: Task) {
         // Without fragments every selection set is met once.
         if !context.fragments.isEmpty {
-            let locations = sets.map(\.selectionSet.location).sorted()
-            guard done.insert(TaskKey(locations: locations, question: question)).inserted else {
-                return
-            }
+            let locations = task.others.map(\.selectionSet.location)
+            let key = TaskKey(
+                first: task.first.selectionSet.location, others: locations,
+                question: task.question)
+            guard done.insert(key).inserted else { return }
         }
-        pending.append(Task(sets: sets, question: question))
+        pending.append(task)
     }
 
+    private mutating func enqueue(_ selectionSet: SelectionSet, on parent: NamedType?) {
+        let set = TypedSelectionSet(parent: parent, selectionSet: selectionSet)
+        enqueue(Task(first: set, question: .both))
+    }
+
+    /// - Parameter fields: all with one response name.
     private mutating func enqueueSubselections(
         of fields: [SelectedField], _ question: Question
     ) {
-        var sets: [TypedSelectionSet] = []
-        for selected in fields {
-            guard let selectionSet = selected.field.selectionSet else { continue }
-            let parent = selected.definition.map { schema[$0.namedType] }
-            sets.append(TypedSelectionSet(parent: parent, selectionSet: selectionSet))
-        }
-        enqueue(sets, question)
+        // In one order, so that the same sets are recognized; a fragment can bring one twice.
+        var sets = fields.compactMap(subselection)
+        sets.sort { $0.selectionSet.location < $1.selectionSet.location }
+        guard let first = sets.first else { return }
+        enqueue(Task(first: first, others: Array(sets.dropFirst()), question: question))
+    }
+
+    private func subselection(of selected: SelectedField) -> TypedSelectionSet? {
+        guard let selectionSet = selected.field.selectionSet else { return nil }
+        let parent = selected.definition.map { schema[$0.namedType] }
+        return TypedSelectionSet(parent: parent, selectionSet: selectionSet)
     }
 
     private mutating func check(_ task: Task) {
+        if task.others.isEmpty, checkPlain(task.first, task.question) { return }
         var groups = FieldGroups()
-        collect(task.sets, into: &groups)
-        for fields in groups.all {
+        collect([task.first] + task.others, into: &groups)
+        for group in groups.all {
             if conflict != nil || remainingSteps < 0 { return }
-            check(fields, task.question)
+            if !group.others.isEmpty {
+                check(group.fields, task.question)
+            } else if let subselection = subselection(of: group.first) {
+                enqueue(Task(first: subselection, question: task.question))
+            }
         }
+    }
+
+    /// The usual case, for which nothing need be collected: a few fields with names of their own.
+    ///
+    /// - Returns: false, having done nothing, if this is not the case.
+    private mutating func checkPlain(_ set: TypedSelectionSet, _ question: Question) -> Bool {
+        let selections = set.selectionSet.selections
+        guard selections.count <= 16 else { return false }
+        for (index, selection) in selections.enumerated() {
+            guard case .field(let field) = selection else { return false }
+            let name = field.responseName
+            for case .field(let earlier) in selections[..<index]
+            where earlier.responseName == name {
+                return false
+            }
+        }
+        remainingSteps -= selections.count
+        for case .field(let field) in selections {
+            let selected = SelectedField(field: field, parent: set.parent)
+            guard let subselection = subselection(of: selected) else { continue }
+            enqueue(Task(first: subselection, question: question))
+        }
+        return true
     }
 
     // MARK: Groups
 
     /// - Parameter fields: all with one response name.
     private mutating func check(_ fields: [SelectedField], _ question: Question) {
-        guard fields.count > 1 else { return enqueueSubselections(of: fields, question) }
         if question.contains(.shape) { checkShape(of: fields) }
         guard question.contains(.sameness) else {
             return enqueueSubselections(of: fields, .shape)
@@ -166,7 +212,7 @@ struct FieldMergeCheck {
 
     /// Gathers the fields of the sets by response name, looking into fragments, each once.
     private mutating func collect(_ sets: [TypedSelectionSet], into groups: inout FieldGroups) {
-        var visitedFragments: Set<String> = []
+        var visitedFragments: Set<Int> = []
         var open = sets.reversed().map {
             (parent: $0.parent, rest: $0.selectionSet.selections[...])
         }
@@ -176,16 +222,18 @@ struct FieldMergeCheck {
             remainingSteps -= 1
             if remainingSteps < 0 { return }
             switch selection {
-            case .field(let field): groups.append(SelectedField(field, on: parent))
+            case .field(let field): groups.append(SelectedField(field: field, parent: parent))
             case .inlineFragment(let fragment):
                 if let condition = fragment.typeCondition {
                     parent = schema.compositeType(condition.value)
                 }
                 open.append((parent, fragment.selectionSet.selections[...]))
             case .fragmentSpread(let spread):
-                guard visitedFragments.insert(spread.name.value).inserted,
-                    let fragment = context.fragments[spread.name.value]
+                guard let index = context.fragmentIndex(named: spread.name.value),
+                    visitedFragments.insert(index).inserted
                 else { continue }
+                isFragmentReached[index] = true
+                let fragment = context.fragments[index].node
                 parent = schema.compositeType(fragment.typeCondition.value)
                 open.append((parent, fragment.selectionSet.selections[...]))
             }
@@ -195,28 +243,38 @@ struct FieldMergeCheck {
 
 /// Fields by response name, in the order of the first of each.
 struct FieldGroups {
-    private(set) var all: [[SelectedField]] = []
+    struct Group {
+        let first: SelectedField
+        var others: [SelectedField] = []
+
+        var fields: [SelectedField] { [first] + others }
+    }
+
+    private(set) var all: [Group] = []
     /// Only kept when there are so many groups that looking through them would be slow.
     private var indices: [String: Int] = [:]
+    private static let manyGroups = 16
 
     mutating func append(_ selected: SelectedField) {
         let name = selected.field.responseName
         if let index = index(of: name) {
-            all[index].append(selected)
+            all[index].others.append(selected)
             return
         }
-        if all.count == 8 {
-            for (index, group) in all.enumerated() { indices[group[0].field.responseName] = index }
+        if all.count == Self.manyGroups {
+            for (index, group) in all.enumerated() {
+                indices[group.first.field.responseName] = index
+            }
         }
-        if all.count >= 8 { indices[name] = all.count }
-        all.append([selected])
+        if all.count >= Self.manyGroups { indices[name] = all.count }
+        all.append(Group(first: selected))
     }
 
     /// The fields with this response name.
-    subscript(name: String) -> [SelectedField] { index(of: name).map { all[$0] } ?? [] }
+    subscript(name: String) -> [SelectedField] { index(of: name).map { all[$0].fields } ?? [] }
 
     private func index(of name: String) -> Int? {
-        all.count > 8
-            ? indices[name] : all.firstIndex { $0[0].field.responseName == name }
+        all.count > Self.manyGroups
+            ? indices[name] : all.firstIndex { $0.first.field.responseName == name }
     }
 }

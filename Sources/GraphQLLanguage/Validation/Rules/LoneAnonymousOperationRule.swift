@@ -1,10 +1,8 @@
 /// Lone anonymous operation (GraphQL §5.2.3.1): without a name there is nothing to choose it by.
 enum LoneAnonymousOperationRule {
     static func check(_ context: ValidationContext) {
-        guard context.document.definitions.count > 1 else { return }
-        let operations = context.document.operations
-        guard operations.count > 1 else { return }
-        for operation in operations where operation.name == nil {
+        guard context.operations.count > 1 else { return }
+        for operation in context.operations.map(\.node) where operation.name == nil {
             context.report(
                 "This anonymous operation must be the only defined operation.",
                 at: operation.location)

@@ -3,7 +3,7 @@ enum NoFragmentCyclesRule {
     static func check(_ context: ValidationContext) {
         guard !context.fragments.isEmpty else { return }
         var search = FragmentCycleSearch(context: context)
-        for fragment in context.document.fragments { search.visit(fragment) }
+        for fragment in context.fragments { search.visit(fragment.node) }
     }
 }
 
@@ -39,7 +39,7 @@ private struct FragmentCycleSearch {
             if let depth = depths[spread.name.value] {
                 report(spread, path[depth...])
                 path.removeLast()
-            } else if let next = context.fragments[spread.name.value],
+            } else if let next = context.fragment(named: spread.name.value),
                 !visited.contains(spread.name.value)
             {
                 enter(next)
@@ -58,7 +58,6 @@ private struct FragmentCycleSearch {
     /// The spreads of a selection set before those of the sets inside it, last set first: the order
     /// in which graphql-js finds them, and so the cycle that it reports.
     private func spreads(in fragment: FragmentDefinition) -> [FragmentSpread] {
-        guard context.contents[fragment.location]?.spreads.isEmpty == false else { return [] }
         var spreads: [FragmentSpread] = []
         var pending = [fragment.selectionSet]
         while let selectionSet = pending.popLast() {

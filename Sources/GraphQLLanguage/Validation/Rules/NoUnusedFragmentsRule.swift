@@ -1,16 +1,24 @@
 /// Fragments must be used (GraphQL §5.5.1.4).
-enum NoUnusedFragmentsRule {
-    static func check(_ context: ValidationContext) {
-        guard !context.fragments.isEmpty else { return }
-        var used: Set<String> = []
-        for operation in context.document.operations {
-            for fragment in context.fragmentsReached(from: operation) {
-                used.insert(fragment.name.value)
-            }
-        }
-        for fragment in context.document.fragments where !used.contains(fragment.name.value) {
-            context.report(
-                "Fragment \"\(fragment.name.value)\" is never used.", at: fragment.location)
+struct NoUnusedFragmentsRule {
+    private let context: ValidationContext
+    private var isUsed: [Bool]
+
+    init(_ context: ValidationContext) {
+        self.context = context
+        self.isUsed = Array(repeating: false, count: context.fragments.count)
+    }
+
+    /// Takes note of the fragments that one operation uses.
+    mutating func note(_ reached: [Int]) {
+        for index in reached { isUsed[index] = true }
+    }
+
+    func check() {
+        for fragment in context.fragments.map(\.node) {
+            let name = fragment.name.value
+            // A second fragment of the same name is used as the first is.
+            guard let index = context.fragmentIndex(named: name), !isUsed[index] else { continue }
+            context.report("Fragment \"\(name)\" is never used.", at: fragment.location)
         }
     }
 }

@@ -3,7 +3,7 @@ enum PossibleFragmentSpreadsRule {
     static func check(
         _ spread: FragmentSpread, in parent: NamedType?, _ context: ValidationContext
     ) {
-        guard let fragment = context.fragments[spread.name.value] else { return }
+        guard let fragment = context.fragment(named: spread.name.value) else { return }
         let type = context.schema.compositeType(fragment.typeCondition.value)
         check(
             type, in: parent, "Fragment \"\(spread.name.value)\"", at: spread.location, context)

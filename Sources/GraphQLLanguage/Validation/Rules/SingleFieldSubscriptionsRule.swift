@@ -64,7 +64,7 @@ private struct RootFields {
             case .fragmentSpread(let spread):
                 noteConditions(spread.directives)
                 guard visitedFragments.insert(spread.name.value).inserted,
-                    let fragment = context.fragments[spread.name.value],
+                    let fragment = context.fragment(named: spread.name.value),
                     applies(fragment.typeCondition)
                 else { continue }
                 open.append(fragment.selectionSet.selections[...])

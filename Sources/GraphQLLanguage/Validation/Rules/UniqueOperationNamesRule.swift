@@ -1,9 +1,9 @@
 /// Operation name uniqueness (GraphQL §5.2.2.1).
 enum UniqueOperationNamesRule {
     static func check(_ context: ValidationContext) {
-        guard context.document.definitions.count > 1 else { return }
+        guard context.operations.count > 1 else { return }
         var seen: [String: Int] = [:]
-        for operation in context.document.operations {
+        for operation in context.operations.map(\.node) {
             guard let name = operation.name else { continue }
             if let first = seen[name.value] {
                 context.report(

@@ -33,16 +33,32 @@ struct FieldWriteDefinition: Sendable {
     }
 }
 
+extension SchemaInputValue {
+    /// Whether there may be no value for it, not even a default.
+    fileprivate var mayBeLeftOut: Bool {
+        if type.isNonNull { return false }
+        guard let defaultValue else { return true }
+        if case .null = defaultValue.kind { return true }
+        return false
+    }
+}
+
 extension MutationSite {
-    /// What the input's fields write, besides the one that names the parent.
-    /// - Parameter isNew: the record is new, so what must not be null must be given, and no `id` names it.
+    /// What the input's fields write.
+    /// - Parameters:
+    ///   - parent: its field of the input writes only to a new record, and only if that has such a field:
+    ///     `projectId` the link `project`.
+    ///   - isNew: the record is new, so what must not be null must be given, and no `id` names it.
     func writes(
-        to type: NamedType, besides parent: Parent, isNew: Bool
+        to type: NamedType, parent: Parent, isNew: Bool
     ) -> [FieldWriteDefinition] {
         let others = isNew ? ["clientMutationId"] : ["clientMutationId", "id"]
         var writes: [FieldWriteDefinition] = []
         for inputField in input.inputFields
-        where !others.contains(inputField.name) && !parent.mayBe(inputField) {
+        where !others.contains(inputField.name) {
+            if parent.mayBe(inputField), !isNew || target(of: inputField.name, in: type) == nil {
+                continue
+            }
             guard let write = write(inputField, to: type) else { continue }
             if let other = writes.first(where: { $0.key == write.key }) {
                 mistakes.report(
@@ -52,8 +68,7 @@ extension MutationSite {
                     """, at: inputField.location)
                 continue
             }
-            let mayBeAbsent = !inputField.type.isNonNull && inputField.defaultValue == nil
-            if isNew, mayBeAbsent, write.isNonNull, write.links == nil {
+            if isNew, inputField.mayBeLeftOut, write.isNonNull, write.links == nil {
                 mistakes.report(
                     """
                     "\(type.name).\(write.key)" is \(write.fieldType), and \

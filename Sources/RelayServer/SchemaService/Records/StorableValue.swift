@@ -26,18 +26,20 @@ extension Schema {
     }
 
     private func storable(_ value: JSONValue, as type: NamedType) -> JSONValue? {
+        let isOfType: Bool
         switch (type.name, value) {
-        case ("Int", .int(let number)): return Int32(exactly: number) == nil ? nil : value
         case ("Float", .int(let number)): return .double(Double(number))
         case ("ID", .int(let number)): return .string(String(number))
+        case ("Int", .int(let number)): isOfType = Int32(exactly: number) != nil
         case ("Float", .double), ("String", .string), ("ID", .string), ("Boolean", .bool):
-            return value
+            isOfType = true
         case ("Int", _), ("Float", _), ("String", _), ("ID", _), ("Boolean", _):
-            return nil
+            isOfType = false
         default:
-            guard type.kind == .enum else { return value }
-            return value.string.flatMap(type.value) == nil ? nil : value
+            isOfType = type.kind != .enum || value.string.flatMap(type.value) != nil
         }
+        guard isOfType else { return nil }
+        return value
     }
 
     // MARK: Types in inputs

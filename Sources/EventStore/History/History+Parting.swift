@@ -1,0 +1,25 @@
+import EventLog
+
+extension History {
+    /// The first event in which this history and another one are not the same, or that only one of
+    /// them has.
+    ///
+    /// For example a log and its fork part with the first event after the fork. What is compared is
+    /// what the events say and when, not how they were grouped into writes. Events that a compacted
+    /// log no longer has are taken to be the same.
+    /// - Returns: nil when the two are one history.
+    package func parting(from other: History) throws(EventStoreError) -> UInt64? {
+        let start = max(first, other.first)
+        let end = min(last, other.last)
+        if start <= end {
+            let (mine, theirs) = (try cursor(in: start...end), try other.cursor(in: start...end))
+            for sequence in start...end {
+                let (event, otherEvent) = try onLog { () throws(LogError) in
+                    (try mine.next(), try theirs.next())
+                }
+                if event != otherEvent { return sequence }
+            }
+        }
+        return last == other.last ? nil : end + 1
+    }
+}

@@ -1,0 +1,89 @@
+import RelayJSON
+import Testing
+
+/// A server that cannot start says why in one line and exits with 1, or with 64 when it was called
+/// wrongly.
+struct FailedStartTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    private func expectOneLine(
+        _ finished: Finished, containing text: String, exit: Int32 = 1,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(finished.exit == .code(exit), sourceLocation: sourceLocation)
+        #expect(finished.output.isEmpty, sourceLocation: sourceLocation)
+        #expect(finished.errors.count == 1, "\(finished)", sourceLocation: sourceLocation)
+        #expect(
+            finished.errors.last?.contains(text) == true, "\(finished)",
+            sourceLocation: sourceLocation)
+    }
+
+    /// The error line; log lines of a start that got further stand before it.
+    private func serve(_ options: String...) async throws -> Finished {
+        let child = try sandbox.start(["serve", "--log-level", "critical"] + options)
+        return try await child.finish()
+    }
+
+    @Test func aSecondServerOnADataDirectoryLeavesTheFirstAlone() async throws {
+        let first = try await sandbox.serve()
+        let second = try await serve(
+            "--schema", Sandbox.todoSchema, "--data", sandbox.path("data"), "--port", "0")
+        expectOneLine(second, containing: sandbox.path("data"))
+        #expect(
+            try await first.data("{ user { totalCount } }")
+                == ["user": ["totalCount": 2]])
+        #expect(try await sandbox.events().count == 1)
+    }
+
+    @Test func aBusyPortIsNamed() async throws {
+        let first = try await sandbox.serve()
+        let second = try await serve(
+            "--schema", Sandbox.todoSchema, "--data", sandbox.path("other"),
+            "--port", "\(first.port)")
+        expectOneLine(second, containing: "\(first.port)")
+        // Its log is not held: the next attempt, on another port, starts.
+        _ = try await sandbox.serve("--data", sandbox.path("other"))
+    }
+
+    @Test func aMissingSchemaFileIsNamedAndNoLogIsBegun() async throws {
+        let finished = try await serve(
+            "--schema", "nowhere.graphql", "--data", sandbox.path("data"))
+        expectOneLine(finished, containing: "nowhere.graphql")
+        let list = try await sandbox.relay("log", "list", sandbox.path("data"))
+        expectOneLine(list, containing: sandbox.path("data"))
+    }
+
+    @Test func aMissingSeedFileIsNamedAndNoLogIsBegun() async throws {
+        let finished = try await serve(
+            "--schema", Sandbox.todoSchema, "--seed", "nowhere.ndjson",
+            "--data", sandbox.path("data"))
+        expectOneLine(finished, containing: "nowhere.ndjson")
+        let list = try await sandbox.relay("log", "list", sandbox.path("data"))
+        expectOneLine(list, containing: sandbox.path("data"))
+    }
+
+    @Test func aSchemaThatIsWrongIsRefusedWithThePlace() async throws {
+        let schema = try sandbox.write("type Query { user: Usr }", to: "wrong.graphql")
+        let finished = try await serve("--schema", schema, "--data", sandbox.path("data"))
+        #expect(finished.exit == .code(1))
+        #expect(finished.errors.contains { $0.contains("Usr") && $0.contains("1:20") })
+    }
+
+    @Test func aWrongCallIsUsage() async throws {
+        for arguments in [["serve", "--no-such-option"], ["no-such-command"], ["serve"]] {
+            let finished = try await sandbox.start(arguments).finish()
+            #expect(finished.exit == .code(64), "\(arguments)")
+        }
+    }
+
+    @Test func aClientWithoutAServerFailsInOneLine() async throws {
+        let server = try await sandbox.serve()
+        #expect(try await server.stop() == .code(0))
+        let request = try await sandbox.relay("request", server.url, "{ user { totalCount } }")
+        expectOneLine(request, containing: "\(server.port)")
+        let health = try await sandbox.relay("healthcheck", "http://127.0.0.1:\(server.port)")
+        expectOneLine(health, containing: "\(server.port)")
+    }
+}

@@ -1,0 +1,48 @@
+import RelayStore
+import Testing
+
+@testable import EventStore
+
+@Suite struct HistoryPartingTests {
+    /// A log of these events, so many to a write.
+    private func log(_ events: [Event], batch: Int = 1) throws -> TemporaryDirectory {
+        let directory = TemporaryDirectory()
+        let store = try EventStore.open(directory.path, options: .quiet)
+        defer { store.journal.close() }
+        for start in stride(from: 0, to: events.count, by: batch) {
+            let some = events[start..<min(start + batch, events.count)]
+            let outcome = Outcome()
+            store.journal.append(
+                some.map { NewEvent(timeMicroseconds: $0.timeMicroseconds, body: $0.body) },
+                expecting: UInt64(start)
+            ) { outcome.set($0) }
+            _ = try outcome.wait().get()
+        }
+        return directory
+    }
+
+    private func parting(
+        _ one: TemporaryDirectory, _ other: TemporaryDirectory
+    ) throws -> [UInt64?] {
+        let (one, other) = (try History(one.path), try History(other.path))
+        return [try one.parting(from: other), try other.parting(from: one)]
+    }
+
+    @Test func twoLogsPartAtTheFirstEventThatDiffers() throws {
+        let events = try RandomHistory(seed: 7, count: 30).events
+        var changed = events
+        changed[19].body = .schema("another")
+        var later = events
+        later[29].timeMicroseconds += 1
+        let original = try log(events)
+        #expect(try parting(original, log(changed)) == [20, 20])
+        #expect(try parting(original, log(later)) == [30, 30])
+        #expect(try parting(original, log(Array(events[..<25]))) == [26, 26])
+        #expect(try parting(original, log([])) == [1, 1])
+    }
+
+    @Test func howEventsWereGroupedDoesNotCount() throws {
+        let events = try RandomHistory(seed: 8, count: 30).events
+        #expect(try parting(log(events), log(events, batch: 7)) == [nil, nil])
+    }
+}
