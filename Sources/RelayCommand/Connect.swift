@@ -53,20 +53,18 @@ private struct Prompt: Sendable {
 
     func greet(_ url: String) {
         guard isTerminal else { return }
-        print("Connected to \(url). One operation a line; Ctrl-D ends.")
+        printAtOnce("Connected to \(url). One operation a line; Ctrl-D ends.\n")
         show()
     }
 
     func show() {
         guard isTerminal else { return }
-        print(Self.text, terminator: "")
-        fflush(nil)
+        printAtOnce(Self.text)
     }
 
     /// Writes a result; a prompt that stands there is written anew below it.
     func write(_ line: String) {
-        print(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n", terminator: "")
-        fflush(nil)
+        printAtOnce(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n")
     }
 
     /// What is typed, line by line, to its end. Read on a thread of its own, because reading blocks.

@@ -69,14 +69,14 @@ struct Request: AsyncParsableCommand {
     }
 
     /// Prints until the operation is over; true when a result had errors.
-    private func printResults(of client: GraphQLClient, _ payload: JSONObject) async throws -> Bool {
+    private func printResults(of client: GraphQLClient, _ payload: JSONObject) async throws -> Bool
+    {
         var hasErrors = false
         var printed = 0
         for try await event in await client.run(payload) {
             let result = event.result
             hasErrors = hasErrors || result["errors"] != nil
-            print(result.text)
-            fflush(nil)
+            printAtOnce(result.text + "\n")
             printed += 1
             if printed == count { break }
         }

@@ -4,6 +4,7 @@ import EventStore
 import Foundation
 import Logging
 import RelayServer
+import WebSocketIO
 
 /// `relay serve`: a schema, served from a log.
 struct Serve: AsyncParsableCommand {
@@ -37,6 +38,28 @@ struct Serve: AsyncParsableCommand {
     var token: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Web pages of this origin may use the server; may be given several times, * means all. \
+            (default: those of the same host)
+            """, valueName: "origin"))
+    var allowOrigin: [String] = []
+
+    @Option(help: ArgumentHelp("The server's certificate chain, as PEM.", valueName: "file"))
+    var tlsCert: String?
+
+    @Option(help: ArgumentHelp("The private key of --tls-cert, as PEM.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Persisted operations: a JSON object from ids to documents.", valueName: "file"))
+    var persisted: String?
+
+    @Flag(help: "Run persisted operations only.")
+    var persistedOnly = false
+
+    @Option(
         help: """
             When a mutation is answered: always (after its sync to disk), batch (before; synced in \
             the background), none (never synced). (default: always)
@@ -49,33 +72,37 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "text or json. (default: text)")
     var logFormat: String?
 
+    @OptionGroup(title: "Limits") var limits: LimitOptions
+
     func run() async throws {
         let settings = Settings(environment: ProcessInfo.processInfo.environment)
         let logger = try makeLogger(settings)
-        let configuration = try makeConfiguration(settings)
         let stop = StopSignals()
+        let configuration = try makeConfiguration(settings, onFreeze: stop.fail)
         let server = try await Server.start(configuration, logger: logger)
-        print("listening on \(server.url)")
-        fflush(nil)
-        let signal = await stop.first()
-        logger.info("Stopping on \(signal).")
+        printAtOnce("listening on \(server.url)\n")
+        let reason = await stop.first()
+        switch reason {
+        case .signal(let name): logger.info("Stopping on \(name).")
+        case .failure(let message): logger.critical("Stopping: \(message)")
+        }
         await server.stop()
         logger.info("Stopped.")
+        if case .failure(let message) = reason { throw CommandFailure(message) }
     }
 
-    private func makeConfiguration(_ settings: Settings) throws -> Server.Configuration {
+    /// - Parameter onFreeze: called when a failed write or sync has frozen the log; what is acknowledged is
+    ///   safe, and nothing more can be.
+    private func makeConfiguration(
+        _ settings: Settings, onFreeze: @escaping @Sendable (String) -> Void
+    ) throws -> Server.Configuration {
         guard let schemaFile = schema ?? settings.text("schema") else {
             throw ValidationError("Missing expected argument '--schema <file>'")
         }
-        let isInMemory = try memory || settings.flag("memory")
-        var options = EventStoreOptions()
-        options.log.durability = try settings.choice(durability, "durability", default: .always)
-        let storage: Server.Storage =
-            isInMemory
-            ? .memory : .directory(data ?? settings.text("data") ?? "relay-data", options)
-        if isInMemory, data != nil {
-            throw ValidationError("--memory and --data exclude each other.")
-        }
+        let storage = try makeStorage(settings, onFreeze: onFreeze)
+        let tls = try makeTLS(settings)
+        let origins = try makeOrigins(settings)
+        let persisted = try makePersisted(settings)
         var configuration = Server.Configuration(
             schema: String(decoding: try readFile(schemaFile, "schema"), as: UTF8.self),
             schemaName: schemaFile, storage: storage)
@@ -87,60 +114,71 @@ struct Serve: AsyncParsableCommand {
         guard 0...65_535 ~= configuration.port else {
             throw ValidationError("--port must be from 0 to 65535, not \(configuration.port).")
         }
+        configuration.tls = tls
         configuration.tokens = token.isEmpty ? settings.list("token") : token
+        configuration.origins = origins
+        configuration.persisted = persisted
+        try limits.apply(to: &configuration, settings)
         return configuration
+    }
+
+    private func makeStorage(
+        _ settings: Settings, onFreeze: @escaping @Sendable (String) -> Void
+    ) throws -> Server.Storage {
+        if memory, data != nil {
+            throw ValidationError("--memory and --data exclude each other.")
+        }
+        // What is given on the command line counts more than what the environment says.
+        let isInMemory = try memory || data == nil && settings.flag("memory")
+        let directory = data ?? (memory ? nil : settings.text("data"))
+        if isInMemory, directory != nil {
+            throw ValidationError("RELAY_MEMORY and RELAY_DATA exclude each other.")
+        }
+        if isInMemory, durability != nil {
+            throw ValidationError("--memory and --durability exclude each other.")
+        }
+        var options = EventStoreOptions()
+        options.log.durability = try settings.choice(durability, "durability", default: .always)
+        options.log.onFreeze = { onFreeze($0.message) }
+        return isInMemory ? .memory : .directory(directory ?? "relay-data", options)
+    }
+
+    private func makeTLS(_ settings: Settings) throws -> HTTPServer.TLSIdentity? {
+        switch (tlsCert ?? settings.text("tls-cert"), tlsKey ?? settings.text("tls-key")) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            return HTTPServer.TLSIdentity(certificateFile: certificate, keyFile: key)
+        default: throw ValidationError("--tls-cert and --tls-key need each other.")
+        }
+    }
+
+    private func makeOrigins(_ settings: Settings) throws -> OriginPolicy {
+        let origins = allowOrigin.isEmpty ? settings.list("allow-origin") : allowOrigin
+        for origin in origins where !OriginPolicy.isOrigin(origin) {
+            throw ValidationError(
+                "\"\(origin)\" is no origin; write --allow-origin https://HOST or *.")
+        }
+        return OriginPolicy(allowing: origins)
+    }
+
+    private func makePersisted(_ settings: Settings) throws -> PersistedOperations {
+        let isExclusive = try persistedOnly || settings.flag("persisted-only")
+        guard let file = persisted ?? settings.text("persisted") else {
+            if isExclusive { throw ValidationError("--persisted-only needs --persisted.") }
+            return PersistedOperations()
+        }
+        let bytes = try readFile(file, "persisted operations")
+        do throws(PersistedFileError) {
+            return PersistedOperations(
+                documents: try PersistedFile.read(bytes), isExclusive: isExclusive)
+        } catch {
+            throw CommandFailure("Could not read the persisted operations in \(file). \(error)")
+        }
     }
 
     private func makeLogger(_ settings: Settings) throws -> Logger {
         let level: Logger.Level = try settings.choice(logLevel, "log-level", default: .info)
         let format: LogFormat = try settings.choice(logFormat, "log-format", default: .text)
         return Logger(label: "relay") { _ in LineLogHandler(format: format, logLevel: level) }
-    }
-}
-
-/// Options that were given in the environment: `--allow-origin` as `RELAY_ALLOW_ORIGIN`.
-struct Settings {
-    let environment: [String: String]
-
-    func text(_ option: String) -> String? {
-        let value = environment[name(option)]
-        return value?.isEmpty == true ? nil : value
-    }
-
-    func list(_ option: String) -> [String] {
-        (text(option) ?? "").split(separator: ",").map(String.init)
-    }
-
-    func number(_ option: String) throws -> Int? {
-        guard let text = text(option) else { return nil }
-        guard let number = Int(text) else {
-            throw ValidationError("\(name(option)) must be a whole number, not \"\(text)\".")
-        }
-        return number
-    }
-
-    func flag(_ option: String) throws -> Bool {
-        switch text(option)?.lowercased() {
-        case nil, "0", "false", "no": return false
-        case "1", "true", "yes": return true
-        case let other?:
-            throw ValidationError("\(name(option)) must be true or false, not \"\(other)\".")
-        }
-    }
-
-    /// One of a closed set of words, given as an option or in the environment.
-    func choice<Choice: CaseIterable & RawRepresentable<String>>(
-        _ given: String?, _ option: String, default fallback: Choice
-    ) throws -> Choice {
-        guard let text = given ?? text(option) else { return fallback }
-        guard let choice = Choice(rawValue: text) else {
-            let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--\(option) must be one of \(choices), not \"\(text)\".")
-        }
-        return choice
-    }
-
-    private func name(_ option: String) -> String {
-        "RELAY_" + option.uppercased().replacing("-", with: "_")
     }
 }

@@ -9,7 +9,8 @@ final class OpenStore: Sendable {
     let storeID: String
     let snapshot: Snapshot
     let schemaService: SchemaService
-    private let file: FileJournal?
+    /// The journal, if it is one in files.
+    let file: FileJournal?
 
     private init(
         _ journal: any EventJournal, storeID: String, _ snapshot: Snapshot, _ schema: ServiceSchema
@@ -73,6 +74,7 @@ final class OpenStore: Sendable {
                 logger.notice("The seed file is ignored: the log has events already.")
             }
             if snapshot.schema == configuration.schema { return snapshot }
+            try schema.check(snapshot, writtenUnder: try? ServiceSchema(snapshot.schema))
             logger.notice("The schema has changed, and fits the records.")
             body = .schema(configuration.schema)
         }

@@ -2,7 +2,7 @@ package import EventStore
 import GraphQLExecution
 package import Logging
 import RelayStore
-import WebSocketIO
+package import WebSocketIO
 
 /// A schema served from a log, on a port: what `relay serve` runs.
 ///
@@ -22,8 +22,12 @@ package final class Server: Sendable {
         package var host = "127.0.0.1"
         /// 0 lets the system choose.
         package var port = 8080
+        package var tls: HTTPServer.TLSIdentity?
         package var tokens: [String] = []
+        package var origins = OriginPolicy()
+        package var persisted = PersistedOperations()
         package var limits = GraphQLService.Limits()
+        package var connectionLimits = ConnectionLimits()
         /// How long a stop may take before what has not ended is cut off.
         package var stopDeadline: Duration = .seconds(5)
 
@@ -34,12 +38,24 @@ package final class Server: Sendable {
         }
     }
 
+    /// What connections may take up.
+    package struct ConnectionLimits: Sendable {
+        /// Connections of either kind; who comes later is answered 503.
+        package var connections = 20_000
+        /// Larger WebSocket messages close their connection with 1009.
+        package var messageBytes = 4 << 20
+        /// Larger bodies of HTTP requests are answered 413.
+        package var bodyBytes = 4 << 20
+
+        package init() {}
+    }
+
     package enum Storage: Sendable {
         case memory
         case directory(String, EventStoreOptions)
     }
 
-    /// Where clients find it: `ws://HOST:PORT/graphql`.
+    /// Where clients find it: `ws://HOST:PORT/graphql`, or `wss://…` with TLS.
     package let url: String
     package let port: Int
     private let service: GraphQLService
@@ -49,7 +65,7 @@ package final class Server: Sendable {
     private let stopDeadline: Duration
 
     /// Opens the log, folds it, and listens. When it returns, clients can come.
-    /// - Throws: `SchemaMistakes`, `SeedErrors`, `SchemaChangeRefused`, `EventStoreError`, `IOError`;
+    /// - Throws: `SchemaMistakes`, `SeedErrors`, `IncompatibleSchema`, `EventStoreError`, `IOError`;
     ///   each description is a whole message. Nothing is left open, and the log is as it was.
     package static func start(
         _ configuration: Configuration, logger: Logger
@@ -68,20 +84,24 @@ package final class Server: Sendable {
     ) async throws -> Server {
         let loop = try IOLoop.start()
         do {
-            LibraryLog.setReceiver { _, line in logger.warning("libwebsockets: \(line)") }
+            // The library warns of what is none of an operator's business: peers that go away, and
+            // its own inner workings.
+            LibraryLog.setReceiver { level, line in
+                logger.log(level: level == .error ? .warning : .debug, "libwebsockets: \(line)")
+            }
             let service = GraphQLService(
                 store.schemaService, journal: store.journal, storeID: store.storeID,
                 snapshot: store.snapshot, inputs: EngineInputs(now: WallClock.microseconds),
-                limits: configuration.limits,
+                limits: configuration.limits, persisted: configuration.persisted,
                 onDurable: { store.noteDurable($0) },
                 deliver: { GraphQLSocket.deliver($0, on: loop) })
-            var options = HTTPServer.Options(
-                host: configuration.host, port: configuration.port,
-                subprotocols: [GraphQLSocket.subprotocol])
-            options.maxConnections = 20_000
+            let metrics = Metrics(service, journal: store.file)
             let front = Front(
-                service, authentication: Authentication(tokens: configuration.tokens))
-            let http = try await HTTPServer.start(options, on: loop, handler: front)
+                service, authentication: Authentication(tokens: configuration.tokens),
+                origins: configuration.origins, metrics: metrics)
+            let http = try await HTTPServer.start(
+                configuration.listening, on: loop, handler: front)
+            metrics.observe(http)
             return Server(configuration, service, store, loop, http)
         } catch {
             await loop.stop()
@@ -100,7 +120,8 @@ package final class Server: Sendable {
         port = http.port
         stopDeadline = configuration.stopDeadline
         let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-        url = "ws://\(host):\(http.port)\(Front.path)"
+        let scheme = configuration.tls == nil ? "ws" : "wss"
+        url = "\(scheme)://\(host):\(http.port)\(Front.path)"
     }
 
     /// Stops in order: accepts nobody any more, ends what is open, syncs and closes the log.
@@ -108,5 +129,16 @@ package final class Server: Sendable {
         await http.stop(within: stopDeadline)
         await loop.stop()
         store.close()
+    }
+}
+
+extension Server.Configuration {
+    fileprivate var listening: HTTPServer.Options {
+        var options = HTTPServer.Options(
+            host: host, port: port, tls: tls, subprotocols: [GraphQLSocket.subprotocol])
+        options.maxConnections = connectionLimits.connections
+        options.maxMessageBytes = connectionLimits.messageBytes
+        options.maxBodyBytes = connectionLimits.bodyBytes
+        return options
     }
 }

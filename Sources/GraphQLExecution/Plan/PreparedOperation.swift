@@ -16,8 +16,10 @@ package final class PreparedOperation: Sendable {
     /// Results go on coming: a subscription, or a query with `@live`.
     package var isStream: Bool { kind == .subscription || isLive }
 
+    /// As the document has it.
+    package let definition: OperationDefinition
+
     private let document: Document
-    private let operation: OperationDefinition
     private let schema: ExecutableSchema
     /// The variables that `@skip` and `@include` look at.
     private let conditionVariables: [String]
@@ -41,7 +43,7 @@ package final class PreparedOperation: Sendable {
                 locations: [document.source.location(at: operation.location)])
         }
         self.document = document
-        self.operation = operation
+        definition = operation
         self.schema = schema
         kind = operation.operation
         name = operation.name?.value
@@ -69,8 +71,9 @@ package final class PreparedOperation: Sendable {
         if let known = plans.withLock({ $0[choice] }) { return known }
         let conditions = Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice))
         let builder = PlanBuilder(document, schema: schema, conditions: conditions)
-        guard let plan = builder.plan(operation, variables: self.variables) else {
-            preconditionFailure("the schema's root type was checked when the operation was prepared")
+        guard let plan = builder.plan(definition, variables: self.variables) else {
+            preconditionFailure(
+                "the schema's root type was checked when the operation was prepared")
         }
         return plans.withLock { plans in
             if plans.count < Self.planLimit { plans[choice] = plan }

@@ -1,28 +1,7 @@
 package import GraphQLExecution
 import GraphQLLanguage
-package import RelayJSON
+import RelayJSON
 package import RelayStore
-
-/// One request of a client, as every transport hands it in (GraphQL over HTTP §Request parameters).
-package struct GraphQLRequest: Sendable, Hashable {
-    package var query: String
-    package var operationName: String?
-    package var variables: JSONObject
-    package var extensions: JSONObject
-    /// Who asks, as the authentication named them.
-    package var viewer: String?
-
-    package init(
-        query: String, operationName: String? = nil, variables: JSONObject = [:],
-        extensions: JSONObject = [:], viewer: String? = nil
-    ) {
-        self.query = query
-        self.operationName = operationName
-        self.variables = variables
-        self.extensions = extensions
-        self.viewer = viewer
-    }
-}
 
 /// A schema, served from a journal: queries, mutations and subscriptions, whatever brings them here.
 ///
@@ -36,14 +15,12 @@ package final class GraphQLService: Sendable {
     private let publisher: Publisher
     private let storeID: String
     private let epoch: UInt64
+    package let counters = ServiceCounters()
 
     package struct Limits: Sendable {
         /// Mutations that may wait for the writer; beyond that they are refused.
         package var waitingMutations = 65_536
-        /// Tokens in a document.
-        package var tokens = 20_000
-        /// Selection sets inside each other.
-        package var depth = 100
+        package var document = DocumentLimits()
 
         package init() {}
     }
@@ -51,11 +28,13 @@ package final class GraphQLService: Sendable {
     /// - Parameters:
     ///   - journal: holds everything up to `snapshot`, which is all of it.
     ///   - storeID: names the store in cursors.
+    ///   - persisted: the documents that requests may name instead of sending them.
     ///   - onDurable: hears of every durable state, in order; on the journal's thread.
     ///   - deliver: takes what subscriptions are told, in order.
     package init(
         _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
         snapshot: Snapshot, inputs: EngineInputs, limits: Limits = .init(),
+        persisted: PersistedOperations = .init(),
         onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
         deliver: @escaping @Sendable ([Delivery]) -> Void
     ) {
@@ -63,18 +42,21 @@ package final class GraphQLService: Sendable {
         self.storeID = storeID
         epoch = journal.epoch
         operations = OperationCache(
-            schema: schemaService.executable,
-            parseLimits: ParseLimits(maximumTokens: limits.tokens, maximumDepth: limits.depth))
+            schema: schemaService.executable, limits: limits.document, persisted: persisted)
         durable = DurableHead(snapshot)
         let publisher = Publisher(
             schemaService, storeID: storeID, epoch: journal.epoch, snapshot: snapshot,
-            deliver: deliver)
+            deliver: { [counters] deliveries in
+                counters.count(\.deliveries, deliveries.count)
+                deliver(deliveries)
+            })
         self.publisher = publisher
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
-            publish: { commits in
+            publish: { [counters] commits in
+                counters.count(\.publications)
                 if let last = commits.last { onDurable(last.snapshot) }
                 publisher.post(.commits(commits))
             })
@@ -85,14 +67,26 @@ package final class GraphQLService: Sendable {
 
     package var subscriptionCounts: (subscriptions: Int, groups: Int) { publisher.counts }
 
-    /// The request's operation, if its text was seen before.
+    /// Mutations that wait for the writer.
+    package var waitingMutations: Int { writer.waitingCount }
+
+    /// The request's operation, if its document was seen before and the request keeps within the limits.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
-        operations.find(request.query, name: request.operationName)
+        guard request.asksForNoMoreThanIsServed else { return nil }
+        return operations.find(request, storedRecords: durable.snapshot.recordCount)
     }
 
-    /// Finds and prepares a request's operation: cheap when its text was seen before.
+    /// Finds and prepares a request's operation: cheap when its document was seen before.
+    /// - Throws: what is wrong with the document, or `LIMIT_EXCEEDED`; nothing has been executed.
     package func prepare(_ request: GraphQLRequest) throws(ExecutionErrors) -> PreparedOperation {
-        try operations.operation(request.query, name: request.operationName)
+        do throws(ExecutionErrors) {
+            try request.refuseUnknownPromises()
+            return try operations.operation(
+                for: request, storedRecords: durable.snapshot.recordCount)
+        } catch {
+            counters.count(\.refusals)
+            throw error
+        }
     }
 
     /// Runs a query or a mutation.
@@ -103,8 +97,10 @@ package final class GraphQLService: Sendable {
     ) {
         switch operation.kind {
         case .query:
+            counters.count(\.queries)
             answer(query(operation, request))
         case .mutation:
+            counters.count(\.mutations)
             mutate(operation, request, answer: answer)
         case .subscription:
             let message = "A subscription has many results; this request can only carry one."
@@ -117,6 +113,7 @@ package final class GraphQLService: Sendable {
         _ operation: PreparedOperation, _ request: GraphQLRequest, sink: any SubscriptionSink
     ) throws(ExecutionErrors) {
         let variables = try operation.coerce(request.variables)
+        counters.count(\.subscriptions)
         publisher.post(
             .subscribe(.init(operation: operation, variables: variables, sink: sink)))
     }
@@ -168,5 +165,24 @@ package final class GraphQLService: Sendable {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .limitExceeded)]))
         }
+    }
+}
+
+extension GraphQLRequest {
+    /// What `extensions.relay` may ask for and this server does not do yet. To pass over one of them would
+    /// be a wrong answer: the present for the past, a gap for a resumed stream.
+    private static let unserved = ["at", "resume", "records", "optimistic"]
+
+    fileprivate var asksForNoMoreThanIsServed: Bool {
+        guard let relay = extensions["relay"]?.object else { return true }
+        return Self.unserved.allSatisfy { relay[$0] == nil || relay[$0] == false }
+    }
+
+    fileprivate func refuseUnknownPromises() throws(ExecutionErrors) {
+        if asksForNoMoreThanIsServed { return }
+        let asked = Self.unserved.filter { extensions["relay"]?[$0] != nil }
+        let names = asked.map { "\"\($0)\"" }.joined(separator: ", ")
+        let message = "extensions.relay: \(names) is not served by this version."
+        throw ExecutionErrors(errors: [ExecutionError(message, code: .badUserInput)])
     }
 }

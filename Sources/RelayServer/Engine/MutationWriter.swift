@@ -50,6 +50,9 @@ final class MutationWriter: Sendable {
         state = Mutex(State(pending: durable.snapshot))
     }
 
+    /// Mutations whose turn has not come.
+    var waitingCount: Int { queue.count }
+
     /// Carries a mutation out when its turn comes. False when too many wait; nothing happens then.
     func post(_ request: MutationRequest) -> Bool {
         queue.post(request) { requests in

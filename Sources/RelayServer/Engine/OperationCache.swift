@@ -1,73 +1,120 @@
 import GraphQLExecution
 import GraphQLLanguage
+import RelayJSON
 import Synchronization
 
-/// Operations that have been parsed, validated and prepared, by their text and name.
-///
-/// Bounded by two generations: when the younger is full it becomes the older, and the older is dropped; what
-/// is asked for moves to the younger. So what is in use stays, and hostile texts only pass through.
+/// Requests in, operations out: finds a request's document, and parses, validates and prepares it unless
+/// that was done before. Whatever exceeds a limit is refused before any work is spent on it.
 final class OperationCache: Sendable {
     private struct Key: Hashable {
         let text: String
         let name: String?
     }
 
-    private struct State {
-        var young: [Key: PreparedOperation] = [:]
-        var old: [Key: PreparedOperation] = [:]
+    private struct Entry {
+        let operation: PreparedOperation
+        let complexity: ComplexityEstimate
     }
 
-    private let state = Mutex(State())
-    private let generationLimit: Int
+    private let entries: Mutex<GenerationalCache<Key, Entry>>
     private let schema: ExecutableSchema
-    private let parseLimits: ParseLimits
+    private let limits: DocumentLimits
+    private let persisted: PersistedOperations
 
-    init(schema: ExecutableSchema, parseLimits: ParseLimits, generationLimit: Int = 1_024) {
+    /// Bytes of documents kept, in each of two generations.
+    private static let generationBytes = 4 << 20
+    /// What an operation costs beside its text.
+    private static let entryBytes = 2_048
+    /// A list may be taken to be this long even where there are fewer records: `first: 2147483647`, a way
+    /// to ask for everything, is no reason to refuse, but many of them inside each other are.
+    private static let leastLongestList = 10_000
+
+    init(
+        schema: ExecutableSchema, limits: DocumentLimits = .init(),
+        persisted: PersistedOperations = .init()
+    ) {
         self.schema = schema
-        self.parseLimits = parseLimits
-        self.generationLimit = generationLimit
+        self.limits = limits
+        self.persisted = persisted
+        entries = Mutex(GenerationalCache(generationCost: Self.generationBytes))
     }
 
-    /// The operation, if it has been prepared before.
-    func find(_ text: String, name: String?) -> PreparedOperation? {
-        let key = Key(text: text, name: name)
-        return state.withLock { state in
-            if let known = state.young[key] { return known }
-            guard let known = state.old[key] else { return nil }
-            insert(known, key, &state)
-            return known
-        }
+    /// The operation, if it has been prepared before and the request keeps within the limits.
+    /// - Parameter storedRecords: how many records there are; no list is taken to be much longer.
+    func find(
+        _ request: GraphQLRequest, storedRecords: @autoclosure () -> Int
+    ) -> PreparedOperation? {
+        guard let text = persisted.findText(of: request),
+            let entry = find(Key(text: text, name: request.operationName)),
+            isWithinLimit(entry, request.variables, storedRecords)
+        else { return nil }
+        return entry.operation
     }
 
     /// The operation, prepared now if need be.
-    func operation(_ text: String, name: String?) throws(ExecutionErrors) -> PreparedOperation {
-        if let known = find(text, name: name) { return known }
-        let prepared = try prepare(text, name: name)
-        state.withLock { insert(prepared, Key(text: text, name: name), &$0) }
-        return prepared
-    }
-
-    private func insert(_ operation: PreparedOperation, _ key: Key, _ state: inout State) {
-        if state.young.count >= generationLimit {
-            state.old = state.young
-            state.young = [:]
+    func operation(
+        for request: GraphQLRequest, storedRecords: @autoclosure () -> Int
+    ) throws(ExecutionErrors) -> PreparedOperation {
+        let key: Key
+        do throws(ExecutionError) {
+            try limits.check(request.query)
+            key = Key(text: try persisted.text(of: request), name: request.operationName)
+        } catch {
+            throw ExecutionErrors(errors: [error])
         }
-        state.young[key] = operation
+        let entry: Entry
+        if let known = find(key) {
+            entry = known
+        } else {
+            let prepared = try prepare(key)
+            let cost = key.text.utf8.count + Self.entryBytes
+            entries.withLock { $0.insert(prepared, for: key, cost: cost) }
+            entry = prepared
+        }
+        guard isWithinLimit(entry, request.variables, storedRecords) else {
+            let message = """
+                The result may have more than \(limits.complexity) fields; ask for shorter pages by \
+                "first" or "last", or for less in each.
+                """
+            throw ExecutionErrors(errors: [.limitExceeded(message)])
+        }
+        return entry.operation
     }
 
-    private func prepare(_ text: String, name: String?) throws(ExecutionErrors) -> PreparedOperation {
+    private func find(_ key: Key) -> Entry? { entries.withLock { $0.find(key) } }
+
+    private func isWithinLimit(
+        _ entry: Entry, _ variables: JSONObject, _ storedRecords: () -> Int
+    ) -> Bool {
+        if entry.complexity.fieldCount(variables) <= limits.complexity { return true }
+        let longestList = max(storedRecords(), Self.leastLongestList)
+        return entry.complexity.fieldCount(variables, longestList: longestList) <= limits.complexity
+    }
+
+    private func prepare(_ key: Key) throws(ExecutionErrors) -> Entry {
         let document: Document
         do throws(GraphQLError) {
-            document = try Document(parsing: text, limits: parseLimits)
+            document = try Document(parsing: key.text, limits: limits.parsing)
         } catch {
             throw ExecutionErrors(errors: [ExecutionError(error)])
+        }
+        do throws(ExecutionError) {
+            try limits.check(document)
+        } catch {
+            throw ExecutionErrors(errors: [error])
         }
         let mistakes = document.validate(against: schema.schema)
         guard mistakes.isEmpty else {
             throw ExecutionErrors(errors: mistakes.map(ExecutionError.init))
         }
         do throws(ExecutionError) {
-            return try PreparedOperation(document, operationName: name, schema: schema)
+            let operation = try PreparedOperation(
+                document, operationName: key.name, schema: schema)
+            return Entry(
+                operation: operation,
+                complexity: ComplexityEstimate(
+                    operation.definition, in: document, schema: schema.schema,
+                    assumedListSize: limits.assumedListSize))
         } catch {
             throw ExecutionErrors(errors: [error])
         }

@@ -16,6 +16,9 @@ final class SerialQueue<Message: Sendable>: Sendable {
     /// - Parameter limit: messages that may wait.
     init(limit: Int) { self.limit = limit }
 
+    /// Messages that wait.
+    var count: Int { state.withLock { $0.messages.count } }
+
     /// Hands a message over. False when the queue is full, and the message was not taken.
     /// - Parameter handle: called with everything that waits, never twice at once; the same in all calls.
     func post(_ message: Message, handle: @escaping @Sendable ([Message]) -> Void) -> Bool {

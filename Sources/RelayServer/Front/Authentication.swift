@@ -11,6 +11,9 @@ package struct Authentication: Sendable {
         case refused
     }
 
+    /// What someone is told who may not come in.
+    static let refusal = "A valid token is needed: \"authorization: Bearer TOKEN\"."
+
     private let tokens: [[UInt8]]
 
     package init(tokens: [String]) { self.tokens = tokens.map { Array($0.utf8) } }

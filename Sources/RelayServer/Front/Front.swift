@@ -1,5 +1,4 @@
 import GraphQLExecution
-import GraphQLLanguage
 import RelayJSON
 import WebSocketIO
 
@@ -9,10 +8,17 @@ final class Front: HTTPServerHandler {
 
     private let service: GraphQLService
     private let authentication: Authentication
+    private let origins: OriginPolicy
+    private let metrics: Metrics
 
-    init(_ service: GraphQLService, authentication: Authentication) {
+    init(
+        _ service: GraphQLService, authentication: Authentication, origins: OriginPolicy,
+        metrics: Metrics
+    ) {
         self.service = service
         self.authentication = authentication
+        self.origins = origins
+        self.metrics = metrics
     }
 
     // MARK: WebSocket
@@ -28,9 +34,13 @@ final class Front: HTTPServerHandler {
                 """
             return .refuse(HTTPResponse(status: 400, text: text))
         }
+        guard origins.admits(upgrade: request) else {
+            let text = "Pages of this origin may not connect; --allow-origin says which may."
+            return .refuse(HTTPResponse(status: 403, text: text))
+        }
         let viewer = authentication.viewer(headers: request.headers)
         if case .refused = viewer {
-            return .refuse(HTTPResponse(status: 401, text: Self.unauthorized))
+            return .refuse(HTTPResponse(status: 401, text: Authentication.refusal))
         }
         return .accept(GraphQLSocket(service, authentication: authentication, viewer: viewer))
     }
@@ -41,69 +51,88 @@ final class Front: HTTPServerHandler {
         switch request.path {
         case Self.path:
             respondToGraphQL(request, responder)
-        case "/healthz", "/readyz":
-            // The log is open and folded before the port is.
-            responder.respond(HTTPResponse(status: 200, text: "ok"))
+        case "/healthz", "/readyz", "/metrics":
+            respondToOperator(request, responder)
         default:
             responder.respond(HTTPResponse(status: 404, text: Self.notFound(request)))
         }
     }
 
-    private func respondToGraphQL(_ http: HTTPRequest, _ responder: HTTPResponder) {
-        let viewer: String?
-        switch authentication.viewer(headers: http.headers) {
-        case .known(let name): viewer = name
-        case .undecided where authentication.isOpen: viewer = nil
-        case .undecided, .refused:
-            let error = ExecutionError(Self.unauthorized, code: .unauthenticated)
-            responder.respond(
-                HTTPResponse(
-                    status: 401,
-                    headers: [
-                        "content-type": "application/json; charset=utf-8",
-                        "www-authenticate": "Bearer",
-                    ], body: Response(refused: [error]).bytes))
-            return
-        }
-        let service = service
-        // Parsing and executing take their time elsewhere; the loop's thread only moves bytes.
-        Task.detached {
-            do throws(GraphQLOverHTTP.Refusal) {
-                var request = try GraphQLOverHTTP.request(http)
-                request.viewer = viewer
-                Self.execute(request, http, service, responder)
-            } catch {
-                responder.respond(error.response)
-            }
-        }
-    }
-
-    private static func execute(
-        _ request: GraphQLRequest, _ http: HTTPRequest, _ service: GraphQLService,
-        _ responder: HTTPResponder
-    ) {
-        let operation: PreparedOperation
-        do throws(ExecutionErrors) {
-            operation = try service.prepare(request)
-        } catch {
-            responder.respond(GraphQLOverHTTP.response(.refused(error.errors), to: http))
-            return
-        }
-        if http.method == "GET", operation.kind != .query {
-            let refusal = GraphQLOverHTTP.refusal(
-                405, "A \(operation.kind.rawValue) cannot be sent with GET; use POST.", http,
-                headers: ["allow": "POST"])
-            responder.respond(refusal.response)
-            return
-        }
-        service.execute(operation, request) { outcome in
-            responder.respond(GraphQLOverHTTP.response(outcome, to: http))
-        }
-    }
-
-    private static let unauthorized = "A valid token is needed: \"authorization: Bearer TOKEN\"."
-
     private static func notFound(_ request: HTTPRequest) -> String {
         "There is nothing at \(request.path); GraphQL is at \(path)."
+    }
+
+    /// The pages for those who run the server.
+    private func respondToOperator(_ request: HTTPRequest, _ responder: HTTPResponder) {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            responder.respond(HTTPResponse(status: 405, headers: ["allow": "GET, HEAD"]))
+            return
+        }
+        guard request.path == "/metrics" else {
+            // Alive and ready are the same: the log is open and folded before the port is.
+            responder.respond(HTTPResponse(status: 200, text: "ok"))
+            return
+        }
+        guard case .known = authentication.viewer(headers: request.headers) else {
+            var refusal = HTTPResponse(status: 401, text: Authentication.refusal)
+            refusal.headers.append("www-authenticate", "Bearer")
+            responder.respond(refusal)
+            return
+        }
+        let metrics = metrics
+        Task.detached { responder.respond(await metrics.response()) }
+    }
+
+    // MARK: GraphQL over HTTP
+
+    private func respondToGraphQL(_ http: HTTPRequest, _ responder: HTTPResponder) {
+        if http.method == "OPTIONS" {
+            // Before anything else: a browser's preflight request carries no token.
+            responder.respond(
+                origins.answer(toOptions: http, methods: "GET, HEAD, POST, OPTIONS"))
+            return
+        }
+        let headers = origins.headers(for: http)
+        let answer: @Sendable (HTTPResponse) -> Void = { response in
+            var response = response
+            response.headers.append(headers)
+            responder.respond(response)
+        }
+        do throws(GraphQLOverHTTP.Refusal) {
+            let exchange = try GraphQLOverHTTP(http)
+            let viewer = try viewer(of: http, exchange)
+            // Parsing and executing take their time elsewhere; the loop's thread only moves bytes.
+            Task.detached { self.execute(exchange, viewer, answer) }
+        } catch {
+            answer(error.response)
+        }
+    }
+
+    private func viewer(
+        of http: HTTPRequest, _ exchange: GraphQLOverHTTP
+    ) throws(GraphQLOverHTTP.Refusal) -> String? {
+        if case .known(let name) = authentication.viewer(headers: http.headers) { return name }
+        let error = ExecutionError(Authentication.refusal, code: .unauthenticated)
+        throw exchange.refusal(401, error, headers: ["www-authenticate": "Bearer"])
+    }
+
+    private func execute(
+        _ exchange: GraphQLOverHTTP, _ viewer: String?,
+        _ answer: @escaping @Sendable (HTTPResponse) -> Void
+    ) {
+        do throws(GraphQLOverHTTP.Refusal) {
+            var request = try exchange.request()
+            request.viewer = viewer
+            let operation: PreparedOperation
+            do throws(ExecutionErrors) {
+                operation = try service.prepare(request)
+            } catch {
+                return answer(exchange.response(.refused(error.errors)))
+            }
+            try exchange.check(operation)
+            service.execute(operation, request) { answer(exchange.response($0)) }
+        } catch {
+            answer(error.response)
+        }
     }
 }

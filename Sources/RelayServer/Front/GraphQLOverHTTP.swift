@@ -1,172 +1,162 @@
-package import GraphQLExecution
-package import RelayJSON
+import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
 import WebSocketIO
 
-/// GraphQL over HTTP (the GraphQL-over-HTTP specification): requests out of HTTP requests, and HTTP
-/// responses out of outcomes.
-enum GraphQLOverHTTP {
-    static let responseMediaType = "application/graphql-response+json"
-    static let legacyMediaType = "application/json"
-
+/// One exchange of GraphQL over HTTP, by its specification: a request out of an HTTP request, and the HTTP
+/// response to what became of it.
+struct GraphQLOverHTTP {
     /// Why an HTTP request is no GraphQL request, as the answer to it.
     struct Refusal: Error {
         let response: HTTPResponse
     }
 
-    /// Reads the request of a POST or a GET.
-    static func request(_ http: HTTPRequest) throws(Refusal) -> GraphQLRequest {
-        switch http.method {
-        case "POST": try post(http)
-        case "GET": try get(http)
-        default:
-            throw refusal(
+    private let http: HTTPRequest
+    private let mediaType: ResponseMediaType
+
+    /// - Throws: 405, 406.
+    init(_ http: HTTPRequest) throws(Refusal) {
+        self.http = http
+        guard ["GET", "HEAD", "POST"].contains(http.method) else {
+            throw Self.refusal(
                 405, "Method \(http.method) is not allowed here: use POST, or GET for queries.",
-                http, headers: ["allow": "GET, POST"])
+                as: .negotiated(http.headers) ?? .json,
+                headers: ["allow": "GET, HEAD, POST, OPTIONS"])
+        }
+        guard let mediaType = ResponseMediaType.negotiated(http.headers) else {
+            let types = ResponseMediaType.allCases.map(\.rawValue).joined(separator: " and ")
+            throw Self.refusal(
+                406, "Responses are \(types), in UTF-8; the header \"accept\" takes neither.",
+                as: .json)
+        }
+        self.mediaType = mediaType
+    }
+
+    /// A safe method: it may ask, and change nothing.
+    private var isSafe: Bool { http.method != "POST" }
+
+    // MARK: The request
+
+    /// Reads the GraphQL request.
+    /// - Throws: 400, 415.
+    func request() throws(Refusal) -> GraphQLRequest {
+        let parameters = isSafe ? try parametersOfURL() : try parametersOfBody()
+        do throws(ExecutionError) {
+            return try GraphQLRequest(parameters)
+        } catch {
+            throw refusal(400, error)
         }
     }
 
-    private static func post(_ http: HTTPRequest) throws(Refusal) -> GraphQLRequest {
-        let mediaType = (http.headers["content-type"] ?? "").split(separator: ";").first ?? ""
-        guard mediaType.lowercased().filter({ $0 != " " }) == legacyMediaType else {
+    private func parametersOfBody() throws(Refusal) -> JSONObject {
+        let type = http.headers["content-type"].map(MediaType.init)
+        guard let type, type.name == "application/json", type.isUTF8 else {
             throw refusal(
-                415, "A POST needs the header \"content-type: application/json\".", http)
+                415, "A POST needs the header \"content-type: application/json\", in UTF-8.")
+        }
+        if let encoding = http.headers["content-encoding"], encoding.lowercased() != "identity" {
+            throw refusal(415, "The body must not be encoded; it is \"\(encoding)\".")
         }
         let body: JSONValue
         do throws(JSONError) {
             body = try JSONValue(parsing: http.body)
         } catch {
-            throw refusal(400, "The body is not JSON. \(error)", http)
+            throw refusal(400, "The body is not JSON. \(error)")
         }
         guard case .object(let parameters) = body else {
-            throw refusal(400, "The body must be a JSON object, not \(body.kindName).", http)
+            throw refusal(400, "The body must be a JSON object, not \(body.kindName).")
         }
-        return try request(parameters, http)
+        return parameters
     }
 
-    private static func get(_ http: HTTPRequest) throws(Refusal) -> GraphQLRequest {
+    private func parametersOfURL() throws(Refusal) -> JSONObject {
         var parameters = JSONObject()
-        for name in ["query", "operationName"] {
+        for name in ["query", "documentId", "operationName"] {
             if let value = http.queryValue(name) { parameters[name] = .string(value) }
         }
         for name in ["variables", "extensions"] {
-            guard let text = http.queryValue(name) else { continue }
+            guard let text = http.queryValue(name), !text.isEmpty else { continue }
             do throws(JSONError) {
                 parameters[name] = try JSONValue(parsing: text)
             } catch {
-                throw refusal(400, "The parameter \"\(name)\" is not JSON. \(error)", http)
+                throw refusal(400, "The parameter \"\(name)\" is not JSON. \(error)")
             }
         }
-        return try request(parameters, http)
+        return parameters
     }
 
-    private static func request(
-        _ parameters: JSONObject, _ http: HTTPRequest
-    ) throws(Refusal) -> GraphQLRequest {
-        do throws(ExecutionError) {
-            return try GraphQLRequest(parameters)
-        } catch {
-            throw refusal(400, error.message, http)
-        }
+    /// Checks that the method may do what the operation does.
+    /// - Throws: 405 (§GET).
+    func check(_ operation: PreparedOperation) throws(Refusal) {
+        guard isSafe, operation.kind == .mutation else { return }
+        throw refusal(
+            405, "A mutation cannot be sent with \(http.method); use POST.",
+            headers: ["allow": "POST"])
     }
 
-    // MARK: Answers
+    // MARK: The response
 
-    /// The answer with an outcome: §Status codes.
-    static func response(_ outcome: Outcome, to http: HTTPRequest) -> HTTPResponse {
+    /// The answer with an outcome: §Status Codes.
+    func response(_ outcome: Outcome) -> HTTPResponse {
         switch outcome {
         case .executed(let response):
-            return answer(200, response.bytes, to: http)
+            return Self.answer(200, response, as: mediaType)
         case .refused(let errors):
-            // A client that asks for the old media type expects 200 for a well-formed request.
-            let status = mediaType(for: http) == legacyMediaType ? 200 : 400
-            return answer(status, Response(refused: errors).bytes, to: http)
+            let response = Response(refused: errors)
+            // A client that asks for the older type relies on 200 for every well-formed request.
+            let status = mediaType == .json ? 200 : errors.httpStatus
+            return Self.answer(status, response, as: mediaType)
         }
     }
 
-    static func refusal(
-        _ status: Int, _ message: String, _ http: HTTPRequest, headers: HTTPHeaders = [:]
+    func refusal(_ status: Int, _ message: String, headers: HTTPHeaders = [:]) -> Refusal {
+        Self.refusal(status, message, as: mediaType, headers: headers)
+    }
+
+    func refusal(_ status: Int, _ error: ExecutionError, headers: HTTPHeaders = [:]) -> Refusal {
+        Self.refusal(status, error, as: mediaType, headers: headers)
+    }
+
+    private static func refusal(
+        _ status: Int, _ message: String, as mediaType: ResponseMediaType,
+        headers: HTTPHeaders = [:]
     ) -> Refusal {
-        let error = ExecutionError(message, code: .badUserInput)
-        var response = answer(status, Response(refused: [error]).bytes, to: http)
-        for field in headers.fields { response.headers.append(field.name, field.value) }
+        refusal(
+            status, ExecutionError(message, code: .badUserInput), as: mediaType, headers: headers)
+    }
+
+    private static func refusal(
+        _ status: Int, _ error: ExecutionError, as mediaType: ResponseMediaType,
+        headers: HTTPHeaders
+    ) -> Refusal {
+        var response = answer(status, Response(refused: [error]), as: mediaType)
+        response.headers.append(headers)
         return Refusal(response: response)
     }
 
     private static func answer(
-        _ status: Int, _ bytes: [UInt8], to http: HTTPRequest
+        _ status: Int, _ response: Response, as mediaType: ResponseMediaType
     ) -> HTTPResponse {
         HTTPResponse(
-            status: status, headers: ["content-type": "\(mediaType(for: http)); charset=utf-8"],
-            body: bytes)
-    }
-
-    /// What the client accepts; clients that say nothing get the old type (§Legacy watershed).
-    private static func mediaType(for http: HTTPRequest) -> String {
-        let accepted = http.headers.list(in: "accept").map {
-            $0.split(separator: ";").first.map(String.init) ?? ""
-        }
-        for type in accepted {
-            switch type.trimmed {
-            case responseMediaType: return responseMediaType
-            case legacyMediaType, "*/*", "application/*": return legacyMediaType
-            default: continue
-            }
-        }
-        return legacyMediaType
+            status: status, headers: ["content-type": "\(mediaType.rawValue); charset=utf-8"],
+            body: response.bytes)
     }
 }
 
-extension GraphQLRequest {
-    /// Reads the parameters of a request, as a POST's body or a `subscribe` payload has them.
-    package init(_ parameters: JSONObject) throws(ExecutionError) {
-        guard let query = parameters["query"]?.string else {
-            throw ExecutionError("A request needs a \"query\" that is a string.", code: .badUserInput)
-        }
-        self.init(query: query)
-        switch parameters["operationName"] {
-        case nil, .null?: break
-        case .string(let name)?: operationName = name.isEmpty ? nil : name
-        case let other?: throw Self.wrong("operationName", "a string", other)
-        }
-        variables = try Self.object("variables", parameters)
-        extensions = try Self.object("extensions", parameters)
-    }
-
-    private static func object(
-        _ name: String, _ parameters: JSONObject
-    ) throws(ExecutionError) -> JSONObject {
-        switch parameters[name] {
-        case nil, .null?: return [:]
-        case .object(let object)?: return object
-        case let other?: throw wrong(name, "an object", other)
-        }
-    }
-
-    private static func wrong(
-        _ name: String, _ expected: String, _ found: JSONValue
-    ) -> ExecutionError {
-        ExecutionError(
-            "\"\(name)\" of a request must be \(expected), not \(found.kindName).",
-            code: .badUserInput)
-    }
-}
-
-extension JSONValue {
-    /// What the value is, for messages.
-    var kindName: String {
-        switch self {
-        case .null: "null"
-        case .bool: "a boolean"
-        case .int, .double: "a number"
-        case .string: "a string"
-        case .array: "a list"
-        case .object: "an object"
+extension [ExecutionError] {
+    /// The status of a response without data.
+    fileprivate var httpStatus: Int {
+        switch first?.code {
+        case .unauthenticated?: 401
+        case .forbidden?: 403
+        case .storageFull?: 503
+        default: 400
         }
     }
 }
 
-extension String {
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+extension HTTPHeaders {
+    mutating func append(_ other: HTTPHeaders) {
+        for field in other.fields { append(field.name, field.value) }
     }
 }

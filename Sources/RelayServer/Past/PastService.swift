@@ -15,13 +15,14 @@ package struct PastService {
         let schema = try ServiceSchema(plain.schema)
         snapshot = plain.indexed(by: schema.indexes)
         service = SchemaService(schema, symbols: snapshot.symbols)
-        operations = OperationCache(schema: service.executable, parseLimits: .init())
+        operations = OperationCache(schema: service.executable)
     }
 
     /// Runs a query.
     package func answer(_ request: GraphQLRequest) -> Response {
         do throws(ExecutionErrors) {
-            let operation = try operations.operation(request.query, name: request.operationName)
+            let operation = try operations.operation(
+                for: request, storedRecords: snapshot.recordCount)
             guard operation.kind == .query else {
                 let message = "The past can be queried, not changed: \(operation.kind.rawValue)."
                 return Response(refused: [ExecutionError(message, code: .badUserInput)])

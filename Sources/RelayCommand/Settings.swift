@@ -1,0 +1,48 @@
+import ArgumentParser
+
+/// Options that were given in the environment: `--allow-origin` as `RELAY_ALLOW_ORIGIN`.
+struct Settings {
+    let environment: [String: String]
+
+    func text(_ option: String) -> String? {
+        let value = environment[name(option)]
+        return value?.isEmpty == true ? nil : value
+    }
+
+    func list(_ option: String) -> [String] {
+        (text(option) ?? "").split(separator: ",").map(String.init)
+    }
+
+    func number(_ option: String) throws -> Int? {
+        guard let text = text(option) else { return nil }
+        guard let number = Int(text) else {
+            throw ValidationError("\(name(option)) must be a whole number, not \"\(text)\".")
+        }
+        return number
+    }
+
+    func flag(_ option: String) throws -> Bool {
+        switch text(option)?.lowercased() {
+        case nil, "0", "false", "no": return false
+        case "1", "true", "yes": return true
+        case let other?:
+            throw ValidationError("\(name(option)) must be true or false, not \"\(other)\".")
+        }
+    }
+
+    /// One of a closed set of words, given as an option or in the environment.
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ given: String?, _ option: String, default fallback: Choice
+    ) throws -> Choice {
+        guard let text = given ?? text(option) else { return fallback }
+        guard let choice = Choice(rawValue: text) else {
+            let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--\(option) must be one of \(choices), not \"\(text)\".")
+        }
+        return choice
+    }
+
+    private func name(_ option: String) -> String {
+        "RELAY_" + option.uppercased().replacing("-", with: "_")
+    }
+}

@@ -1,0 +1,122 @@
+import EventLog
+import EventStore
+import RelayStore
+import Synchronization
+import WebSocketIO
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What the server tells of itself, in the text format of Prometheus (version 0.0.4).
+final class Metrics: Sendable {
+    private let service: GraphQLService
+    /// Nil for a log in memory.
+    private let journal: FileJournal?
+    private let connectionCount = Mutex<(@Sendable () async -> Int)?>(nil)
+
+    init(_ service: GraphQLService, journal: FileJournal?) {
+        self.service = service
+        self.journal = journal
+    }
+
+    /// From now on the connections of this server are counted too.
+    func observe(_ server: HTTPServer) {
+        connectionCount.withLock {
+            $0 = { [weak server] in (try? await server?.connectionCount()) ?? 0 }
+        }
+    }
+
+    func response() async -> HTTPResponse {
+        HTTPResponse(
+            status: 200, headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8"],
+            body: Array(await text().utf8))
+    }
+
+    private func text() async -> String {
+        var page = MetricsPage()
+        if let count = connectionCount.withLock({ $0 }) {
+            page.gauge("relay_connections", "Connections of either kind.", await count())
+        }
+        describeService(&page)
+        if let journal { describe(journal, &page) }
+        describeProcess(&page)
+        return page.text
+    }
+
+    private func describeService(_ page: inout MetricsPage) {
+        let snapshot = service.snapshot
+        let open = service.subscriptionCounts
+        let counts = service.counters.now
+        page.gauge("relay_sequence", "The last durable event.", snapshot.sequence)
+        page.gauge("relay_records", "Records there are.", snapshot.recordCount)
+        page.gauge("relay_subscriptions", "Subscriptions that are open.", open.subscriptions)
+        page.gauge(
+            "relay_subscription_groups", "Different questions that subscriptions ask.", open.groups)
+        page.gauge(
+            "relay_waiting_mutations", "Mutations that wait for the writer.",
+            service.waitingMutations)
+        page.counter(
+            "relay_operations_total", "Operations begun.",
+            [
+                ("kind=\"query\"", counts.queries), ("kind=\"mutation\"", counts.mutations),
+                ("kind=\"subscription\"", counts.subscriptions),
+            ])
+        page.counter("relay_refusals_total", "Requests that were not executed.", counts.refusals)
+        page.counter(
+            "relay_publications_total", "Times that the durable state has moved on.",
+            counts.publications)
+        page.counter(
+            "relay_deliveries_total", "Results of subscriptions that were sent.", counts.deliveries)
+    }
+
+    private func describe(_ journal: FileJournal, _ page: inout MetricsPage) {
+        let statistics = journal.statistics
+        page.counter("relay_log_events_total", "Events appended.", statistics.events)
+        page.counter("relay_log_appends_total", "Batches appended.", statistics.batches)
+        page.counter("relay_log_syncs_total", "Syncs to the disk.", statistics.syncs)
+        page.counter("relay_log_bytes_total", "Bytes written to segments.", statistics.bytes)
+        page.gauge(
+            "relay_log_waiting_bytes", "Bytes of events that wait for the disk.",
+            journal.waitingBytes)
+    }
+
+    private func describeProcess(_ page: inout MetricsPage) {
+        var time = timespec()
+        guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return }
+        let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        page.counter("process_cpu_seconds_total", "Processor time used.", seconds)
+    }
+}
+
+/// Metrics, written one after the other.
+private struct MetricsPage {
+    private(set) var text = ""
+
+    mutating func gauge(_ name: String, _ help: String, _ value: some CustomStringConvertible) {
+        add(name, help, "gauge", [("", value)])
+    }
+
+    mutating func counter(_ name: String, _ help: String, _ value: some CustomStringConvertible) {
+        add(name, help, "counter", [("", value)])
+    }
+
+    /// - Parameter values: by their labels.
+    mutating func counter(
+        _ name: String, _ help: String, _ values: [(String, some CustomStringConvertible)]
+    ) {
+        add(name, help, "counter", values)
+    }
+
+    private mutating func add(
+        _ name: String, _ help: String, _ type: String,
+        _ values: [(labels: String, value: some CustomStringConvertible)]
+    ) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        for (labels, value) in values {
+            text += name + (labels.isEmpty ? "" : "{\(labels)}") + " \(value)\n"
+        }
+    }
+}
