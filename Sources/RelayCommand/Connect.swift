@@ -28,12 +28,12 @@ struct Connect: AsyncParsableCommand {
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let events = await client.run(["query": .string(text)])
+                let results = await client.run(["query": .string(text)])
                 group.addTask {
                     var hasErrors = false
-                    for try await event in events {
-                        hasErrors = hasErrors || event.result["errors"] != nil
-                        prompt.write(event.result.text)
+                    for try await result in results {
+                        hasErrors = hasErrors || result["errors"] != nil
+                        prompt.write(result.text)
                     }
                     return hasErrors
                 }
