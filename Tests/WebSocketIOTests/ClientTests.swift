@@ -1,7 +1,7 @@
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ClientTests {
     private func address(_ server: TestServer, path: String = "/") -> ServerAddress {
         ServerAddress(host: "127.0.0.1", port: server.port, path: path)

@@ -1,7 +1,7 @@
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct WebSocketSessionTests {
     private typealias Frame = RawClient.Frame
 
