@@ -39,8 +39,7 @@ struct SeedReader {
     private var types: ServiceTypes { schema.types }
 
     mutating func read(_ line: ArraySlice<UInt8>, number: Int) {
-        let spaces: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
-        if line.allSatisfy(spaces.contains) { return }
+        if line.allSatisfy(Self.isSpace) { return }
         let record: RecordJSON
         do throws(RecordJSONError) {
             record = try RecordJSON(line: line)
@@ -186,6 +185,10 @@ struct SeedReader {
             }
         }
         return fields
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 
     private mutating func report(_ message: String, at line: Int) {
