@@ -48,7 +48,8 @@ package struct QueryBenchmark {
 
     /// With the cache, as a server that has seen the query before.
     package func cachedRequest() -> () throws -> [UInt8] {
-        let cache = OperationCache(schema: schema, parseLimits: .init())
-        return { execute(try cache.operation(text, name: nil)) }
+        let cache = OperationCache(schema: schema)
+        let request = GraphQLRequest(query: text)
+        return { execute(try cache.operation(for: request, storedRecords: snapshot.recordCount)) }
     }
 }
