@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// SIGTERM and SIGINT, as something to wait for.
 final class StopSignals {
@@ -25,4 +26,20 @@ final class StopSignals {
         for await name in stream { return name }
         return "cancellation"
     }
+}
+
+/// SIGTERM and SIGINT, as something to look at now and then.
+final class StopFlag: Sendable {
+    private let isRaised = Atomic(false)
+
+    /// From now on the signals no longer end the process.
+    init() {
+        let signals = StopSignals()
+        Task { [self] in
+            _ = await signals.first()
+            isRaised.store(true, ordering: .relaxed)
+        }
+    }
+
+    var isSet: Bool { isRaised.load(ordering: .relaxed) }
 }
