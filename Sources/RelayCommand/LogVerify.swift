@@ -124,7 +124,7 @@ private struct CheckpointFindings {
     var fault: String? {
         checks.lazy.compactMap { check -> String? in
             switch check.outcome {
-            case .right, .otherVersion: nil
+            case .right, .beginning, .otherVersion: nil
             case .differs, .unreadable: "checkpoint \(check.sequence) \(check.outcome.sentence)."
             }
         }.first
@@ -153,6 +153,7 @@ extension CheckpointCheck.Outcome {
     fileprivate var word: String {
         switch self {
         case .right: "right"
+        case .beginning: "beginning"
         case .differs: "differs"
         case .otherVersion: "otherVersion"
         case .unreadable: "unreadable"
@@ -162,6 +163,7 @@ extension CheckpointCheck.Outcome {
     fileprivate var sentence: String {
         switch self {
         case .right: "is the state that the events lead to"
+        case .beginning: "is where the kept events begin, so there is nothing to refold it from"
         case .differs(let recorded, let refolded):
             "differs: it holds state \(recorded), the events lead to \(refolded)"
         case .otherVersion: "was made by another version, and is not read"

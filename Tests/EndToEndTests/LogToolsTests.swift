@@ -196,14 +196,16 @@ struct LogToolsTests {
 
     // MARK: Ends
 
-    @Test(arguments: [
+    static let impossible: [([String], Int32)] = [
         (["log", "verify", "nowhere"], 1), (["log", "list", "nowhere"], 1),
         (["log", "show", "data", "99"], 1), (["replay", "data", "state", "nobody"], 1),
         (["log", "fork", "data", "--at", "3", "data"], 1), (["blame", "data", "nobody.name"], 1),
         (["log", "import", "data", "/dev/null"], 1), (["diff", "data", "1", "soon"], 1),
         (["log", "list", "data", "--kind", "party"], 64), (["log", "list"], 64),
         (["what-if", "data", "--skip", "two"], 64), (["bench", "append", "--batch", "0"], 64),
-    ])
+    ]
+
+    @Test(arguments: impossible)
     func whatCannotBeDoneIsSaid(_ arguments: [String], _ code: Int32) async throws {
         _ = try await SmallLog(in: sandbox)
         let finished = try await sandbox.start(arguments).finish()
