@@ -16,13 +16,16 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = [])
+    -> Target
+{
     .testTarget(
         name: name + "Tests", dependencies: [.byName(name: name)] + dependencies,
         resources: resources, swiftSettings: strict)
 }
 
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -52,7 +55,9 @@ let package = Package(
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON"]),
         room("EventLog", ["CZlib", "CCrypto"]),
-        room("RelayStore", ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+        room(
+            "RelayStore",
+            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
         room("EventStore", ["EventLog", "RelayStore"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -66,7 +71,8 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS",
+                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "GraphQLTransportWS",
                 "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
@@ -74,7 +80,9 @@ let package = Package(
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "EventLog"),
-        tests(of: "RelayStore", ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+        tests(
+            of: "RelayStore",
+            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

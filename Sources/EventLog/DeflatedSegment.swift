@@ -185,6 +185,8 @@ final class DeflatedSegment: SegmentSource {
     private let file: any File
     private let index: [DeflatedLayout.IndexEntry]
     private let plainSize: UInt64
+    /// Set when the index could not be used and the blocks were walked instead.
+    let indexDamage: LogDamage?
     private var block: (number: Int, bytes: [UInt8])?
 
     init(_ file: any File, header: SegmentHeader) throws(LogError) {
@@ -193,8 +195,13 @@ final class DeflatedSegment: SegmentSource {
         if let (index, footer) = try Self.index(of: file) {
             self.index = index
             plainSize = footer.plainSize
+            indexDamage = nil
         } else {
-            (index, plainSize) = try Self.walk(file)
+            let end: UInt64
+            (index, plainSize, end) = try Self.walk(file)
+            indexDamage = LogDamage(
+                file: file.path, offset: end, length: nil, sequence: nil,
+                reason: "the index of the blocks does not match its checksum")
         }
     }
 
@@ -321,7 +328,7 @@ final class DeflatedSegment: SegmentSource {
     /// What the index would say, from the block headers.
     private static func walk(
         _ file: any File
-    ) throws(LogError) -> ([DeflatedLayout.IndexEntry], UInt64) {
+    ) throws(LogError) -> (index: [DeflatedLayout.IndexEntry], plainSize: UInt64, end: UInt64) {
         try reading { () throws(FileSystemError) in
             var index: [DeflatedLayout.IndexEntry] = []
             var plainEnd = UInt64(SegmentHeader.size)
@@ -336,7 +343,7 @@ final class DeflatedSegment: SegmentSource {
                 plainEnd += UInt64(block.plainLength)
                 offset += UInt64(DeflatedLayout.blockHeaderSize + block.deflatedLength)
             }
-            return (index, plainEnd)
+            return (index, plainEnd, offset)
         }
     }
 }

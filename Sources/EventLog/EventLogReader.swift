@@ -162,8 +162,6 @@ package struct FrameInfo: Sendable, Hashable {
     /// The crc32 of its events.
     package let checksum: UInt32
     package let chain: ChainHash
-    /// Written under a weaker durability than `always`.
-    package let wasAcknowledgedEarly: Bool
 }
 
 /// Moves through a log's frames. Not Sendable: it moves.
@@ -184,15 +182,6 @@ package final class FrameInfoCursor {
             segment: segment, offset: frame.offset, byteCount: header.size,
             sequences: header.firstSequence...header.lastSequence, epoch: header.epoch,
             durableThrough: header.durableThrough, checksum: header.payloadChecksum,
-            chain: header.chain, wasAcknowledgedEarly: header.flags.contains(.acknowledgedEarly))
-    }
-}
-
-extension LogError {
-    static func missingSegments(_ directory: LogDirectory) -> LogError {
-        .damaged(
-            LogDamage(
-                file: directory.segmentsPath, offset: 0, length: nil, sequence: nil,
-                reason: "all segments are missing"))
+            chain: header.chain)
     }
 }

@@ -62,7 +62,13 @@ package final class EventLogWriter: Sendable {
             let writer = SegmentWriter(
                 log, in: directory, largestSize: options.segmentSizeBytes,
                 housekeeping: housekeeping)
-            SyncLoop(queue: queue, writer: writer, options: options).run()
+            var metadata = log.metadata
+            SyncLoop(queue: queue, writer: writer, options: options) {
+                guard metadata.acknowledgesEarly else { return }
+                metadata.acknowledgesEarly = false
+                // Failing is no loss: the next start then takes this for a crash.
+                try? directory.write(metadata)
+            }.run()
         }
     }
 
@@ -144,6 +150,12 @@ package final class EventLogWriter: Sendable {
             queue.sparesWanted = 1
             return true
         }
+    }
+
+    /// Blocks until segments ahead are filled and those behind deflated; false when that took
+    /// longer.
+    func waitForHousekeeping(milliseconds: Int) -> Bool {
+        housekeeping?.queue.wait(milliseconds: milliseconds) { $0.isIdle ? true : nil } ?? false
     }
 
     /// Blocks until everything enqueued is on its way to the disk.

@@ -2,7 +2,7 @@
 ///
 ///     offset  size
 ///          0     2  magic "Fr"
-///          2     2  flags: 1 = closing, 2 = acknowledged before it was synced
+///          2     2  flags: 1 = closing
 ///          4     4  payload length n
 ///          8     4  epoch
 ///         12     4  number of events
@@ -49,9 +49,7 @@ struct FrameHeader: Equatable {
         let rawValue: UInt16
         /// Written when the log is closed; holds no events. Whatever stands before it is whole.
         static let closing = Flags(rawValue: 1)
-        /// Its events were acknowledged before the sync (durability `batch` or `none`).
-        static let acknowledgedEarly = Flags(rawValue: 2)
-        static let known: Flags = [.closing, .acknowledgedEarly]
+        static let known: Flags = [.closing]
     }
 
     var flags: Flags

@@ -78,18 +78,18 @@ final class FrameBuilder {
         isHashingElsewhere = false
     }
 
-    /// Completes the frame, for ``withBytes(_:)`` to give out.
+    /// Completes the frame, a closing one when it is empty, for ``withBytes(_:)`` to give out.
     ///
     /// - Returns: the chain hash after it.
     @discardableResult
     func close(
-        after head: LogHead, durableThrough: UInt64, flags: FrameHeader.Flags
+        after head: LogHead, durableThrough: UInt64
     ) -> ChainHash {
         finishHashing()
         hasher.update(unhashed)
         hashedLength = payloadLength
         var header = FrameHeader(
-            flags: isEmpty ? flags.union(.closing) : flags, payloadLength: payloadLength,
+            flags: isEmpty ? .closing : [], payloadLength: payloadLength,
             epoch: head.epoch, count: count, firstSequence: head.sequence + 1,
             durableThrough: durableThrough, chain: head.hash, payloadChecksum: checksum)
         if !isEmpty {

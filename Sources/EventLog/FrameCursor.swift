@@ -54,7 +54,7 @@ final class FrameCursor {
         let segments = try segments()
         guard let first = segments.first else { return nil }
         guard let last = segments.last(where: { $0 <= nextSequence }) else {
-            throw .outOfRange(nextSequence, kept: first...first)
+            throw .dropped(nextSequence, first: first)
         }
         return try enter(last)
     }
@@ -72,7 +72,9 @@ final class FrameCursor {
         } catch {
             guard let damage = error.damage else { throw error }
             try note(damage)
-            return try directory.openSegmentWithoutHeader(firstSequence, of: storeID)
+            return try directory.openSegment(
+                firstSequence,
+                assuming: .unknown(storeID: storeID, firstSequence: firstSequence))
         }
     }
 
@@ -95,7 +97,8 @@ final class FrameCursor {
             )
         }
         switch try SegmentTail.examine(
-            scanner.source, at: scanner.offset, fault: fault, nextSequence: expected)
+            scanner.source, at: scanner.offset, fault: fault, nextSequence: expected,
+            reach: fault == nil ? 1 << 16 : .max)
         {
         case .clean, .torn: return true
         case .damaged:

@@ -20,6 +20,7 @@ struct HousekeepingQueue {
     private var spareSize: UInt64
     private var mayFill = true
     private var sealed: [UInt64] = []
+    private var isDeflating = false
     private(set) var isStopped = false
 
     init(_ log: RecoveredLog, options: EventLogOptions) {
@@ -38,8 +39,17 @@ struct HousekeepingQueue {
     /// Spares come first: an append may soon need one, while nobody waits for a deflated segment.
     mutating func next() -> Task? {
         if isFilling { return .fillSpare(sizeBytes: spareSize) }
-        return sealed.isEmpty ? nil : .deflate(sealed.removeFirst())
+        guard !sealed.isEmpty else { return nil }
+        isDeflating = true
+        return .deflate(sealed.removeFirst())
     }
+
+    mutating func deflated() {
+        isDeflating = false
+    }
+
+    /// True when nothing is left to do.
+    var isIdle: Bool { !isFilling && !isDeflating && sealed.isEmpty }
 
     mutating func filled(_ spare: SegmentSupply.Spare?) {
         if let spare { spares.append(spare) } else { mayFill = false }
@@ -90,6 +100,7 @@ final class Housekeeping: Sendable {
                 case .deflate(let segment):
                     // A damaged segment stays as it is, for whoever reads it to say so.
                     _ = try? deflater.deflate(segment)
+                    queue.update { $0.deflated() }
                 }
             }
         }

@@ -123,6 +123,36 @@ extension LogError {
         LogError(.conflict, "There is a log in \(directory) already; nothing in it was changed.")
     }
 
+    static func repairing(_ directory: String, _ cause: FileSystemError) -> LogError {
+        let code: Code =
+            cause.isStorageFull ? .storageFull : cause.isReadOnly ? .readOnly : .inputOutput
+        return LogError(
+            code,
+            "Could not finish repairing the log in \(directory): \(cause). Nothing was lost; "
+                + "repair it again.", cause: cause)
+    }
+
+    static func missingSegments(_ directory: LogDirectory) -> LogError {
+        .damaged(.allMissing(directory))
+    }
+
+    static func forking(_ directory: String, _ cause: FileSystemError) -> LogError {
+        let code: Code =
+            cause.isStorageFull ? .storageFull : cause.isReadOnly ? .readOnly : .inputOutput
+        return LogError(
+            code,
+            "Could not copy the log to \(directory): \(cause). The copy is not usable; remove it.",
+            cause: cause)
+    }
+
+    static func compacting(
+        _ directory: String, reason: String, cause: FileSystemError? = nil
+    ) -> LogError {
+        LogError(
+            cause == nil ? .conflict : .inputOutput,
+            "Could not compact the log in \(directory): \(reason)", cause: cause)
+    }
+
     static let closed = LogError(.closed, "The log is closed; nothing was appended.")
 
     static func queueFull(waiting: Int, limit: Int) -> LogError {
@@ -148,9 +178,22 @@ extension LogError {
                 + "it is \(next).")
     }
 
+    static func dropped(_ sequence: UInt64, first: UInt64) -> LogError {
+        LogError(
+            .outOfRange, "There is no event \(sequence): the log begins with event \(first).")
+    }
+
     static func outOfRange(_ sequence: UInt64, kept: ClosedRange<UInt64>?) -> LogError {
         let extent = kept.map { "has events \($0.lowerBound) to \($0.upperBound)" } ?? "is empty"
         return LogError(.outOfRange, "There is no event \(sequence): the log \(extent).")
+    }
+}
+
+extension LogDamage {
+    static func allMissing(_ directory: LogDirectory) -> LogDamage {
+        LogDamage(
+            file: directory.segmentsPath, offset: 0, length: nil, sequence: nil,
+            reason: "all segments are missing")
     }
 }
 

@@ -54,7 +54,7 @@ package struct LogDamage: Hashable, Sendable, CustomStringConvertible {
     /// Offset of the first byte that cannot be trusted.
     package let offset: UInt64
     /// How many bytes cannot be read, when the next good frame is known.
-    package let length: UInt64?
+    package internal(set) var length: UInt64?
     /// The first event lost with them, when it is known.
     package let sequence: UInt64?
     package let reason: String

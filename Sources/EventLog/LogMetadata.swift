@@ -1,8 +1,9 @@
-/// `META`: which store this is, its epoch, and the format. Four lines of text, replaced whole.
+/// `META`: which store this is, its epoch, and the format. Five lines of text, replaced whole.
 ///
 ///     relay-log 1.0
 ///     store 00112233445566778899aabbccddeeff
 ///     epoch 1
+///     acknowledges durable
 ///     crc32 0a1b2c3d
 ///
 /// The crc32 covers the lines before it, line ends included. `META` is written after the first
@@ -13,11 +14,16 @@ package struct LogMetadata: Hashable, Sendable {
     /// Rises when history may be rewritten: on repair, on fork, and after a loss of acknowledged
     /// events under a weaker durability. Begins at 1.
     package var epoch: UInt32
+    /// Whether a writer has it open that acknowledges events before they are synced ("early" in the
+    /// file). Still set when the log is opened, events may be missing that somebody was told of.
+    package var acknowledgesEarly = false
 
     static let fileName = "META"
 
     var encoded: [UInt8] {
-        let text = "relay-log \(version)\nstore \(storeID)\nepoch \(epoch)\n"
+        let text =
+            "relay-log \(version)\nstore \(storeID)\nepoch \(epoch)\n"
+            + "acknowledges \(acknowledgesEarly ? "early" : "durable")\n"
         return Array("\(text)crc32 \(Checksum.crc32(Array(text.utf8)).hexadecimal)\n".utf8)
     }
 
@@ -27,17 +33,20 @@ package struct LogMetadata: Hashable, Sendable {
         if let version = lines.first.flatMap(version(line:)), !version.isReadable {
             throw .futureVersion(file, version)
         }
-        guard lines.count == 5, lines[4].isEmpty,
+        guard lines.count == 6, lines[5].isEmpty,
             let version = version(line: lines[0]),
             let storeID = value("store", lines[1]).flatMap({ StoreID($0) }),
-            let epoch = value("epoch", lines[2]).flatMap({ UInt32($0) })
+            let epoch = value("epoch", lines[2]).flatMap({ UInt32($0) }),
+            let acknowledges = value("acknowledges", lines[3])
         else {
-            throw .damaged(file, reason: "it is not four lines of version, store, epoch and crc32")
+            throw .damaged(file, reason: "it is not what a META says, line for line")
         }
-        let metadata = LogMetadata(version: version, storeID: storeID, epoch: epoch)
+        let metadata = LogMetadata(
+            version: version, storeID: storeID, epoch: epoch,
+            acknowledgesEarly: acknowledges == "early")
         // A later minor version is kept as it is, so the text is checked, not the re-encoding.
-        let covered = Array(lines[..<3].joined(separator: "\n").utf8) + [0x0A]
-        guard value("crc32", lines[3]).map(String.init) == Checksum.crc32(covered).hexadecimal
+        let covered = Array(lines[..<4].joined(separator: "\n").utf8) + [0x0A]
+        guard value("crc32", lines[4]).map(String.init) == Checksum.crc32(covered).hexadecimal
         else {
             throw .damaged(file, reason: "it does not match its checksum")
         }

@@ -97,50 +97,74 @@ struct Recovery {
         try checkSuccession(segments, metadata)
 
         let source = try directory.openSegment(last, of: metadata.storeID)
+        let (hash, scanner) = try scan(source, report: &report)
+        let sequence = (scanner.nextSequence ?? last) - 1
+        var metadata = metadata
+        metadata.epoch = max(metadata.epoch, scanner.epoch)
+        if metadata.acknowledgesEarly {
+            metadata.epoch += 1
+            report.raisedEpoch = metadata.epoch
+        }
+        metadata.acknowledgesEarly = options.durability != .always
+        let head = LogHead(sequence: sequence, epoch: metadata.epoch, hash: hash)
+        return try writing { () throws(FileSystemError) in
+            if report.raisedEpoch != nil || metadata.acknowledgesEarly {
+                try directory.write(metadata)
+            }
+            // A checkpoint of events that did not survive must not meet their successors.
+            try CheckpointFiles(directory, storeID: metadata.storeID).removeAll(after: sequence)
+            var log = RecoveredLog(
+                metadata: metadata, head: head, segments: segments,
+                segment: try fileSystem.open(source.path, .readWrite), offset: scanner.offset,
+                limit: options.firstSegmentSizeBytes,
+                spares: try SegmentSupply(directory: directory).leftOver(), report: report)
+            log.limit = max(log.limit, try log.segment.size())
+            // As after a repair: a deflated segment takes no more frames.
+            if source.header.encoding != .frames { try beginSegment(of: &log) }
+            return log
+        }
+    }
+
+    /// Checks the last segment and cuts an unfinished write off its end.
+    ///
+    /// - Returns: the chain hash there, and the scanner, which stands where the next frame belongs.
+    private func scan(
+        _ source: any SegmentSource, report: inout RecoveryReport
+    ) throws(LogError) -> (ChainHash, FrameScanner) {
         let scanner = FrameScanner(source)
         var hash = source.header.previousChain
-        var lastFlags: FrameHeader.Flags = .closing
         var fault: FrameFault?
         scan: while true {
             switch try scanner.next() {
-            case .frame(let frame):
-                hash = frame.header.chain
-                lastFlags = frame.header.flags
+            case .frame(let frame): hash = frame.header.chain
             case .end: break scan
             case .fault(let found):
                 fault = found
                 break scan
             }
         }
-        let sequence = (scanner.nextSequence ?? last) - 1
         switch try SegmentTail.examine(
-            source, at: scanner.offset, fault: fault, nextSequence: sequence + 1)
+            source, at: scanner.offset, fault: fault,
+            nextSequence: scanner.nextSequence ?? source.header.firstSequence)
         {
         case .clean: break
         case .damaged(let damage): throw .damaged(damage)
         case .torn(let extent): report.tornTail = try cut(extent, of: source)
         }
+        return (hash, scanner)
+    }
 
-        var metadata = metadata
-        metadata.epoch = max(metadata.epoch, scanner.epoch)
-        if lastFlags.contains(.acknowledgedEarly) {
-            metadata.epoch += 1
-            report.raisedEpoch = metadata.epoch
-            try writing { () throws(FileSystemError) in try directory.write(metadata) }
-        }
-        let file = try writing { () throws(FileSystemError) in
-            // A checkpoint of events that did not survive must not meet their successors.
-            try CheckpointFiles(directory, storeID: metadata.storeID).removeAll(after: sequence)
-            return try fileSystem.open(source.path, .readWrite)
-        }
-        let (size, spares) = try writing { () throws(FileSystemError) in
-            (try file.size(), try SegmentSupply(directory: directory).leftOver())
-        }
-        return RecoveredLog(
-            metadata: metadata,
-            head: LogHead(sequence: sequence, epoch: metadata.epoch, hash: hash),
-            segments: segments, segment: file, offset: scanner.offset,
-            limit: max(size, options.firstSegmentSizeBytes), spares: spares, report: report)
+    /// Ends the last segment and begins another, for the next event.
+    func beginSegment(of log: inout RecoveredLog) throws(FileSystemError) {
+        let header = SegmentHeader(
+            storeID: log.metadata.storeID, epoch: log.metadata.epoch,
+            firstSequence: log.head.sequence + 1,
+            previousFirstSequence: log.segments.last ?? 0, previousChain: log.head.hash)
+        let file = try fileSystem.open(directory.sparePath + "/next", .replace)
+        log.segment = try directory.install(file, as: header)
+        log.segments.append(header.firstSequence)
+        log.offset = UInt64(SegmentHeader.size)
+        log.limit = options.firstSegmentSizeBytes
     }
 
     /// Each segment names the one before it, so that a missing file is seen without reading events.
@@ -175,25 +199,9 @@ struct Recovery {
 
     private func copyAside(_ extent: Range<UInt64>, of path: String) throws(LogError) -> String {
         try writing { () throws(FileSystemError) in
-            let names = Set(try fileSystem.list(directory.segmentsPath))
-            let name = path.split(separator: "/").last.map(String.init) ?? path
-            var copyName = name + ".torn"
-            var number = 1
-            while names.contains(copyName) {
-                number += 1
-                copyName = "\(name).\(number).torn"
-            }
-            let copy = directory.segmentsPath + "/" + copyName
             let file = try fileSystem.open(path, .read)
-            let target = try fileSystem.open(copy, .replace)
-            defer {
-                file.close()
-                target.close()
-            }
-            try target.copy(extent, of: file)
-            try target.synchronizeData()
-            try fileSystem.synchronizeDirectory(directory.segmentsPath)
-            return copy
+            defer { file.close() }
+            return try directory.copyAside(extent, of: file)
         }
     }
 
@@ -250,7 +258,9 @@ struct Recovery {
     private func create(
         storeID: StoreID, over segments: [UInt64], report: RecoveryReport
     ) throws(LogError) -> RecoveredLog {
-        let metadata = LogMetadata(version: .current, storeID: storeID, epoch: 1)
+        let metadata = LogMetadata(
+            version: .current, storeID: storeID, epoch: 1,
+            acknowledgesEarly: options.durability != .always)
         let head = LogHead(sequence: 0, epoch: metadata.epoch, hash: .zero)
         let header = SegmentHeader(
             storeID: storeID, epoch: metadata.epoch, firstSequence: 1, previousFirstSequence: 0,
@@ -306,15 +316,54 @@ extension File {
         }
     }
 
-    /// Copies a stretch of another file to the beginning of this one.
-    func copy(_ range: Range<UInt64>, of source: any File) throws(FileSystemError) {
+    /// Copies a stretch of something to an offset of this file, until `read` gives nothing.
+    func copy(
+        _ range: Range<UInt64>, to target: UInt64,
+        from read: (UnsafeMutableRawBufferPointer, UInt64) throws(FileSystemError) -> Int
+    ) throws(FileSystemError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Self.copySize, alignment: 4096)
+        defer { buffer.deallocate() }
         var offset = range.lowerBound
         while offset < range.upperBound {
-            let count = min(range.upperBound - offset, UInt64(Self.copySize))
-            let bytes = try source.bytes(at: offset, count: Int(count))
-            if bytes.isEmpty { break }
-            try writeAll(bytes, at: offset - range.lowerBound)
-            offset += UInt64(bytes.count)
+            let wanted = min(range.upperBound - offset, UInt64(Self.copySize))
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)])
+            let count = try read(part, offset)
+            if count == 0 { break }
+            try writeAll(
+                UnsafeRawBufferPointer(part).part(0..<count),
+                at: offset - range.lowerBound + target)
+            offset += UInt64(count)
         }
+    }
+}
+
+extension LogDirectory {
+    /// Copies a stretch of a segment file beside it. Durable when this returns.
+    ///
+    /// - Returns: the path of the copy.
+    func copyAside(_ extent: Range<UInt64>, of file: any File) throws(FileSystemError) -> String {
+        let path = try freePath(beside: file.path)
+        let target = try fileSystem.open(path, .replace)
+        defer { target.close() }
+        try target.copy(extent, to: 0) { (buffer, offset) throws(FileSystemError) in
+            try file.read(into: buffer, at: offset)
+        }
+        try target.synchronizeData()
+        try fileSystem.synchronizeDirectory(segmentsPath)
+        return path
+    }
+
+    /// A path for what is taken out of a segment: `….log.torn`, or `….log.2.torn` and so on.
+    func freePath(beside segment: String) throws(FileSystemError) -> String {
+        let names = Set(try fileSystem.list(segmentsPath))
+        let name = segment.split(separator: "/").last.map(String.init) ?? segment
+        var candidate = name + ".torn"
+        var number = 1
+        while names.contains(candidate) {
+            number += 1
+            candidate = "\(name).\(number).torn"
+        }
+        return segmentsPath + "/" + candidate
     }
 }

@@ -36,6 +36,13 @@ struct SegmentHeader: Equatable {
     var previousFirstSequence: UInt64
     var previousChain: ChainHash
 
+    /// Stands in for a damaged header of which only the file's name is known.
+    static func unknown(storeID: StoreID, firstSequence: UInt64) -> SegmentHeader {
+        SegmentHeader(
+            storeID: storeID, epoch: 0, firstSequence: firstSequence, previousFirstSequence: 0,
+            previousChain: .zero)
+    }
+
     func encoded() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Self.size)
         bytes.withUnsafeMutableBytes { buffer in

@@ -17,6 +17,8 @@ protocol SegmentSource: AnyObject {
     func start(of sequence: UInt64) -> (offset: UInt64, sequence: UInt64)
     /// Where reading may go on when `offset` cannot be read; nil when nowhere.
     func readable(after offset: UInt64) -> UInt64?
+    /// Damage that reading gets around.
+    var indexDamage: LogDamage? { get }
 }
 
 /// A segment of frames as they are.
@@ -48,6 +50,8 @@ final class PlainSegment: SegmentSource {
     }
 
     func readable(after offset: UInt64) -> UInt64? { nil }
+
+    var indexDamage: LogDamage? { nil }
 }
 
 extension LogDirectory {
@@ -64,20 +68,16 @@ extension LogDirectory {
         }
     }
 
-    /// Opens a segment whose header is damaged, to read what can be read.
-    func openSegmentWithoutHeader(
-        _ firstSequence: UInt64, of storeID: StoreID
+    /// Opens a segment whose header is damaged, to read what can be read behind it.
+    func openSegment(
+        _ firstSequence: UInt64, assuming header: SegmentHeader
     ) throws(LogError) -> any SegmentSource {
         let path = segmentPath(firstSequence)
         let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
         let start = try reading { () throws(FileSystemError) in
             try file.bytes(at: UInt64(SegmentHeader.size), count: DeflatedLayout.blockHeaderSize)
         }
-        let isDeflated = DeflatedLayout.Block(start) != nil
-        let header = SegmentHeader(
-            encoding: isDeflated ? .deflatedBlocks : .frames, storeID: storeID, epoch: 0,
-            firstSequence: firstSequence, previousFirstSequence: 0, previousChain: .zero)
-        return isDeflated
+        return DeflatedLayout.Block(start) != nil
             ? try DeflatedSegment(file, header: header) : PlainSegment(file, header: header)
     }
 

@@ -41,8 +41,9 @@ final class SegmentWriter {
     ///
     /// - Parameter head: what the frame follows.
     func append(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
-        let isFull = offset + UInt64(frame.size) > limit
-        if isFull && offset > UInt64(SegmentHeader.size) { try beginSegment(after: head) }
+        let isFull = offset + UInt64(frame.size) > limit && offset > UInt64(SegmentHeader.size)
+        // A closing frame is not worth a segment of its own.
+        if isFull && !frame.isEmpty { try beginSegment(after: head) }
         isDirty = true
         do throws(FileSystemError) {
             try frame.withBytes { bytes throws(FileSystemError) in

@@ -3,6 +3,8 @@ struct SyncLoop {
     let queue: Monitor<AppendQueue>
     let writer: SegmentWriter
     let options: EventLogOptions
+    /// Called when the log is closed with everything on the disk.
+    let onClose: () -> Void
 
     private enum Work {
         case group(AppendQueue.Group)
@@ -49,8 +51,7 @@ struct SyncLoop {
         let isEarly = options.durability != .always
         let byteCount = group.frame.size
         let chain = group.frame.close(
-            after: group.head, durableThrough: group.durableThrough,
-            flags: isEarly ? .acknowledgedEarly : [])
+            after: group.head, durableThrough: group.durableThrough)
         do throws(SegmentWriter.Failure) {
             try writer.append(group.frame, after: group.head)
             if !isEarly { try writer.synchronize() }
@@ -119,11 +120,12 @@ struct SyncLoop {
         }
         guard let head = open else { return }
         let frame = FrameBuilder()
-        frame.close(after: head, durableThrough: head.sequence, flags: .closing)
+        frame.close(after: head, durableThrough: head.sequence)
         // Failing is no loss: the log then opens as after a crash.
         guard (try? writer.synchronize()) != nil,
             (try? writer.append(frame, after: head)) != nil
         else { return }
-        _ = try? writer.synchronize()
+        guard (try? writer.synchronize()) != nil else { return }
+        onClose()
     }
 }

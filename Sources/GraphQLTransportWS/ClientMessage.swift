@@ -12,13 +12,6 @@ package enum ClientMessage: Hashable, Sendable {
     case complete(id: String)
 }
 
-/// Why bytes are no message of the protocol.
-package struct InvalidMessage: Error, Hashable, Sendable {
-    package let reason: String
-
-    package init(_ reason: String) { self.reason = reason }
-}
-
 extension ClientMessage {
     /// Reads one message.
     package init(_ bytes: [UInt8]) throws(InvalidMessage) {
@@ -32,14 +25,30 @@ extension ClientMessage {
             guard let payload = try message.payload() else {
                 throw InvalidMessage("\"subscribe\" message expects the \"payload\" property")
             }
-            guard payload["query"]?.string != nil else {
-                throw InvalidMessage(
-                    "\"subscribe\" message payload expects the \"query\" property to be a string")
-            }
+            try Self.checkSubscribe(payload)
             self = .subscribe(id: id, payload: payload)
         case "complete": self = .complete(id: try message.id())
         default: throw message.unknownType
         }
+    }
+
+    /// The members of an operation's request, each of the kind the protocol document gives it.
+    private static func checkSubscribe(_ payload: JSONObject) throws(InvalidMessage) {
+        func expect(_ name: String, _ kind: String, _ isGood: (JSONValue) -> Bool)
+            throws(InvalidMessage)
+        {
+            guard let value = payload[name], !value.isNull, !isGood(value) else { return }
+            throw InvalidMessage(
+                "\"subscribe\" message payload expects the \"\(name)\" property to be \(kind) or "
+                    + "null or missing")
+        }
+        guard payload["query"]?.string != nil else {
+            throw InvalidMessage(
+                "\"subscribe\" message payload expects the \"query\" property to be a string")
+        }
+        try expect("operationName", "a string") { $0.string != nil }
+        try expect("variables", "an object") { $0.object != nil }
+        try expect("extensions", "an object") { $0.object != nil }
     }
 
     package var bytes: [UInt8] {
@@ -60,63 +69,5 @@ extension ClientMessage {
             end("complete", nil)
         }
         return JSONValue.object(object).bytes
-    }
-}
-
-/// The parts that all messages have, checked as they are asked for.
-struct MessageReader {
-    let type: String
-    private let object: JSONObject
-
-    init(_ bytes: [UInt8]) throws(InvalidMessage) {
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try JSONValue(parsing: bytes)
-        } catch {
-            throw InvalidMessage("Invalid message received: \(error)")
-        }
-        guard case .object(let object) = value else {
-            throw InvalidMessage("Message is expected to be an object, but got \(value.text)")
-        }
-        guard let type = object["type"]?.string else {
-            throw InvalidMessage("Message is missing the \"type\" property that is a string")
-        }
-        self.type = type
-        self.object = object
-    }
-
-    var unknownType: InvalidMessage { InvalidMessage("Invalid message \"type\" property \"\(type)\"") }
-
-    func id() throws(InvalidMessage) -> String {
-        guard let id = object["id"]?.string else {
-            throw InvalidMessage(
-                "\"\(type)\" message expects the \"id\" property to be a string")
-        }
-        guard !id.isEmpty else {
-            throw InvalidMessage(
-                "\"\(type)\" message requires a non-empty \"id\" property")
-        }
-        return id
-    }
-
-    /// The payload, where one that is given must be an object; null is as good as none.
-    func payload() throws(InvalidMessage) -> JSONObject? {
-        switch object["payload"] {
-        case nil, .null?: return nil
-        case .object(let payload)?: return payload
-        case let other?:
-            throw InvalidMessage(
-                "\"\(type)\" message expects the \"payload\" property to be an object or null or "
-                    + "missing, but got \(other.text)")
-        }
-    }
-
-    /// The payload of an `error` message.
-    func errors() throws(InvalidMessage) -> [JSONValue] {
-        guard case .array(let errors)? = object["payload"] else {
-            throw InvalidMessage(
-                "\"\(type)\" message expects the \"payload\" property to be an array")
-        }
-        return errors
     }
 }

@@ -23,5 +23,18 @@ package struct CloseCode: Hashable, Sendable {
         CloseCode(4409, "Subscriber for \(id) already exists")
     }
 
+    /// The handshake agreed on no subprotocol that is spoken here.
+    package static let subprotocolNotAcceptable = CloseCode(4406, "Subprotocol not acceptable")
+
     package static let tooManyInitialisations = CloseCode(4429, "Too many initialisation requests")
+
+    /// A client's: the server has sent what is not of the protocol.
+    package static func badResponse(_ reason: String) -> CloseCode { CloseCode(4004, reason) }
+
+    /// A client's: the server has not acknowledged in time.
+    package static let acknowledgementTimeout = CloseCode(
+        4504, "Connection acknowledgement timeout")
+
+    /// A client's: it needs the connection no longer.
+    package static let normal = CloseCode(1000, "Normal Closure")
 }

@@ -28,12 +28,12 @@ struct Connect: AsyncParsableCommand {
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let events = await client.run(["query": .string(text)])
+                let results = await client.run(["query": .string(text)])
                 group.addTask {
                     var hasErrors = false
-                    for try await event in events {
-                        hasErrors = hasErrors || event.result["errors"] != nil
-                        prompt.write(event.result.text)
+                    for try await result in results {
+                        hasErrors = hasErrors || result["errors"] != nil
+                        prompt.write(result.text)
                     }
                     return hasErrors
                 }
@@ -53,20 +53,18 @@ private struct Prompt: Sendable {
 
     func greet(_ url: String) {
         guard isTerminal else { return }
-        print("Connected to \(url). One operation a line; Ctrl-D ends.")
+        printAtOnce("Connected to \(url). One operation a line; Ctrl-D ends.\n")
         show()
     }
 
     func show() {
         guard isTerminal else { return }
-        print(Self.text, terminator: "")
-        fflush(nil)
+        printAtOnce(Self.text)
     }
 
     /// Writes a result; a prompt that stands there is written anew below it.
     func write(_ line: String) {
-        print(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n", terminator: "")
-        fflush(nil)
+        printAtOnce(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n")
     }
 
     /// What is typed, line by line, to its end. Read on a thread of its own, because reading blocks.

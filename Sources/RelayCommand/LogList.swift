@@ -51,6 +51,7 @@ extension EventSummary {
         let shown = records.prefix(4).joined(separator: " ")
         line += records.count > 4 ? "\(shown) and \(records.count - 4) more" : shown
         if let mutationID { line += "  (\(mutationID))" }
+        while line.last == " " { line.removeLast() }
         return line
     }
 }

@@ -16,7 +16,8 @@ struct ReplayCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
     var directory: String
 
-    @Option(help: ArgumentHelp("The state after this point. (default: the end)", valueName: "point"))
+    @Option(
+        help: ArgumentHelp("The state after this point. (default: the end)", valueName: "point"))
     var at: String?
 
     @Option(help: ArgumentHelp("The query to answer.", valueName: "document"))
@@ -30,7 +31,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
     func run() async throws {
         let history = try History(directory)
-        let sequence = try history.sequence(of: HistoryPoint(at ?? "@"), now: WallClock.microseconds())
+        let sequence = try history.sequence(
+            of: HistoryPoint(at ?? "@"), now: WallClock.microseconds())
         let service = try PastService(history, at: sequence)
         var request = GraphQLRequest(query: query, operationName: operation)
         if let variables { request.variables = try parseVariables(variables) }

@@ -69,27 +69,16 @@ struct Request: AsyncParsableCommand {
     }
 
     /// Prints until the operation is over; true when a result had errors.
-    private func printResults(of client: GraphQLClient, _ payload: JSONObject) async throws -> Bool {
+    private func printResults(of client: GraphQLClient, _ payload: JSONObject) async throws -> Bool
+    {
         var hasErrors = false
         var printed = 0
-        for try await event in await client.run(payload) {
-            let result = event.result
+        for try await result in await client.run(payload) {
             hasErrors = hasErrors || result["errors"] != nil
-            print(result.text)
-            fflush(nil)
+            printAtOnce(result.text + "\n")
             printed += 1
             if printed == count { break }
         }
         return hasErrors
-    }
-}
-
-extension GraphQLClient.Event {
-    /// The event as a response: what was refused has `errors` and no `data`.
-    var result: JSONValue {
-        switch self {
-        case .next(let result): result
-        case .failed(let errors): ["errors": .array(errors)]
-        }
     }
 }

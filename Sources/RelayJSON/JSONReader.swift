@@ -179,7 +179,9 @@ package struct JSONReader {
         if cursor < end, cursor.pointee | 0x20 == UInt8(ascii: "e") {
             isWhole = false
             cursor += 1
-            if cursor < end, cursor.pointee == UInt8(ascii: "+") || cursor.pointee == UInt8(ascii: "-") {
+            if cursor < end,
+                cursor.pointee == UInt8(ascii: "+") || cursor.pointee == UInt8(ascii: "-")
+            {
                 cursor += 1
             }
             try requireDigits(from: first)

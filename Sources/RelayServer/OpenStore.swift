@@ -74,6 +74,7 @@ final class OpenStore: Sendable {
                 logger.notice("The seed file is ignored: the log has events already.")
             }
             if snapshot.schema == configuration.schema { return snapshot }
+            try schema.check(snapshot, writtenUnder: try? ServiceSchema(snapshot.schema))
             logger.notice("The schema has changed, and fits the records.")
             body = .schema(configuration.schema)
         }

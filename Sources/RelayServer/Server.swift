@@ -65,7 +65,7 @@ package final class Server: Sendable {
     private let stopDeadline: Duration
 
     /// Opens the log, folds it, and listens. When it returns, clients can come.
-    /// - Throws: `SchemaMistakes`, `SeedErrors`, `SchemaChangeRefused`, `EventStoreError`, `IOError`;
+    /// - Throws: `SchemaMistakes`, `SeedErrors`, `IncompatibleSchema`, `EventStoreError`, `IOError`;
     ///   each description is a whole message. Nothing is left open, and the log is as it was.
     package static func start(
         _ configuration: Configuration, logger: Logger
@@ -84,7 +84,11 @@ package final class Server: Sendable {
     ) async throws -> Server {
         let loop = try IOLoop.start()
         do {
-            LibraryLog.setReceiver { _, line in logger.warning("libwebsockets: \(line)") }
+            // The library warns of what is none of an operator's business: peers that go away, and
+            // its own inner workings.
+            LibraryLog.setReceiver { level, line in
+                logger.log(level: level == .error ? .warning : .debug, "libwebsockets: \(line)")
+            }
             let service = GraphQLService(
                 store.schemaService, journal: store.journal, storeID: store.storeID,
                 snapshot: store.snapshot, inputs: EngineInputs(now: WallClock.microseconds),

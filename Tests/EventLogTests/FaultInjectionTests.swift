@@ -5,8 +5,6 @@ import Testing
 /// One property under every fault: what was acknowledged is there, in order, once; or the log
 /// refuses to open and says where. Never silently anything else.
 @Suite struct FaultInjectionTests {
-    private let firstSegment = "log/segments/00000000000000000001.log"
-
     /// A life of a log: opened, appended to over several segments, closed, opened, appended to.
     ///
     /// Ends early when the disk fails.

@@ -41,3 +41,33 @@ extension EventLogReader {
 func recorded(_ numbers: ClosedRange<UInt64>, size: Int = 24) -> [RecordedEvent] {
     numbers.map { RecordedEvent(sequence: $0, event: testEvent($0, size: size)) }
 }
+
+/// The first segment of the logs in these tests.
+let firstSegment = "log/segments/00000000000000000001.log"
+
+/// A closed log of numbered events on a disk in memory, one frame each.
+func makeLog(
+    events: UInt64, size: Int = 60, segmentSize: UInt64 = 700, on disk: SimulatedDisk
+) throws {
+    let log = try EventLogWriter.open(
+        "log", options: testOptions(segmentSize: segmentSize), fileSystem: disk)
+    for number in 1...events {
+        try log.appendAndWait(testBatch(number...number, size: size))
+    }
+    log.close()
+}
+
+extension SimulatedDisk {
+    /// First sequences of the log's segments.
+    var segments: [UInt64] {
+        paths(under: "log/segments").compactMap {
+            LogDirectory.firstSequence(ofName: String($0.dropFirst("log/segments/".count)))
+        }
+    }
+
+    func flipBit(_ bit: Int = 0, ofByte offset: Int, in path: String) {
+        guard var bytes = contents(at: path), bytes.indices.contains(offset) else { return }
+        bytes[offset] ^= 1 << bit
+        setContents(bytes, at: path)
+    }
+}

@@ -35,10 +35,13 @@ import Testing
         let b1 = try cursor(service, "b1")
         let b3 = try cursor(service, "b3")
         let expected = [
-            ("first: 100", "b0 b1 b2 b3 b4"), ("first: 2", "b0 b1 >"), ("first: 5", "b0 b1 b2 b3 b4"),
+            ("first: 100", "b0 b1 b2 b3 b4"), ("first: 2", "b0 b1 >"),
+            ("first: 5", "b0 b1 b2 b3 b4"),
             ("first: 0", " >"), ("last: 2", "< b3 b4"), ("last: 5", "b0 b1 b2 b3 b4"),
-            ("first: 2, after: \"\(b1)\"", "< b2 b3 >"), ("first: 9, after: \"\(b1)\"", "< b2 b3 b4"),
-            ("last: 2, before: \"\(b3)\"", "< b1 b2 >"), ("last: 9, before: \"\(b3)\"", "b0 b1 b2 >"),
+            ("first: 2, after: \"\(b1)\"", "< b2 b3 >"),
+            ("first: 9, after: \"\(b1)\"", "< b2 b3 b4"),
+            ("last: 2, before: \"\(b3)\"", "< b1 b2 >"),
+            ("last: 9, before: \"\(b3)\"", "b0 b1 b2 >"),
             ("first: 9, after: \"\(b1)\", before: \"\(b3)\"", "< b2 >"),
             ("first: 3, last: 1", "< b2 >"), ("first: 1, out: true", "b1 >"),
             ("first: 2, out: true", "b1 b3"), ("last: 1, out: false", "< b4"),

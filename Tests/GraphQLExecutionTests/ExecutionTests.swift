@@ -14,9 +14,14 @@ import Testing
 
     @Test func aRecordIsFoundByItsIDOrAUniqueField() throws {
         let service = try TestService.withBooks()
-        #expect(try service.answer("{ author(name: \"Ada\") { id } }") == #"{"data":{"author":{"id":"ada"}}}"#)
-        #expect(try service.answer("{ author(name: \"ada\") { id } }") == #"{"data":{"author":{"id":"ada"}}}"#)
-        #expect(try service.answer("{ author(name: \"b1\") { id } }") == #"{"data":{"author":null}}"#)
+        #expect(
+            try service.answer("{ author(name: \"Ada\") { id } }")
+                == #"{"data":{"author":{"id":"ada"}}}"#)
+        #expect(
+            try service.answer("{ author(name: \"ada\") { id } }")
+                == #"{"data":{"author":{"id":"ada"}}}"#)
+        #expect(
+            try service.answer("{ author(name: \"b1\") { id } }") == #"{"data":{"author":null}}"#)
     }
 
     @Test func fragmentsApplyByTypeAndMerge() throws {
@@ -54,7 +59,8 @@ import Testing
         var service = try TestService.withBooks()
         service.write("Book", "b2", ["title": .null])
         #expect(
-            try service.answer("{ nodes(ids: [\"b1\", \"b2\", \"none\"]) { ... on Book { title } } }")
+            try service.answer(
+                "{ nodes(ids: [\"b1\", \"b2\", \"none\"]) { ... on Book { title } } }")
                 == #"{"data":{"nodes":[{"title":"Book 1"},null,null]},"errors":[{"message":"Cannot return null for non-nullable field Book.title.","locations":[{"line":1,"column":52}],"path":["nodes",1,"title"]}]}"#
         )
         // A list of non-null elements goes as a whole, and so does the author it must belong to.
@@ -82,17 +88,31 @@ import Testing
         var service = try TestService.withBooks()
         service.draft.delete("b1")
         #expect(
-            try service.answer("{ book(id: \"b1\") { id } author(name: \"Ada\") { bookList { id } bookCount } }")
+            try service.answer(
+                "{ book(id: \"b1\") { id } author(name: \"Ada\") { bookList { id } bookCount } }")
                 == #"{"data":{"book":null,"author":{"bookList":[{"id":"b0"},{"id":"b2"},{"id":"b3"},{"id":"b4"}],"bookCount":1}}}"#
         )
     }
 
-    @Test(arguments: [
-        ("query($id: ID!) { book(id: $id) { id } }", [:], "Variable \"$id\" of required type \"ID!\" was not provided."),
-        ("query($id: ID!) { book(id: $id) { id } }", ["id": nil], "Variable \"$id\" of non-null type \"ID!\" must not be null."),
-        ("query($id: ID!) { book(id: $id) { id } }", ["id": 1.5], "Variable \"$id\" got invalid value 1.5; ID cannot represent value: 1.5"),
-        ("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", ["ids": ["a", nil]], "Variable \"$ids\" got invalid value null at \"ids[1]\"; Expected non-nullable type \"ID!\" not to be null."),
-    ] as [(String, JSONObject, String)])
+    @Test(
+        arguments: [
+            (
+                "query($id: ID!) { book(id: $id) { id } }", [:],
+                "Variable \"$id\" of required type \"ID!\" was not provided."
+            ),
+            (
+                "query($id: ID!) { book(id: $id) { id } }", ["id": nil],
+                "Variable \"$id\" of non-null type \"ID!\" must not be null."
+            ),
+            (
+                "query($id: ID!) { book(id: $id) { id } }", ["id": 1.5],
+                "Variable \"$id\" got invalid value 1.5; ID cannot represent value: 1.5"
+            ),
+            (
+                "query($ids: [ID!]!) { nodes(ids: $ids) { id } }", ["ids": ["a", nil]],
+                "Variable \"$ids\" got invalid value null at \"ids[1]\"; Expected non-nullable type \"ID!\" not to be null."
+            ),
+        ] as [(String, JSONObject, String)])
     func variablesAreCoercedBeforeAnythingRuns(
         query: String, variables: JSONObject, message: String
     ) throws {

@@ -19,7 +19,8 @@ func write(
         let fields: [(String, FieldValue)] = [
             ("null", .null), ("true", .bool(true)), ("false", .bool(false)), ("int", .int(.min)),
             ("double", .double(-0.5)), ("string", .string("Buy a 🦄")), ("empty", .string("")),
-            ("json", .json(["a": [1, nil]])), ("link", .link("b")), ("links", .links(["b", nil, "c"])),
+            ("json", .json(["a": [1, nil]])), ("link", .link("b")),
+            ("links", .links(["b", nil, "c"])),
             ("failed", .failed([["message": "no"]])),
         ]
         var draft = Draft(on: Snapshot())
@@ -78,7 +79,8 @@ func write(
         _ = write(&draft, "a", [("n", .int(1))])
         _ = write(&draft, "c", [("n", .int(1))])
         let snapshot = draft.snapshot
-        #expect(snapshot.recordsInCreationOrder().map(snapshot.symbols.idString) == ["a", "b", "c"])
+        #expect(
+            snapshot.recordsInCreationOrder().map(snapshot.symbols.idString) == ["a", "b", "c"])
         let type = snapshot.symbols.findName("Todo").flatMap { snapshot.indexes.records(of: $0) }
         #expect(type?.records.compactMap { $0.map(snapshot.symbols.idString) } == ["a", "b", "c"])
     }

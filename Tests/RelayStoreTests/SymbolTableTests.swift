@@ -5,7 +5,8 @@ import Testing
 @Suite struct SymbolTableTests {
     @Test func everyTextGetsOneNumberAndKeepsIt() {
         let table = SymbolTable()
-        let texts = (0..<5_000).map { "text \($0)" } + ["", "é", String(repeating: "x", count: 70_000)]
+        let texts =
+            (0..<5_000).map { "text \($0)" } + ["", "é", String(repeating: "x", count: 70_000)]
         let numbers = texts.map(table.intern)
         #expect(Set(numbers).count == texts.count)
         #expect(texts.map(table.intern) == numbers)

@@ -1,7 +1,7 @@
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct HTTPServerTests {
     /// Sends `request` and returns everything the server answers until it closes.
     private func answer(to request: String, at port: Int) async throws -> String {

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct HTTPStreamTests {
     /// Starts a stream for each request and keeps it where a test finds it.
     private final class Streams: Sendable {

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct IOLoopTests {
     private actor Counter {
         nonisolated let loop: IOLoop

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct ServerLifeTests {
     @Test func aBusyPortIsNamedInTheError() async throws {
         try await TestServer.run { server in

@@ -98,7 +98,7 @@ final class RecordingHandler: HTTPServerHandler, WebSocketHandler {
 
 /// Waits until `condition` holds; fails after a while.
 func eventually(
-    within limit: Duration = .seconds(10), _ comment: Comment? = nil,
+    within limit: Duration = .seconds(30), _ comment: Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
 ) async rethrows {

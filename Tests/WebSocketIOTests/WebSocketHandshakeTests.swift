@@ -1,7 +1,7 @@
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct WebSocketHandshakeTests {
     @Test func grantsTheFirstSubprotocolItSpeaks() async throws {
         try await TestServer.run { server in

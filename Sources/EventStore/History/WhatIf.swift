@@ -1,54 +1,150 @@
-import RelayStore
+package import RelayStore
+
+/// Another course that a history might have taken.
+package struct HistoryChange: Sendable {
+    /// Events that never were. With a mutation goes what ended it.
+    package var skipped: Set<UInt64>
+    /// Writes that happen right behind an event.
+    package var inserted: [UInt64: WriteSet]
+    /// Events that happen in each other's place; of a mutation that means its response.
+    package var exchanged: [(UInt64, UInt64)]
+
+    package init(
+        skipped: Set<UInt64> = [], inserted: [UInt64: WriteSet] = [:],
+        exchanged: [(UInt64, UInt64)] = []
+    ) {
+        self.skipped = skipped
+        self.inserted = inserted
+        self.exchanged = exchanged
+    }
+}
 
 extension History {
-    /// What would be different today if some events had never been.
+    /// What would be different today if the history had taken another course.
     ///
-    /// Folds the log once more without them, in memory. With a mutation goes what ended it. Events
-    /// that follow write what they wrote: a record that one of them changes comes to be if its
-    /// creation is skipped.
-    /// - Throws: `outOfRange` for an event that is not there, and for the first of a log, without
-    ///   which
-    ///   there is nothing.
-    package func whatIf(
-        skipping skipped: Set<UInt64>
-    ) throws(EventStoreError) -> [FieldDifference] {
-        guard let firstSkipped = skipped.min(), let lastSkipped = skipped.max() else { return [] }
-        guard firstSkipped > first, lastSkipped <= last else {
-            let sequence = firstSkipped > first ? lastSkipped : firstSkipped
-            throw sequence == first && extent != nil
-                ? .outOfRange("Event \(sequence) begins the log: nothing can be without it.")
-                : .outOfRange(sequence, extent)
+    /// Folds the log once more, in memory, as it was and as it would have been. Events that follow
+    /// write what they wrote: a record that one of them changes comes to be if its creation is
+    /// skipped.
+    /// - Returns: before is what is, after is what would be.
+    /// - Throws: `outOfRange` for an event that is not there or has nothing to exchange, and for
+    ///   skipping the first of a log, without which there is nothing.
+    package func whatIf(_ change: HistoryChange) throws(EventStoreError) -> [FieldDifference] {
+        if change.skipped.contains(first), extent != nil {
+            throw .outOfRange("Event \(first) begins the log: nothing can be without it.")
         }
-        let replay = try replay(at: firstSkipped - 1)
-        var alternative = replay.snapshot
-        var skippedMutations: Set<UInt64> = []
+        let places =
+            change.skipped.union(change.inserted.keys)
+            .union(change.exchanged.flatMap { [$0.0, $0.1] }).sorted()
+        guard let start = places.first else { return [] }
+        for place in places where extent?.contains(place) != true {
+            throw .outOfRange(place, extent)
+        }
+        let replay = try replay(at: start - 1)
+        var course = AlternativeCourse(
+            on: replay.snapshot, change, writes: try exchangedWrites(change))
         while let step = try replay.step() {
-            var event = step.event
-            if skipped.contains(event.sequence) || skippedMutations.contains(event.body.ended) {
-                if case .mutation = event.body { skippedMutations.insert(event.sequence) }
-                event.body = .nothing
-            }
-            var changes = ChangeSet()
             do throws(FoldError) {
-                try alternative.fold(event, changes: &changes)
+                try course.fold(step.event)
             } catch {
                 throw .unfoldable(error)
             }
         }
-        return replay.snapshot.differences(to: alternative)
+        return replay.snapshot.differences(to: course.snapshot)
+    }
+
+    /// What would be different today if some events had never been.
+    package func whatIf(
+        skipping skipped: Set<UInt64>
+    ) throws(EventStoreError) -> [FieldDifference] {
+        try whatIf(HistoryChange(skipped: skipped))
+    }
+
+    /// The write sets of events that stand in another's place, by that place.
+    private func exchangedWrites(
+        _ change: HistoryChange
+    ) throws(EventStoreError) -> [UInt64: WriteSet] {
+        var writes: [UInt64: WriteSet] = [:]
+        for (one, other) in change.exchanged {
+            let (mine, theirs) = (try effect(of: one), try effect(of: other))
+            writes[mine.sequence] = theirs.writes
+            writes[theirs.sequence] = mine.writes
+        }
+        return writes
+    }
+
+    /// The event that writes what another one began, and what it writes.
+    private func effect(
+        of sequence: UInt64
+    ) throws(EventStoreError) -> (sequence: UInt64, writes: WriteSet) {
+        let events = try events(in: sequence...max(sequence, last))
+        while let event = try events.next() {
+            switch event.body {
+            case .response(let response)
+            where [event.sequence, response.mutation].contains(sequence):
+                return (event.sequence, response.writes)
+            case .update(let update) where event.sequence == sequence:
+                return (sequence, update.writes)
+            case .mutation where event.sequence == sequence:
+                continue
+            default:
+                guard event.sequence > sequence else {
+                    throw .outOfRange("Event \(sequence) writes nothing that another could.")
+                }
+            }
+        }
+        throw .outOfRange("Mutation \(sequence) has no response that wrote anything.")
     }
 }
 
-extension EventBody {
-    /// An event that takes its place in the sequence and does nothing.
-    fileprivate static let nothing = EventBody.unknown(kind: 0, payload: [])
+/// A state on the way that a history did not take.
+private struct AlternativeCourse {
+    private(set) var snapshot: Snapshot
+    private let change: HistoryChange
+    /// By the event that writes these instead of its own.
+    private let writes: [UInt64: WriteSet]
+    private var skippedMutations: Set<UInt64> = []
 
-    /// The mutation that a response or revocation ends; 0, which is no event, for any other.
-    fileprivate var ended: UInt64 {
-        switch self {
-        case .response(let response): response.mutation
-        case .revocation(let revocation): revocation.mutation
-        default: 0
+    init(on snapshot: Snapshot, _ change: HistoryChange, writes: [UInt64: WriteSet]) {
+        self.snapshot = snapshot
+        self.change = change
+        self.writes = writes
+    }
+
+    /// Folds an event as it would have been, and what would have come right behind it.
+    mutating func fold(_ event: Event) throws(FoldError) {
+        var event = event
+        event.body = body(of: event)
+        var changes = ChangeSet()
+        try snapshot.fold(event, changes: &changes)
+        if let inserted = change.inserted[event.sequence] {
+            snapshot.apply(inserted, changes: &changes)
+        }
+    }
+
+    private mutating func body(of event: Event) -> EventBody {
+        if change.skipped.contains(event.sequence) || endsSkippedMutation(event.body) {
+            if case .mutation = event.body { skippedMutations.insert(event.sequence) }
+            // Takes its place in the sequence and does nothing.
+            return .unknown(kind: 0, payload: [])
+        }
+        guard let writes = writes[event.sequence] else { return event.body }
+        switch event.body {
+        case .response(var response):
+            response.writes = writes
+            return .response(response)
+        case .update(var update):
+            update.writes = writes
+            return .update(update)
+        case let body:
+            return body
+        }
+    }
+
+    private func endsSkippedMutation(_ body: EventBody) -> Bool {
+        switch body {
+        case .response(let response): skippedMutations.contains(response.mutation)
+        case .revocation(let revocation): skippedMutations.contains(revocation.mutation)
+        default: false
         }
     }
 }

@@ -104,7 +104,9 @@ enum Cursor {
 
     /// Nil when the text is no cursor of ours.
     static func decode(_ text: String) -> Int? {
-        guard let bytes = Base64URL.decode(text), bytes.first == UInt8(ascii: "p") else { return nil }
+        guard let bytes = Base64URL.decode(text), bytes.first == UInt8(ascii: "p") else {
+            return nil
+        }
         let digits = bytes.dropFirst()
         guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
         return Int(String(decoding: digits, as: UTF8.self))

@@ -23,6 +23,9 @@ extension Execution {
             return writeRecordReference(record, field.shape, field)
         case .nodes(let argument):
             return writeNodes(try arguments(of: field)[argument]?.array ?? [], field)
+        case .introspection:
+            return writeIntrospection(
+                of: object, field, try arguments(of: field), field.shape)
         case .custom(let resolver):
             return try writeCustom(resolver, object, field)
         case .stored(let key):

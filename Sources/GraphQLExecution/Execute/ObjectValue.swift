@@ -1,3 +1,4 @@
+package import GraphQLLanguage
 package import RelayJSON
 package import RelayStore
 
@@ -10,6 +11,8 @@ package enum ObjectValue: Sendable {
     case edge(ConnectionEdge)
     case pageInfo(ConnectionPage)
     case payload(MutationPayload)
+    /// A part of the schema, as introspection shows it.
+    case introspection(IntrospectionObject)
 }
 
 /// One edge of a connection: a link, and its place in the list.

@@ -28,6 +28,8 @@ package enum FieldResolver: Sendable {
     case payloadPart(PayloadPart)
     /// What the caller of the execution hands in: a mutation's payload, a subscription's event.
     case source
+    /// A field of the introspection types, or `__schema` or `__type`.
+    case introspection
     /// Swift code.
     case custom(any CustomFieldResolver)
 }

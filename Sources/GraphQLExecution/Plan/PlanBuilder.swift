@@ -107,6 +107,11 @@ final class PlanBuilder: Sendable {
         if definition.name == schema.schema.typenameField.name {
             return .typename(JSONValue.string(type.name).bytes)
         }
+        if type.origin == .builtIn || definition === schema.schema.schemaField
+            || definition === schema.schema.typeField
+        {
+            return .introspection
+        }
         return schema.resolver(of: definition.name, on: type.id) ?? .source
     }
 

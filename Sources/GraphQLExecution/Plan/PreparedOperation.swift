@@ -72,7 +72,8 @@ package final class PreparedOperation: Sendable {
         let conditions = Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice))
         let builder = PlanBuilder(document, schema: schema, conditions: conditions)
         guard let plan = builder.plan(definition, variables: self.variables) else {
-            preconditionFailure("the schema's root type was checked when the operation was prepared")
+            preconditionFailure(
+                "the schema's root type was checked when the operation was prepared")
         }
         return plans.withLock { plans in
             if plans.count < Self.planLimit { plans[choice] = plan }

@@ -50,6 +50,7 @@ package struct QueryBenchmark {
     package func cachedRequest() -> () throws -> [UInt8] {
         let cache = OperationCache(schema: schema)
         let request = GraphQLRequest(query: text)
-        return { execute(try cache.operation(for: request, storedRecords: snapshot.recordCount)) }
+        let records = snapshot.recordCount
+        return { execute(try cache.operation(for: request, storedRecords: records)) }
     }
 }

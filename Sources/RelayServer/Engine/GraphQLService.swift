@@ -72,13 +72,15 @@ package final class GraphQLService: Sendable {
 
     /// The request's operation, if its document was seen before and the request keeps within the limits.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
-        operations.find(request, storedRecords: durable.snapshot.recordCount)
+        guard request.asksForNoMoreThanIsServed else { return nil }
+        return operations.find(request, storedRecords: durable.snapshot.recordCount)
     }
 
     /// Finds and prepares a request's operation: cheap when its document was seen before.
     /// - Throws: what is wrong with the document, or `LIMIT_EXCEEDED`; nothing has been executed.
     package func prepare(_ request: GraphQLRequest) throws(ExecutionErrors) -> PreparedOperation {
         do throws(ExecutionErrors) {
+            try request.refuseUnknownPromises()
             return try operations.operation(
                 for: request, storedRecords: durable.snapshot.recordCount)
         } catch {
@@ -163,5 +165,24 @@ package final class GraphQLService: Sendable {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .limitExceeded)]))
         }
+    }
+}
+
+extension GraphQLRequest {
+    /// What `extensions.relay` may ask for and this server does not do yet. To pass over one of them would
+    /// be a wrong answer: the present for the past, a gap for a resumed stream.
+    private static let unserved = ["at", "resume", "records", "optimistic"]
+
+    fileprivate var asksForNoMoreThanIsServed: Bool {
+        guard let relay = extensions["relay"]?.object else { return true }
+        return Self.unserved.allSatisfy { relay[$0] == nil || relay[$0] == false }
+    }
+
+    fileprivate func refuseUnknownPromises() throws(ExecutionErrors) {
+        if asksForNoMoreThanIsServed { return }
+        let asked = Self.unserved.filter { extensions["relay"]?[$0] != nil }
+        let names = asked.map { "\"\($0)\"" }.joined(separator: ", ")
+        let message = "extensions.relay: \(names) is not served by this version."
+        throw ExecutionErrors(errors: [ExecutionError(message, code: .badUserInput)])
     }
 }

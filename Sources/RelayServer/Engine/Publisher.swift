@@ -85,7 +85,8 @@ final class Publisher: Sendable {
     ) {
         state.snapshot = commit.snapshot
         for key in state.eventGroups[commit.intent.field] ?? [] {
-            guard let group = state.groups[key], case .events(let events, let arguments) = group.trigger,
+            guard let group = state.groups[key],
+                case .events(let events, let arguments) = group.trigger,
                 events.matches(arguments, commit.intent, commit.response, in: commit.snapshot)
             else { continue }
             let result = execute(group, on: commit.snapshot, source: .payload(commit.payload))

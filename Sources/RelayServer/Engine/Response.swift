@@ -16,7 +16,9 @@ package final class Response: Sendable {
 
 extension Response {
     /// Adds what the server says about a response to one that is still open.
-    convenience init(open bytes: [UInt8], hasErrors: Bool, cursor: StreamCursor?, mutationID: MutationID? = nil) {
+    convenience init(
+        open bytes: [UInt8], hasErrors: Bool, cursor: StreamCursor?, mutationID: MutationID? = nil
+    ) {
         var writer = JSONWriter(continuing: bytes)
         if cursor != nil || mutationID != nil {
             var relay = JSONObject()

@@ -59,7 +59,9 @@ package struct Indexes: Sendable {
             }
         }
         if let old, let keys = uniqueKeys[old.type] {
-            for key in keys { remove(record, UniqueKey(type: old.type, key: key), old, unless: new) }
+            for key in keys {
+                remove(record, UniqueKey(type: old.type, key: key), old, unless: new)
+            }
         }
         if let new, let keys = uniqueKeys[new.type] {
             for key in keys {

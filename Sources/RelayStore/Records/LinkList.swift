@@ -54,7 +54,9 @@ package final class LinkList: Sendable {
     package func next(from position: Int) -> (position: Int, record: RecordIndex?)? {
         var position = max(position, first)
         while position < end {
-            if case .link(let record) = Self.place(positions[position]) { return (position, record) }
+            if case .link(let record) = Self.place(positions[position]) {
+                return (position, record)
+            }
             position += 1
         }
         return nil
@@ -64,7 +66,9 @@ package final class LinkList: Sendable {
     package func previous(from position: Int) -> (position: Int, record: RecordIndex?)? {
         var position = min(position, end - 1)
         while position >= first {
-            if case .link(let record) = Self.place(positions[position]) { return (position, record) }
+            if case .link(let record) = Self.place(positions[position]) {
+                return (position, record)
+            }
             position -= 1
         }
         return nil

@@ -47,7 +47,8 @@ package struct PersistentVector<Element: Sendable>: Sendable {
     ) {
         var index = start & ~Self.leafMask
         while index < count {
-            let leaf = branches[index >> Self.branchBits][(index >> Self.leafBits) & Self.branchMask]
+            let leaf = branches[index >> Self.branchBits][
+                (index >> Self.leafBits) & Self.branchMask]
             guard body(index, leaf) else { return }
             index += Self.leafMask + 1
         }

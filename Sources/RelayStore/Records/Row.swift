@@ -59,7 +59,8 @@ package final class Row: ManagedBuffer<RowHeader, UInt64> {
     package func tag(_ slot: Int) -> Tag {
         withUnsafeMutablePointerToElements {
             // Only a row's builder writes tags, from the enum itself.
-            unsafeBitCast(UnsafeRawPointer($0).load(fromByteOffset: slot, as: UInt8.self), to: Tag.self)
+            unsafeBitCast(
+                UnsafeRawPointer($0).load(fromByteOffset: slot, as: UInt8.self), to: Tag.self)
         }
     }
 
@@ -77,7 +78,8 @@ package final class Row: ManagedBuffer<RowHeader, UInt64> {
         let text = withUnsafeMutablePointerToElements { words in
             let count = slotCount
             let place = words[Self.tagWords(count) + slot]
-            let start = UnsafeRawPointer(words + Self.tagWords(count) + count)
+            let start =
+                UnsafeRawPointer(words + Self.tagWords(count) + count)
                 + Int(truncatingIfNeeded: place & 0xFFFF_FFFF)
             return UnsafeBufferPointer(
                 start: start.assumingMemoryBound(to: UInt8.self), count: Int(place >> 32))

@@ -99,7 +99,8 @@ struct RowBuilder {
             }
         }
         let header = RowHeader(
-            shape: shape, slotCount: count, creation: creation, listCount: listCount, textCount: textCount)
+            shape: shape, slotCount: count, creation: creation, listCount: listCount,
+            textCount: textCount)
         let wordCount = Row.tagWords(count) + count + ((textCount + 7) >> 3)
         let buffer = Row.create(minimumCapacity: wordCount) { _ in header }
         let row = unsafeDowncast(buffer, to: Row.self)

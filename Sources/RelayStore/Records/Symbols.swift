@@ -28,7 +28,9 @@ package final class Symbols: Sendable {
     // MARK: Record ids
 
     @inline(__always)
-    package func id(_ record: RecordIndex) -> UnsafeBufferPointer<UInt8> { ids.text(record.rawValue) }
+    package func id(_ record: RecordIndex) -> UnsafeBufferPointer<UInt8> {
+        ids.text(record.rawValue)
+    }
 
     package func idString(_ record: RecordIndex) -> String { ids.string(record.rawValue) }
 

@@ -5,7 +5,7 @@ import Testing
 /// What graphql-js says of the same schemas, and what the September 2025 specification adds.
 @Suite struct SchemaValidationTests {
     @Test func unknownTypesAreNamed() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a: Foo b(c: Bar): Int }
                 """#,
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func typesAndFieldsAreDefinedOnce() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a: Int }
                 type Query { b: Int }
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func thereIsOneSchemaDefinition() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 schema { query: Q }
                 schema { query: Q mutation: Q }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func operationTypesAreGivenOnce() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 schema { query: Q query: Q }
                 type Q { a: Int }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func enumValuesAreDefinedOnce() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 enum E { A B A }
                 extend enum E { B }
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func argumentsAndDirectivesAreDefinedOnce() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a(x: Int, y: Int, x: Int): Int }
                 directive @d(a: Int, a: Int) on FIELD
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func appliedDirectivesAreKnownAllowedAndUnique() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a: Int @foo @skip(if: true) @deprecated @deprecated(reson: "x") @deprecated(reason: "a", reason: "b") }
                 """#,
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func directiveArgumentsAreCompleteAndUnique() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 directive @r(a: Int!, b: In) on FIELD_DEFINITION | OBJECT
                 input In { x: Int }
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func onlyDefinedTypesOfTheSameKindAreExtended() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 extend type Foo { a: Int }
                 extend scalar Querry @deprecated
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func queryRootTypeIsNeeded() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 scalar S
                 """#,
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func queryRootTypeIsNeededInASchemaDefinition() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 schema { mutation: M }
                 type M { a: Int }
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func queryRootTypeIsAnObjectType() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 input Query { a: Int }
                 """#,
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func rootTypesAreObjectTypes() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 schema { query: Q mutation: M subscription: S }
                 union Q = T
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func namesDoNotStartWithTwoUnderscores() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 directive @__a(__b: Int, c: Query) on FIELD
                 type Query { __a(__b: Int): Int }
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test func inputAndOutputTypesStandWhereTheyMay() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a: I b(c: Query, d: [Query!]): [I!] }
                 input I { a: Query b: [U] }
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func typesHaveMembers() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query
                 interface I
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test func whatIsRequiredIsNotDeprecated() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a(b: Int! @deprecated): Int }
                 input I { a: Int! @deprecated b: Int! = 3 @deprecated }
@@ -247,7 +247,7 @@ import Testing
     }
 
     @Test func interfacesDoNotImplementThemselvesAndAreDeclaredOnce() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query implements Query { a: Int }
                 interface A implements A { a: Int }
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test func implementationsFitTheirInterfaces() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 interface I { a(x: Int, y: Int!): String b: I c: [Int!]! d: Int }
                 type Query implements I { a(x: String, z: Int!): Int b: Query c: [Int] }
@@ -282,7 +282,7 @@ import Testing
     }
 
     @Test func interfacesOfInterfacesAreDeclaredToo() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 interface Named { name: String }
                 interface Node implements Named { id: ID! name: String }
@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test func unionMembersAreDistinctObjectTypes() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 union U = Query | Query | S | I | U | In
                 scalar S
@@ -312,7 +312,7 @@ import Testing
     }
 
     @Test func inputObjectsDoNotContainThemselvesWithoutEnd() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 input A { b: B! }
                 input B { c: C! }
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test func rootTypesAreDifferent() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a: Int }
                 extend schema { query: Query }
@@ -338,7 +338,7 @@ import Testing
     }
 
     @Test func nearNamesAreSuggested() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { x: Strin y: Quer z: __Typ }
                 """#,
@@ -350,7 +350,7 @@ import Testing
     }
 
     @Test func operationsAreNotPartOfASchema() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a: Int } 
                 query { a }
@@ -361,7 +361,7 @@ import Testing
     }
 
     @Test func specifiedDirectivesStandWhereTheyMay() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 type Query { a(b: Int @specifiedBy(url: 3)): Int @include(if: true) }
                 input I @oneOf { a: Int }
@@ -382,7 +382,7 @@ import Testing
     }
 
     @Test func implementationsAreCovariant() {
-        expectErrors(
+        expectSchemaErrors(
             in: #"""
                 interface I { a: [I] b: I! c: U }
                 union U = T
@@ -398,7 +398,7 @@ import Testing
     // MARK: Beyond graphql-js 16
 
     @Test func defaultValuesHaveTheTypeOfWhatTheyStandFor() {
-        expectErrors(
+        expectSchemaErrors(
             in: """
                 type Query { a(b: Int! = null, c: [Int] = [1, "x"], d: In = { y: RED }): Int }
                 input In { x: Int! y: Color = "RED" z: In = 3 }
@@ -416,7 +416,7 @@ import Testing
     }
 
     @Test func defaultValuesDoNotContainThemselves() {
-        expectErrors(
+        expectSchemaErrors(
             in: """
                 type Query { a(b: A): Int }
                 input A { a: A = {} }
@@ -430,7 +430,7 @@ import Testing
     }
 
     @Test func oneOfFieldsAreNullableAndWithoutDefault() {
-        expectErrors(
+        expectSchemaErrors(
             in: "type Query { a(b: One): Int }\ninput One @oneOf { a: Int! b: Int = 3 c: Int }",
             """
             OneOf input field One.a must be nullable. (2:23)
@@ -439,7 +439,7 @@ import Testing
     }
 
     @Test func implementationsAreDeprecatedOnlyWithTheirInterface() {
-        expectErrors(
+        expectSchemaErrors(
             in: """
                 interface I { a: Int b: Int @deprecated }
                 type Query implements I { a: Int @deprecated b: Int @deprecated }
@@ -450,7 +450,7 @@ import Testing
     }
 
     @Test func predefinedDefinitionsCannotBeRedefined() {
-        expectErrors(
+        expectSchemaErrors(
             in: "type Query { a: Moment @now }\nenum Moment { A }\ndirective @now on FIELD",
             predefined: "enum Moment { CREATE } directive @now on FIELD_DEFINITION",
             """
@@ -460,7 +460,7 @@ import Testing
     }
 
     @Test func directiveArgumentsHaveTheRightValues() {
-        expectErrors(
+        expectSchemaErrors(
             in: "type Query { a: Int @create(type: Todo, parent: 3) }",
             predefined: "directive @create(type: String!, parent: String) on FIELD_DEFINITION",
             """
@@ -485,7 +485,7 @@ import Testing
 }
 
 /// Expects exactly these errors, in any order of those that start at the same place.
-private func expectErrors(
+private func expectSchemaErrors(
     in document: String, predefined: String = "", _ expected: String,
     sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {

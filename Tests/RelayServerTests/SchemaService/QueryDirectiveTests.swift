@@ -104,6 +104,45 @@ import Testing
                 == #"{"data":{"by":{"own":1,"books":[{"id":"b1"},{"id":"b2"}]}}}"#)
     }
 
+    @Test func recordsOfSeveralTypesShareAListALookupAndAFilter() throws {
+        let service = try ServiceUnderTest(
+            """
+            interface Node { id: ID! }
+            interface Titled implements Node { id: ID! title: String! }
+            union Any = Song | Book
+            type Query { any(name: ID!): Any @lookup titled(name: ID!): Titled @lookup }
+            type Shelf implements Node {
+              id: ID!
+              items(title: String, first: Int): TitledConnection
+              all(owner: ID): [Any!]!
+              count: Int! @count(field: "items", where: { title: "S" })
+            }
+            type Song implements Node & Titled { id: ID! title: String! @unique owner: Shelf }
+            type Book implements Node & Titled { id: ID! title: String! isbn: Int @unique owner: Shelf }
+            type TitledConnection { edges: [TitledEdge] pageInfo: PageInfo! }
+            type TitledEdge { node: Titled cursor: String! }
+            type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+            extend type Query { shelves: [Shelf!]! @list(type: "Shelf") }
+            """,
+            seed: """
+                {"id":"s","type":"Song","fields":{"title":"S","owner":{"ref":"h"}}}
+                {"id":"b","type":"Book","fields":{"title":"B","isbn":42}}
+                {"id":"h","type":"Shelf","fields":{"items":{"refs":["b","s"]},"all":{"refs":["s","b"]}}}
+                """)
+        #expect(
+            try service.query(
+                "{ s: any(name: \"S\") { __typename } b: titled(name: \"42\") { title } }")
+                == #"{"data":{"s":{"__typename":"Song"},"b":{"title":"B"}}}"#)
+        #expect(
+            try service.query(
+                """
+                { shelves { count all(owner: "h") { __typename }
+                  items(title: "B", first: 1) { edges { node { id title ... on Book { isbn } } } } } }
+                """)
+                == #"{"data":{"shelves":[{"count":1,"all":[{"__typename":"Song"}],"items":{"edges":[{"node":{"id":"b","title":"B","isbn":42}}]}}]}}"#
+        )
+    }
+
     @Test func indexesAreThoseThatTheDirectivesNeed() throws {
         #expect(
             try ServiceUnderTest.tracker().schema.indexes

@@ -140,7 +140,7 @@ import Testing
         (
             #"extend type User { n: Int @count(field: "name") }"#,
             #"""
-            8:41: @count: "User.name" is neither a list of records nor a connection, so there is nothing to count.
+            8:41: @count: "User.name" is neither a list of records nor a connection. What there is: todos, friends.
             """#
         ),
         (
@@ -286,7 +286,7 @@ import Testing
         (
             #"type Mutation { a(input: A!): P @create(type: "Todo", into: "User.name", parent: "userId") } input A { text: String! userId: ID! } type P { todo: Todo }"#,
             #"""
-            8:61: @create: "User.name" is neither a list of records nor a connection. Type "User" has: todos, friends.
+            8:61: @create: "User.name" is neither a list of records nor a connection. What there is: todos, friends.
             """#
         ),
         (
@@ -298,7 +298,7 @@ import Testing
         (
             #"type Mutation { a(input: A!): P @create(type: "Todo", into: "User.todos") } input A { text: String! userId: ID! } type P { todo: Todo }"#,
             #"""
-            8:33: @create: "into" needs to know which User is meant. Write: parent: "userId"
+            8:33: @create: Nothing says which User has the list "User.todos". Write: parent: "userId"
             """#
         ),
         (
@@ -398,9 +398,9 @@ import Testing
             #"extend type PageInfo { x: Int @unique y: Int @count(field: "a") }"#,
             #"""
             8:24: "PageInfo.x" cannot be filled. What can be: hasNextPage, hasPreviousPage, startCursor, endCursor. Remove it.
-            8:31: @unique means nothing on "PageInfo.x": it stands on fields of a type that implements Node. Remove it.
+            8:31: @unique means nothing on "PageInfo.x": it stands on fields of a type that implements Node. Write: type PageInfo implements Node { id: ID! … }, or remove it.
             8:39: "PageInfo.y" cannot be filled. What can be: hasNextPage, hasPreviousPage, startCursor, endCursor. Remove it.
-            8:46: @count means nothing on "PageInfo.y": it stands on fields of a type that implements Node. Remove it.
+            8:46: @count means nothing on "PageInfo.y": it stands on fields of a type that implements Node. Write: type PageInfo implements Node { id: ID! … }, or remove it.
             """#
         ),
         (

@@ -57,7 +57,18 @@ struct AppliedDirective {
             return nil
         }
         guard let owner = storedType(named: String(parts[0]), at: location) else { return nil }
-        let name = String(parts[1])
+        return listField(String(parts[1]), of: owner, at: location)
+    }
+
+    /// The list or connection that an argument names among the fields of a type.
+    func listField(_ argument: String, of owner: NamedType) -> ListField? {
+        guard let (name, location) = string(argument) else { return nil }
+        return listField(name, of: owner, at: location)
+    }
+
+    private func listField(
+        _ name: String, of owner: NamedType, at location: Int
+    ) -> ListField? {
         let lists = owner.fields.filter { types.kind(of: $0)?.node != nil }.map(\.name)
         guard let field = owner.field(name) else {
             let near = nearest(name, among: lists)
@@ -65,13 +76,12 @@ struct AppliedDirective {
             return nil
         }
         guard let kind = types.kind(of: field), let node = kind.node else {
-            let choice =
-                lists.isEmpty
-                ? "Type \"\(owner.name)\" has none."
-                : "Type \"\(owner.name)\" has: \(lists.joined(separator: ", "))."
+            let choice = lists.isEmpty ? "none" : lists.joined(separator: ", ")
             report(
-                "\"\(text)\" is neither a list of records nor a connection. \(choice)",
-                at: location)
+                """
+                "\(owner.name).\(name)" is neither a list of records nor a connection. What there \
+                is: \(choice).
+                """, at: location)
             return nil
         }
         var edge: TypeID?

@@ -22,7 +22,8 @@ struct FieldCompiler {
         for type in types.stored {
             for field in type.fields {
                 checkServerSide(field, of: type)
-                resolvers[type.id, default: [:]][field.name] = record(field, of: type)
+                guard let resolver = record(field, of: type) else { continue }
+                set(resolver, for: field.name, of: type.id)
             }
         }
     }
@@ -31,7 +32,7 @@ struct FieldCompiler {
         guard let query = schema.rootType(of: .query) else { return }
         for field in query.fields {
             guard let resolver = root(field, of: query) else { continue }
-            resolvers[query.id, default: [:]][field.name] = resolver
+            set(resolver, for: field.name, of: query.id)
         }
     }
 
@@ -51,6 +52,10 @@ struct FieldCompiler {
 
     mutating func set(_ resolver: @escaping ResolverMaker, for field: String, of type: TypeID) {
         resolvers[type, default: [:]][field] = resolver
+    }
+
+    mutating func add(_ index: IndexDefinition) {
+        if !indexes.contains(index) { indexes.append(index) }
     }
 
     /// `node(id:)` and `nodes(ids:)`.
@@ -134,7 +139,7 @@ struct FieldCompiler {
         if case .leaf = types.kind(of: field), field.type.listItem == nil { isSingleLeaf = true }
         if let directive = field.applied(.unique) {
             if isSingleLeaf, named.name != "Float", named.name != "Boolean" {
-                indexes.append(.unique(type: type.name, key: field.name))
+                add(.unique(type: type.name, key: field.name))
             } else {
                 mistakes.report(
                     """
@@ -152,114 +157,6 @@ struct FieldCompiler {
                 written as text. Write: \(field.name): String!, or a scalar of your own
                 """, at: directive.location)
         }
-    }
-
-    // MARK: Values that are found
-
-    private mutating func found(
-        _ field: SchemaField, of type: NamedType, by name: ServiceDirective
-    ) -> ResolverMaker? {
-        guard let applied = field.applied(name) else { return nil }
-        let directive = AppliedDirective(directive: applied, types: types, mistakes: mistakes)
-        switch name {
-        case .lookup: return lookup(field, of: type, directive)
-        case .list: return list(field, of: type, directive)
-        case .count: return count(field, of: type, directive)
-        default: return nil
-        }
-    }
-
-    private func lookup(
-        _ field: SchemaField, of type: NamedType, _ directive: AppliedDirective
-    ) -> ResolverMaker? {
-        let found = types.recordTypes(of: field.namedType)
-        let named = schema[field.namedType].name
-        guard !found.isEmpty, field.type.listItem == nil else {
-            directive.report(
-                """
-                "\(type.name).\(field.name)" is \(schema.print(field.type)), and what is found is one \
-                record. Its type must implement Node.
-                """)
-            return nil
-        }
-        guard field.arguments.count == 1,
-            let argument = field.arguments.first, argument.type.listItem == nil,
-            schema[argument.namedType].kind.isLeaf
-        else {
-            directive.report(
-                """
-                "\(type.name).\(field.name)" must have one argument, the id or unique value of the \
-                record. Write: \(field.name)(id: ID!): \(named) @lookup
-                """)
-            return nil
-        }
-        let name = argument.name
-        return { [types] in .lookup(types.lookup(name, found, $0)) }
-    }
-
-    private mutating func list(
-        _ field: SchemaField, of type: NamedType, _ directive: AppliedDirective
-    ) -> ResolverMaker? {
-        guard let listed = directive.storedType("type") else { return nil }
-        let name = listed.name
-        let connection = types.connections[field.namedType]
-        let node = connection?.node ?? field.namedType
-        let isList = (field.type.listItem != nil) == (connection == nil)
-        guard isList, types.recordTypes(of: node).contains(listed.id) else {
-            directive.report(
-                """
-                "\(type.name).\(field.name)" is \(schema.print(field.type)), which holds no list of \
-                "\(name)". Write: \(field.name): [\(name)!]! @list(type: "\(name)"), or a connection
-                """)
-            return nil
-        }
-        let index = IndexDefinition.records(type: name)
-        if !indexes.contains(index) { indexes.append(index) }
-        let filters = filters(
-            of: field, of: type, nodes: [listed.id], isPaged: connection != nil)
-        if connection != nil {
-            return { [types] in
-                .connection(.records(type: $0.name(name)), filters: types.bind(filters, $0))
-            }
-        }
-        return { [types] in
-            .links(.records(type: $0.name(name)), filters: types.bind(filters, $0))
-        }
-    }
-
-    private func count(
-        _ field: SchemaField, of type: NamedType, _ directive: AppliedDirective
-    ) -> ResolverMaker? {
-        if schema[field.namedType].name != "Int" || field.type.listItem != nil {
-            directive.report(
-                """
-                "\(type.name).\(field.name)" is \(schema.print(field.type)). Write: \
-                \(field.name): Int! @count(…)
-                """)
-        }
-        for argument in field.arguments {
-            directive.report(
-                "Argument \"\(argument.name)\" means nothing here. Remove it.",
-                at: argument.location)
-        }
-        guard let (name, location) = directive.string("field") else { return nil }
-        let lists = type.fields.filter { types.kind(of: $0)?.node != nil }.map(\.name)
-        guard let counted = type.field(name) else {
-            directive.report(
-                "Type \"\(type.name)\" has no field \"\(name)\".\(nearest(name, among: lists))",
-                at: location)
-            return nil
-        }
-        guard let node = types.kind(of: counted)?.node else {
-            directive.report(
-                """
-                "\(type.name).\(name)" is neither a list of records nor a connection, so there is \
-                nothing to count.
-                """, at: location)
-            return nil
-        }
-        let conditions = conditions(directive, nodes: types.recordTypes(of: node))
-        return { [types] in .count($0.name(name), where: types.bind(conditions, $0)) }
     }
 }
 

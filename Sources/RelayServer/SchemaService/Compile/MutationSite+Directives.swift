@@ -10,7 +10,7 @@ extension MutationSite {
         let list = directive.listField("into")
         if directive.directive.argument("into") != nil, list == nil { return nil }
         check(list, holds: type)
-        let parent = parent(holding: list, argument: "into", record: type.id)
+        let parent = parent(holding: list, record: type.id)
         let writes = writes(to: type, parent: parent, isNew: true)
         let given = Set(writes.map(\.key))
         let emptyLists = type.fields.filter {
@@ -40,7 +40,7 @@ extension MutationSite {
 
     func update() -> MutationPlan? {
         guard let type = directive.storedType("type") else { return nil }
-        let parent = parent(holding: nil, argument: "", record: type.id)
+        let parent = parent(holding: nil, record: type.id)
         let record = subject(type)
         let writes = writes(to: type, parent: parent, isNew: false)
         let timestamps = type.fields.filter { $0.moment == .update }.map(\.name)
@@ -63,7 +63,7 @@ extension MutationSite {
         let list = directive.listField("from")
         if directive.directive.argument("from") != nil, list == nil { return nil }
         check(list, holds: type)
-        let parent = parent(holding: list, argument: "from", record: nil)
+        let parent = parent(holding: list, record: nil)
         let record = subject(type)
         rejectOthers(than: "id", parent)
         var plan = MutationPlan(

@@ -33,6 +33,16 @@ struct FieldWriteDefinition: Sendable {
     }
 }
 
+extension SchemaInputValue {
+    /// Whether there may be no value for it, not even a default.
+    fileprivate var mayBeLeftOut: Bool {
+        if type.isNonNull { return false }
+        guard let defaultValue else { return true }
+        if case .null = defaultValue.kind { return true }
+        return false
+    }
+}
+
 extension MutationSite {
     /// What the input's fields write.
     /// - Parameters:
@@ -58,8 +68,7 @@ extension MutationSite {
                     """, at: inputField.location)
                 continue
             }
-            let mayBeAbsent = !inputField.type.isNonNull && inputField.defaultValue == nil
-            if isNew, mayBeAbsent, write.isNonNull, write.links == nil {
+            if isNew, inputField.mayBeLeftOut, write.isNonNull, write.links == nil {
                 mistakes.report(
                     """
                     "\(type.name).\(write.key)" is \(write.fieldType), and \

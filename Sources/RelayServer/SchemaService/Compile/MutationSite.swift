@@ -108,13 +108,14 @@ struct MutationSite {
     /// - Parameters:
     ///   - list: the list that is added to or taken from, if there is one.
     ///   - record: the type of the mutation's own record, as far as the payload shows it.
-    func parent(holding list: ListField?, argument: String, record: TypeID?) -> Parent {
+    func parent(holding list: ListField?, record: TypeID?) -> Parent {
         guard let (name, location) = directive.string("parent") else {
             if let list {
+                let owner = list.owner.name
                 directive.report(
                     """
-                    "\(argument)" needs to know which \(list.owner.name) is meant. Write: \
-                    parent: "\(list.owner.name.prefix(1).lowercased() + list.owner.name.dropFirst())Id"
+                    Nothing says which \(owner) has the list "\(owner).\(list.name)". Write: parent: \
+                    "\(owner.prefix(1).lowercased() + owner.dropFirst())Id"
                     """)
                 return .unclear
             }

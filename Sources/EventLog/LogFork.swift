@@ -1,0 +1,147 @@
+extension EventLogReader {
+    /// Copies the log's beginning, through one event, into a new directory with a higher epoch.
+    ///
+    /// The copy has the same store id; its epoch says that it may go another way from here. Valid
+    /// checkpoints up to the event come along. Works while a server writes to the original.
+    ///
+    /// - Parameters:
+    ///   - destination: missing or empty.
+    /// - Throws: `outOfRange`, `conflict` when there is something in the destination, `damaged`,
+    ///   `storageFull`, `readOnly`, `inputOutput`. Without META the destination is no log yet.
+    package func fork(through sequence: UInt64, into destination: String) throws(LogError) {
+        let first = try firstSequence()
+        let head = try head()
+        guard sequence <= head.sequence, sequence + 1 >= first else {
+            throw .outOfRange(sequence, kept: first <= head.sequence ? first...head.sequence : nil)
+        }
+        let copy = LogDirectory(path: destination, fileSystem: directory.fileSystem)
+        guard try copy.isUnused() else { throw .notEmpty(destination) }
+        do throws(FileSystemError) {
+            try copy.create()
+        } catch {
+            throw .forking(destination, error)
+        }
+        let epoch = max(metadata.epoch, head.epoch) + 1
+        let kept = try segments().filter { $0 <= max(sequence, first) }
+        for segment in kept.dropLast() { try copySegment(segment, to: copy) }
+        if let last = kept.last {
+            try copyBeginning(of: last, through: sequence, epoch: epoch, to: copy)
+        }
+        try copyCheckpoints(through: sequence, to: copy)
+        do throws(FileSystemError) {
+            try copy.write(
+                LogMetadata(version: .current, storeID: metadata.storeID, epoch: epoch))
+        } catch {
+            throw .forking(destination, error)
+        }
+    }
+
+    private func copySegment(_ first: UInt64, to copy: LogDirectory) throws(LogError) {
+        do throws(FileSystemError) {
+            let source = try directory.fileSystem.open(directory.segmentPath(first), .read)
+            let target = try copy.fileSystem.open(copy.segmentPath(first), .replace)
+            defer {
+                source.close()
+                target.close()
+            }
+            try target.copy(0..<UInt64.max, to: 0) { (buffer, offset) throws(FileSystemError) in
+                try source.read(into: buffer, at: offset)
+            }
+            try target.synchronizeData()
+            try copy.fileSystem.synchronizeDirectory(copy.segmentsPath)
+        } catch {
+            throw .forking(copy.path, error)
+        }
+    }
+
+    /// Copies whole frames; one that reaches beyond the event is made anew from its beginning.
+    private func copyBeginning(
+        of first: UInt64, through sequence: UInt64, epoch: UInt32, to copy: LogDirectory
+    ) throws(LogError) {
+        let source = try directory.openSegment(first, of: metadata.storeID)
+        var header = source.header
+        header.encoding = .frames
+        let target = try forking(copy) { () throws(FileSystemError) in
+            let file = try copy.fileSystem.open(copy.sparePath + "/forked", .replace)
+            return try copy.install(file, as: header)
+        }
+        defer { target.close() }
+        let scanner = FrameScanner(source)
+        var head = LogHead(sequence: first - 1, epoch: epoch, hash: header.previousChain)
+        var offset = UInt64(SegmentHeader.size)
+        while head.sequence < sequence, case .frame(let frame) = try scanner.next() {
+            guard frame.header.count > 0 else { continue }
+            let isWhole = frame.header.lastSequence <= sequence
+            let count = isWhole ? frame.header.count : Int(sequence - head.sequence)
+            let part = isWhole ? nil : FrameBuilder(beginning: count, of: frame.payload)
+            let hash = part?.close(after: head, durableThrough: head.sequence) ?? frame.header.chain
+            offset += try forking(copy) { () throws(FileSystemError) in
+                guard let part else {
+                    try target.writeAll(frame.whole, at: offset)
+                    return UInt64(frame.whole.count)
+                }
+                try part.withBytes { bytes throws(FileSystemError) in
+                    try target.writeAll(bytes, at: offset)
+                }
+                return UInt64(part.size)
+            }
+            head = LogHead(sequence: head.sequence + UInt64(count), epoch: epoch, hash: hash)
+        }
+        guard head.sequence == sequence else {
+            let fault = FrameFault.missing(head.sequence + 1..<sequence + 1)
+            throw .damaged(source, at: scanner.offset, fault, sequence: head.sequence + 1)
+        }
+        try forking(copy) { () throws(FileSystemError) in try target.synchronizeData() }
+    }
+
+    private func copyCheckpoints(
+        through sequence: UInt64, to copy: LogDirectory
+    ) throws(LogError) {
+        let target = CheckpointFiles(copy, storeID: metadata.storeID)
+        for number in try checkpoints.sequences() where number <= sequence {
+            // One that is damaged is of no use to the copy either.
+            guard let checkpoint = try? checkpoints.checkpoint(at: number) else { continue }
+            try target.write(checkpoint, keeping: .max)
+        }
+    }
+
+    private func forking<Result>(
+        _ copy: LogDirectory, _ body: () throws(FileSystemError) -> Result
+    ) throws(LogError) -> Result {
+        do throws(FileSystemError) { return try body() } catch {
+            throw .forking(copy.path, error)
+        }
+    }
+}
+
+extension LogDirectory {
+    /// True when the directory is missing or has nothing in it.
+    func isUnused() throws(LogError) -> Bool {
+        try reading { () throws(FileSystemError) in
+            do throws(FileSystemError) {
+                return try fileSystem.list(path).isEmpty
+            } catch  where error.isMissingFile {
+                return true
+            }
+        }
+    }
+}
+
+extension FrameBuilder {
+    /// A frame with the first `count` events of another's payload.
+    convenience init(beginning count: Int, of payload: UnsafeRawBufferPointer) {
+        self.init()
+        var batch = EventBatch()
+        var offset = 0
+        for _ in 0..<count {
+            let length = Int(payload.littleEndian(UInt32.self, at: offset))
+            let start = offset + EventLayout.headerSize
+            batch.append(
+                kind: EventKind(rawValue: payload[offset + 4]),
+                timeMicroseconds: payload.littleEndian(Int64.self, at: offset + 8),
+                payload: payload.part(start..<start + length))
+            offset = start + length
+        }
+        append(batch)
+    }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import EventLog
+
+@Suite struct DeflatedSegmentTests {
+    private let disk = SimulatedDisk()
+    private var directory: LogDirectory { LogDirectory(path: "log", fileSystem: disk) }
+    private var deflater: SegmentDeflater {
+        SegmentDeflater(directory: directory, storeID: testStoreID)
+    }
+
+    /// Two segments; the first, of several blocks, is sealed.
+    private func makeSealedLog() throws -> ClosedRange<UInt64> {
+        try makeLog(events: 320, size: 2000, segmentSize: 600_000, on: disk)
+        #expect(disk.segments.count == 2)
+        return 1...320
+    }
+
+    @Test func aDeflatedSegmentIsSmallerAndReadsTheSame() throws {
+        let events = recorded(try makeSealedLog(), size: 2000)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        let before = try (reader.head(), reader.frame(containing: 100))
+        let plainSize = try #require(disk.contents(at: firstSegment)).count
+        #expect(try deflater.deflate(1))
+        #expect(try #require(disk.contents(at: firstSegment)).count < plainSize / 2)
+        #expect(try reader.allEvents() == events)
+        #expect(try reader.head() == before.0)
+        #expect(try reader.frame(containing: 100) == before.1)
+        #expect(try reader.verify().damages == [])
+        #expect(try !deflater.deflate(1))
+    }
+
+    @Test func aReadAtASequenceInflatesOneBlock() throws {
+        _ = try makeSealedLog()
+        _ = try deflater.deflate(1)
+        let reads = Monitor<[Int]>([])
+        let size = try #require(disk.contents(at: firstSegment)).count
+        let reader = try EventLogReader("log", fileSystem: disk)
+        disk.setFault { call in
+            if call.name == "pread" { reads.withLock { $0.append(1) } }
+            return nil
+        }
+        let cursor = try reader.events(from: 250)
+        #expect(try cursor.next()?.sequence == 250)
+        disk.setFault(nil)
+        // Header, footer, index, and one block with its header.
+        #expect(reads.withLock { $0.count } <= 7)
+        #expect(size > 0)
+    }
+
+    @Test func aCrashWhileDeflatingLeavesThePlainOrTheDeflatedSegment() throws {
+        let events = recorded(try makeSealedLog(), size: 2000)
+        let calls: Int = try {
+            let disk = disk.copy()
+            let start = disk.callCount
+            _ = try SegmentDeflater(
+                directory: LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID
+            ).deflate(1)
+            return disk.callCount - start
+        }()
+        for number in 1...calls {
+            let disk = disk.copy()
+            disk.setFault { $0.number == number ? .powerOff : nil }
+            _ = try? SegmentDeflater(
+                directory: LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID
+            ).deflate(1)
+            let seed = UInt64(number)
+            for survival in [
+                SimulatedDisk.Survival.nothing, .everything, .random(SeededGenerator(seed: seed)),
+            ] {
+                let reader = try EventLogReader("log", fileSystem: disk.crashed(survival))
+                #expect(try reader.allEvents() == events, "crash at call \(number), seed \(seed)")
+            }
+        }
+    }
+
+    @Test func aDamagedBlockIsNamedAndTheOthersAreRead() throws {
+        _ = try makeSealedLog()
+        _ = try deflater.deflate(1)
+        disk.flipBit(ofByte: 96 + 32 + 500, in: firstSegment)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        let error = #expect(throws: LogError.self) { try reader.allEvents() }
+        #expect(error?.damage?.file == firstSegment)
+        #expect(error?.damage?.offset == 96)
+        let cursor = try reader.events(skippingDamage: true)
+        var read: [UInt64] = []
+        while let event = try cursor.next() { read.append(event.sequence) }
+        let first = try #require(read.first)
+        #expect(first > 1 && first < 100)
+        #expect(read == Array(first...320))
+        #expect(cursor.damages.map(\.offset) == [96])
+        #expect(try reader.verify().damages.map(\.offset) == [96])
+    }
+
+    @Test func aDamagedIndexCostsNoEvent() throws {
+        let events = recorded(try makeSealedLog(), size: 2000)
+        _ = try deflater.deflate(1)
+        let size = try #require(disk.contents(at: firstSegment)).count
+        for offset in [size - 1, size - 10, size - 50] {
+            disk.flipBit(ofByte: offset, in: firstSegment)
+            let reader = try EventLogReader("log", fileSystem: disk)
+            #expect(try reader.allEvents() == events)
+            #expect(try reader.verify().damages.count == 1)
+            disk.flipBit(ofByte: offset, in: firstSegment)
+        }
+    }
+
+    @Test func theBackgroundFillsAheadAndDeflatesBehindWithoutLosingAnything() throws {
+        var options = testOptions(segmentSize: 4096)
+        options.segmentsAhead = 1
+        options.deflatesSealedSegments = true
+        let log = try EventLogWriter.open("log", options: options, fileSystem: disk)
+        for number in 1...200 as ClosedRange<UInt64> {
+            try log.appendAndWait(testBatch(number...number, size: 100))
+        }
+        #expect(log.waitForHousekeeping(milliseconds: 10_000))
+        log.close()
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(1...200, size: 100))
+        let encodings = disk.segments.map { disk.contents(at: directory.segmentPath($0))?[14] }
+        #expect(encodings.dropLast().allSatisfy { $0 == 1 })
+        #expect(encodings.last == 0)
+        #expect(disk.paths(under: "log/spare").count == 1)
+    }
+}

@@ -1,0 +1,306 @@
+import Testing
+
+@testable import EventLog
+
+@Suite struct LogVerificationTests {
+    private let disk = SimulatedDisk()
+
+    @Test func anIntactLogIsCountedAndItsHistoryNamed() throws {
+        try makeLog(events: 20, on: disk)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        let progress = Monitor<[UInt64]>([])
+        let found = try reader.verify { done, _ in progress.withLock { $0.append(done) } }
+        #expect(found.isIntact)
+        #expect(found.sequences == 1...20)
+        #expect(found.events == 20)
+        #expect(found.segments == disk.segments.count)
+        #expect(try found.head == reader.head())
+        #expect(!progress.withLock { $0.isEmpty })
+    }
+
+    @Test func theHeadHashDependsOnEveryEventAndNotOnClosing() throws {
+        try makeLog(events: 3, on: disk)
+        let hash = try EventLogReader("log", fileSystem: disk).head().hash
+        try EventLogWriter.open("log", options: testOptions(), fileSystem: disk).close()
+        #expect(try EventLogReader("log", fileSystem: disk).head().hash == hash)
+        let other = SimulatedDisk()
+        try makeLog(events: 3, size: 61, on: other)
+        #expect(try EventLogReader("log", fileSystem: other).head().hash != hash)
+    }
+
+    @Test func anEventRewrittenWithRightChecksumsIsFoundByTheChain() throws {
+        try makeLog(events: 3, segmentSize: 4096, on: disk)
+        var bytes = try #require(disk.contents(at: firstSegment))
+        // Another payload in the first frame, with both checksums computed anew.
+        bytes[96 + 72 + 16] ^= 1
+        bytes.withUnsafeMutableBytes { buffer in
+            let frame = UnsafeMutableRawBufferPointer(rebasing: buffer[96...])
+            let length = Int(UnsafeRawBufferPointer(frame).littleEndian(UInt32.self, at: 4))
+            let payload = UnsafeRawBufferPointer(frame).part(72..<72 + length)
+            frame.storeLittleEndian(Checksum.crc32(payload), at: 64)
+            FrameHeader.seal(frame)
+        }
+        disk.setContents(bytes, at: firstSegment)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents().count == 3)
+        let damages = try reader.verify().damages
+        #expect(
+            damages.map(\.reason)
+                == ["the frame's chain hash does not follow from what comes before it"])
+        #expect(damages.map(\.sequence) == [1])
+    }
+
+    @Test func everyFlippedBitOfTheEventsIsFoundWhereverItIs() throws {
+        try makeLog(events: 12, on: disk)
+        for segment in disk.segments.dropLast() {
+            let path = "log/segments/\(segment.twentyDigits).log"
+            let size = try #require(disk.contents(at: path)).count
+            for offset in stride(from: 0, to: size, by: 13) {
+                let disk = disk.copy()
+                disk.flipBit(offset % 8, ofByte: offset, in: path)
+                let reader = try EventLogReader("log", fileSystem: disk)
+                let damages = try? reader.verify().damages
+                #expect(damages?.isEmpty != true, "\(path) byte \(offset)")
+            }
+        }
+    }
+}
+
+@Suite struct LogRepairTests {
+    private let disk = SimulatedDisk()
+
+    private func repair() throws -> RepairReport {
+        try LogRepair("log", fileSystem: disk).run()
+    }
+
+    private func expectLog(through last: UInt64, epoch: UInt32) throws {
+        let log = try EventLogWriter.open(
+            "log", options: testOptions(segmentSize: 700), fileSystem: disk)
+        #expect(log.head.sequence == last)
+        #expect(log.metadata.epoch == epoch)
+        try log.appendAndWait(testBatch(last + 1...last + 3, size: 60))
+        log.close()
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(1...last + 3, size: 60))
+        #expect(try reader.verify().damages == [])
+    }
+
+    @Test func anIntactLogIsLeftAlone() throws {
+        try makeLog(events: 9, on: disk)
+        let before = disk.paths(under: "log/segments").map { disk.contents(at: $0) }
+        let report = try repair()
+        #expect(report.epoch == nil)
+        #expect(report.sentences == ["The log is not damaged; nothing was changed."])
+        #expect(disk.paths(under: "log/segments").map { disk.contents(at: $0) } == before)
+    }
+
+    @Test func interiorDamageIsCutAndEverythingTakenOutIsKept() throws {
+        try makeLog(events: 20, on: disk)
+        let second = disk.segments[1]
+        let path = "log/segments/\(second.twentyDigits).log"
+        let frame = FrameLayout.size(payload: testBatch(1...1, size: 60).bytes.count)
+        disk.flipBit(ofByte: 96 + frame + 80, in: path)
+        let damaged = try #require(disk.contents(at: path))
+        let laterSegments = disk.segments.dropFirst(2)
+        let report = try repair()
+        #expect(report.damage?.sequence == second + 1)
+        #expect(report.lastSequence == second)
+        #expect(report.lastLost == 20)
+        #expect(report.epoch == 2)
+        #expect(disk.contents(at: path + ".torn") == damaged)
+        #expect(report.copies.count == laterSegments.count + 1)
+        try expectLog(through: second, epoch: 2)
+    }
+
+    @Test func aDamagedHeaderIsWrittenAnewAndCostsNoEvent() throws {
+        try makeLog(events: 20, on: disk)
+        for segment in disk.segments.prefix(2) {
+            disk.flipBit(ofByte: 60, in: "log/segments/\(segment.twentyDigits).log")
+            let report = try repair()
+            #expect(report.damage == nil)
+            #expect(report.rebuilt.count == 1)
+        }
+        try expectLog(through: 20, epoch: 3)
+    }
+
+    @Test func aMissingOrDamagedMetaIsWrittenAnew() throws {
+        try makeLog(events: 5, on: disk)
+        try disk.remove("log/META")
+        #expect(try repair().rebuilt == ["log/META"])
+        disk.flipBit(ofByte: 20, in: "log/META")
+        #expect(try repair().rebuilt == ["log/META"])
+        try expectLog(through: 5, epoch: 2)
+    }
+
+    @Test func aMissingSegmentCutsTheLogThere() throws {
+        try makeLog(events: 30, on: disk)
+        let segments = disk.segments
+        try disk.remove("log/segments/\(segments[2].twentyDigits).log")
+        let report = try repair()
+        #expect(report.lastSequence == segments[2] - 1)
+        try expectLog(through: segments[2] - 1, epoch: 2)
+    }
+
+    @Test func checkpointsBehindTheCutGo() throws {
+        try makeLog(events: 20, on: disk)
+        let checkpoints = CheckpointFiles(
+            LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
+        for sequence in [2, 15] as [UInt64] {
+            let header = Checkpoint.Header(
+                sequence: sequence, epoch: 1, foldVersion: 1, stateHash: [])
+            try checkpoints.write(Checkpoint(header: header, payload: [1]), keeping: 5)
+        }
+        disk.flipBit(ofByte: 200, in: "log/segments/\(disk.segments[1].twentyDigits).log")
+        _ = try repair()
+        #expect(try checkpoints.sequences() == [2])
+    }
+
+    @Test func damageBeforeTheFirstEventLeavesNothingToKeepAndChangesNothing() throws {
+        try makeLog(events: 3, segmentSize: 4096, on: disk)
+        disk.flipBit(ofByte: 200, in: firstSegment)
+        let before = disk.contents(at: firstSegment)
+        let error = #expect(throws: LogError.self) { try repair() }
+        #expect(error?.code == .damaged)
+        #expect(disk.contents(at: firstSegment) == before)
+    }
+
+    @Test func aCrashDuringRepairCanBeRepaired() throws {
+        try makeLog(events: 20, on: disk)
+        let second = disk.segments[1]
+        disk.flipBit(ofByte: 300, in: "log/segments/\(second.twentyDigits).log")
+        let calls: Int = try {
+            let disk = disk.copy()
+            _ = try LogRepair("log", fileSystem: disk).run()
+            return disk.callCount
+        }()
+        for number in 1...calls {
+            let disk = disk.copy()
+            disk.setFault { $0.number == number ? .powerOff : nil }
+            _ = try? LogRepair("log", fileSystem: disk).run()
+            for survival in [SimulatedDisk.Survival.nothing, .everything] {
+                let after = disk.crashed(survival)
+                _ = try LogRepair("log", fileSystem: after).run()
+                let reader = try EventLogReader("log", fileSystem: after)
+                let events = try reader.allEvents()
+                #expect(events.count >= Int(second) - 1, "crash at call \(number)")
+                #expect(events == recorded(1...UInt64(events.count), size: 60))
+            }
+        }
+    }
+
+    @Test func repairIsRefusedWhileAWriterIsAtWork() throws {
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        let error = #expect(throws: LogError.self) { try repair() }
+        #expect(error?.code == .locked)
+        log.close()
+    }
+}
+
+@Suite struct LogForkTests {
+    private let disk = SimulatedDisk()
+
+    @Test func aForkHasTheBeginningAHigherEpochAndGoesItsOwnWay() throws {
+        try makeLog(events: 20, on: disk)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        for sequence in 0...20 as ClosedRange<UInt64> {
+            let path = "fork \(sequence)"
+            try reader.fork(through: sequence, into: path)
+            let log = try EventLogWriter.open(path, options: testOptions(), fileSystem: disk)
+            #expect(log.head.sequence == sequence)
+            #expect(log.metadata.epoch == 2)
+            #expect(log.metadata.storeID == testStoreID)
+            try log.appendAndWait(testBatch(sequence + 1...sequence + 2, size: 60))
+            log.close()
+            let fork = try EventLogReader(path, fileSystem: disk)
+            #expect(try fork.allEvents() == recorded(1...sequence + 2, size: 60))
+            #expect(try fork.verify().damages == [])
+        }
+        #expect(try reader.allEvents() == recorded(1...20, size: 60))
+    }
+
+    @Test func aForkInTheMiddleOfAFrameAndOfADeflatedSegment() throws {
+        let log = try EventLogWriter.open(
+            "log", options: testOptions(segmentSize: 4000), fileSystem: disk)
+        try log.appendAndWait(testBatch(1...30, size: 60))
+        try log.appendAndWait(testBatch(31...60, size: 60))
+        try log.appendAndWait(testBatch(61...90, size: 60))
+        log.close()
+        let deflater = SegmentDeflater(
+            directory: LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
+        for segment in disk.segments.dropLast() { #expect(try deflater.deflate(segment)) }
+        let reader = try EventLogReader("log", fileSystem: disk)
+        for sequence in [1, 29, 30, 31, 45, 60, 75] as [UInt64] {
+            let path = "fork \(sequence)"
+            try reader.fork(through: sequence, into: path)
+            try EventLogWriter.open(path, options: testOptions(), fileSystem: disk).close()
+            let fork = try EventLogReader(path, fileSystem: disk)
+            #expect(try fork.allEvents() == recorded(1...sequence, size: 60))
+            #expect(try fork.verify().damages == [])
+        }
+    }
+
+    @Test func aForkBehindTheEndOrOverSomethingIsRefused() throws {
+        try makeLog(events: 3, on: disk)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        let late = #expect(throws: LogError.self) { try reader.fork(through: 4, into: "fork") }
+        #expect(late?.message == "There is no event 4: the log has events 1 to 3.")
+        #expect(throws: LogError.self) { try reader.fork(through: .max, into: "fork") }
+        let over = #expect(throws: LogError.self) { try reader.fork(through: 2, into: "log") }
+        #expect(over?.code == .conflict)
+    }
+}
+
+@Suite struct LogCompactionTests {
+    private let disk = SimulatedDisk()
+
+    private func writeCheckpoint(_ sequence: UInt64) throws {
+        let header = Checkpoint.Header(sequence: sequence, epoch: 1, foldVersion: 1, stateHash: [])
+        try CheckpointFiles(LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
+            .write(Checkpoint(header: header, payload: [1]), keeping: 5)
+    }
+
+    @Test func segmentsBeforeACheckpointGoAndTheLogBeginsLater() throws {
+        try makeLog(events: 30, on: disk)
+        try writeCheckpoint(17)
+        let report = try LogCompaction("log", fileSystem: disk).run(checkpoint: 17)
+        #expect(report.removedSegments > 0)
+        #expect(report.firstSequence > 1 && report.firstSequence <= 18)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.firstSequence() == report.firstSequence)
+        #expect(try reader.allEvents() == recorded(report.firstSequence...30, size: 60))
+        #expect(try reader.verify().damages == [])
+        let error = #expect(throws: LogError.self) { try reader.allEvents(from: 1) }
+        #expect(
+            error?.message
+                == "There is no event 1: the log begins with event \(report.firstSequence).")
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        try log.appendAndWait(testBatch(31...31, size: 60))
+        log.close()
+    }
+
+    @Test func aCheckpointOfTheLastEventLetsAllEventsGo() throws {
+        try makeLog(events: 5, segmentSize: 4096, on: disk)
+        try writeCheckpoint(5)
+        let report = try LogCompaction("log", fileSystem: disk).run(checkpoint: 5)
+        #expect(report.firstSequence == 6)
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(log.head.sequence == 5)
+        try log.appendAndWait(testBatch(6...7, size: 60))
+        log.close()
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(6...7, size: 60))
+        #expect(try reader.verify().damages == [])
+    }
+
+    @Test func withoutAValidCheckpointNothingGoes() throws {
+        try makeLog(events: 30, on: disk)
+        let segments = disk.segments
+        let error = #expect(throws: LogError.self) {
+            try LogCompaction("log", fileSystem: disk).run(checkpoint: 17)
+        }
+        #expect(
+            error?.message
+                == "Could not compact the log in log: There is no checkpoint at event 17.")
+        #expect(disk.segments == segments)
+    }
+}
