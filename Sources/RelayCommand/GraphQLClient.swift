@@ -111,6 +111,12 @@ actor GraphQLClient {
         perform(machine.stop(operation))
     }
 
+    /// Waits until the connection has ended, and says why.
+    func ended() async -> CommandFailure {
+        await reader?.value
+        return failure
+    }
+
     /// Says goodbye and ends the connection.
     func close() async {
         perform(machine.close())
