@@ -93,6 +93,22 @@ struct PersistedOperationsTests {
         }
     }
 
+    @Test func documentsThatCannotBeExecutedAreFoundAtTheStart() throws {
+        let operations = PersistedOperations(documents: [
+            "good": "{ __typename }", "several": "query A { __typename } query B { __typename }",
+            "open": "{", "unknown": "{ nothing }",
+        ])
+        let cache = OperationCache(
+            schema: try ServiceUnderTest.todo().service.executable, persisted: operations)
+        let mistakes = cache.persistedMistakes()
+        #expect(mistakes.map(\.id) == ["open", "unknown"])
+        #expect(
+            mistakes.map(\.error.message) == [
+                "Syntax Error: Expected Name, found <EOF>.",
+                "Cannot query field \"nothing\" on type \"Query\".",
+            ])
+    }
+
     // MARK: Over every transport
 
     @Test func automaticPersistedQueriesWorkOverBothTransports() async throws {
