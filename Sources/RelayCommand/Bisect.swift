@@ -96,6 +96,6 @@ struct Bisect: LogTool {
 extension EventSummary {
     /// The form of `relay bisect --json`.
     fileprivate var bisectJSON: JSONValue {
-        ["sequence": .int(Int64(clamping: sequence)), "operation": JSONValue(operation)]
+        ["sequence": JSONValue(sequence), "operation": JSONValue(operation)]
     }
 }

@@ -54,7 +54,7 @@ struct Diff: LogTool {
         _ history: History, with other: History, _ output: LineOutput
     ) throws -> [FieldDifference] {
         guard let parting = try history.parting(from: other) else { return [] }
-        let line: JSONValue = ["parting": .int(Int64(clamping: parting))]
+        let line: JSONValue = ["parting": JSONValue(parting)]
         try output.write(log.json ? line.text : "The histories part with event \(parting).")
         let differences = try history.snapshot(at: history.last)
             .differences(to: other.snapshot(at: other.last), record: record)

@@ -6,7 +6,7 @@ extension EventSummary {
     /// The form of `relay log list --json`.
     var json: JSONValue {
         [
-            "sequence": .int(Int64(clamping: sequence)),
+            "sequence": JSONValue(sequence),
             "time": .string(RFC3339.text(microseconds: timeMicroseconds)),
             "kind": .string(kind),
             "operation": JSONValue(operation),
@@ -48,7 +48,7 @@ extension BlameEntry {
     /// The form of `relay blame --json`; with the field's name when the blame is of a whole record.
     func json(namingField: Bool) -> JSONValue {
         var object: JSONObject = [
-            "sequence": .int(Int64(clamping: sequence)),
+            "sequence": JSONValue(sequence),
             "time": .string(RFC3339.text(microseconds: timeMicroseconds)),
             "operation": JSONValue(operation),
             "mutationId": JSONValue(mutationID?.description),
@@ -81,6 +81,9 @@ private func describeChange(from before: FieldValue?, to after: FieldValue?) -> 
 extension JSONValue {
     /// A text, or null.
     init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
+
+    /// A sequence, a count, an offset; or null.
+    init(_ number: UInt64?) { self = number.map { .int(Int64(clamping: $0)) } ?? .null }
 }
 
 extension String {

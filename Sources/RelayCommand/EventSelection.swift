@@ -89,7 +89,7 @@ extension History {
     fileprivate func lastEvent(at time: Int64) throws -> UInt64 {
         do throws(EventStoreError) {
             return try sequence(of: .time(microseconds: time), now: time)
-        } catch where error.code == .outOfRange {
+        } catch  where error.code == .outOfRange {
             return first - 1
         }
     }

@@ -2,7 +2,6 @@ import ArgumentParser
 import EventLog
 import EventStore
 import RelayJSON
-import RelayStore
 
 /// `relay log compact`: forget how it began.
 struct LogCompact: LogTool {
@@ -24,10 +23,15 @@ struct LogCompact: LogTool {
     var at: String?
 
     func run(printingTo output: LineOutput) async throws {
+        // Says that there is no log, where opening the store would make one.
         let history = try History(log.directory)
-        let checkpoint = try at.map { try newestCheckpoint(through: history.sequence(of: $0)) }
-        let sequence = try checkpoint ?? makeCheckpoint(of: history)
-        let report = try LogCompaction(log.directory).run(checkpoint: sequence)
+        let report =
+            if let at {
+                try LogCompaction(log.directory)
+                    .run(checkpoint: newestCheckpoint(through: history.sequence(of: at)))
+            } else {
+                try EventStore.compact(log.directory)
+            }
         if log.json { return try output.write(report.json.text) }
         try output.write(
             """
@@ -47,25 +51,14 @@ struct LogCompact: LogTool {
         }
         return newest
     }
-
-    /// Makes one of the newest state. The directory is a log, so this makes no new one.
-    private func makeCheckpoint(of history: History) throws -> UInt64 {
-        guard history.extent != nil else {
-            throw CommandFailure("\(log.directory) is empty: there is nothing to drop.")
-        }
-        let store = try EventStore.open(log.directory)
-        defer { store.journal.close() }
-        try store.journal.checkpoint(store.snapshot)
-        return store.snapshot.sequence
-    }
 }
 
 extension CompactionReport {
     fileprivate var json: JSONValue {
         [
-            "firstSequence": .int(Int64(clamping: firstSequence)),
+            "firstSequence": JSONValue(firstSequence),
             "removedSegments": .int(Int64(removedSegments)),
-            "removedBytes": .int(Int64(clamping: removedBytes)),
+            "removedBytes": JSONValue(removedBytes),
         ]
     }
 }

@@ -54,7 +54,7 @@ struct ExportedEvent {
 
     var json: JSONValue {
         var object: JSONObject = [
-            "sequence": .int(Int64(clamping: event.sequence)),
+            "sequence": JSONValue(event.sequence),
             "time": .string(RFC3339.text(microseconds: event.timeMicroseconds)),
             "kind": .string(event.body.kindName),
         ]
@@ -68,10 +68,10 @@ struct ExportedEvent {
             object["field"] = .string(intent.field)
             object["arguments"] = intent.arguments
         case .response(let response):
-            object["mutation"] = .int(Int64(clamping: response.mutation))
+            object["mutation"] = JSONValue(response.mutation)
             object["records"] = ids(response.writes)
         case .revocation(let revocation):
-            object["mutation"] = .int(Int64(clamping: revocation.mutation))
+            object["mutation"] = JSONValue(revocation.mutation)
             object["reason"] = .string(revocation.reason)
         case .update(let update):
             object["operation"] = .string(update.name)

@@ -24,13 +24,13 @@ struct LogFork: LogTool {
     var destination: String
 
     func run(printingTo output: LineOutput) async throws {
-        let sequence = try History(log.directory).sequence(of: at)
-        try EventLogReader(log.directory).fork(through: sequence, into: destination)
+        let history = try History(log.directory)
+        try history.fork(at: history.sequence(of: at), to: destination)
         let copy = try EventLogReader(destination)
         let head = try copy.head()
         if log.json {
             let report: JSONValue = [
-                "directory": .string(destination), "sequence": .int(Int64(clamping: head.sequence)),
+                "directory": .string(destination), "sequence": JSONValue(head.sequence),
                 "epoch": .int(Int64(copy.metadata.epoch)), "head": .string("\(head.hash)"),
             ]
             return try output.write(report.text)

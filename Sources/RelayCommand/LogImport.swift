@@ -19,7 +19,8 @@ struct LogImport: LogTool {
 
     @OptionGroup var log: LogArguments
 
-    @Argument(help: ArgumentHelp("The lines; standard input when it is left out.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The lines; standard input when it is left out.", valueName: "file"))
     var file: String?
 
     @Option(help: ArgumentHelp("The schema that records are of, in SDL.", valueName: "file"))
@@ -35,7 +36,7 @@ struct LogImport: LogTool {
         defer { store.journal.close() }
         let (sequence, records) = (store.snapshot.sequence, store.snapshot.recordCount)
         let report: JSONValue = [
-            "sequence": .int(Int64(clamping: sequence)), "records": .int(Int64(records)),
+            "sequence": JSONValue(sequence), "records": .int(Int64(records)),
         ]
         try output.write(
             log.json

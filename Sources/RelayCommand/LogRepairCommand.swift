@@ -26,8 +26,8 @@ extension RepairReport {
     fileprivate var json: JSONValue {
         [
             "repaired": .bool(epoch != nil),
-            "lastSequence": .int(Int64(clamping: lastSequence)),
-            "lastLost": lastLost.map { .int(Int64(clamping: $0)) } ?? .null,
+            "lastSequence": JSONValue(lastSequence),
+            "lastLost": JSONValue(lastLost),
             "damage": JSONValue(damage?.description),
             "rebuilt": .array(rebuilt.map(JSONValue.string)),
             "copies": .array(copies.map(JSONValue.string)),

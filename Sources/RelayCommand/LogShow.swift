@@ -94,7 +94,7 @@ private struct EventDescription {
     var json: JSONValue {
         var object = summary.json.object ?? [:]
         object["viewer"] = JSONValue(summary.viewer)
-        object["mutation"] = Self.mutation(endedBy: event).map { .int(Int64(clamping: $0)) } ?? .null
+        object["mutation"] = JSONValue(Self.mutation(endedBy: event))
         object["field"] = JSONValue(intent?.field)
         object["arguments"] = intent?.arguments ?? .null
         if case .revocation(let revocation) = event.body {
@@ -141,10 +141,10 @@ extension FrameInfo {
 
     fileprivate var json: JSONValue {
         [
-            "segment": .string(segment), "offset": .int(Int64(clamping: offset)),
+            "segment": .string(segment), "offset": JSONValue(offset),
             "bytes": .int(Int64(byteCount)),
-            "firstSequence": .int(Int64(clamping: sequences.lowerBound)),
-            "lastSequence": .int(Int64(clamping: sequences.upperBound)),
+            "firstSequence": JSONValue(sequences.lowerBound),
+            "lastSequence": JSONValue(sequences.upperBound),
             "epoch": .int(Int64(epoch)), "crc32": .string(checksumText),
             "chain": .string("\(chain)"),
         ]

@@ -82,8 +82,8 @@ private struct LogStatistics {
         return [
             "storeId": .string("\(history.metadata.storeID)"),
             "epoch": .int(Int64(history.metadata.epoch)),
-            "firstSequence": history.extent.map { .int(Int64(clamping: $0.lowerBound)) } ?? .null,
-            "lastSequence": .int(Int64(clamping: history.last)),
+            "firstSequence": JSONValue(history.extent?.lowerBound),
+            "lastSequence": JSONValue(history.last),
             "firstTime": JSONValue(firstTime.map(RFC3339.text(microseconds:))),
             "lastTime": JSONValue(lastTime.map(RFC3339.text(microseconds:))),
             "head": .string("\(head.hash)"),
@@ -91,7 +91,7 @@ private struct LogStatistics {
             "kinds": object(kinds), "operations": object(operations),
             "records": .int(Int64(recordCount)), "segments": .int(Int64(segmentSizesBytes.count)),
             "bytes": .int(segmentBytes),
-            "checkpoints": .array(checkpoints.map { .int(Int64(clamping: $0)) }),
+            "checkpoints": .array(checkpoints.map { JSONValue($0) }),
         ]
     }
 

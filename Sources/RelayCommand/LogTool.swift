@@ -25,7 +25,7 @@ extension LogTool {
             try output.flush()
         } catch is ReaderLeft {
             return
-        } catch where isDamage(error) {
+        } catch  where isDamage(error) {
             complain("Error: \(error)")
             throw ExitCode.foundSomething
         }

@@ -57,13 +57,13 @@ extension LogVerification {
         [
             "intact": .bool(isIntact),
             "head": [
-                "sequence": .int(Int64(clamping: head.sequence)), "epoch": .int(Int64(head.epoch)),
+                "sequence": JSONValue(head.sequence), "epoch": .int(Int64(head.epoch)),
                 "hash": .string("\(head.hash)"),
             ],
-            "firstSequence": sequences.map { .int(Int64(clamping: $0.lowerBound)) } ?? .null,
-            "events": .int(Int64(clamping: events)), "frames": .int(Int64(clamping: frames)),
-            "segments": .int(Int64(segments)), "bytes": .int(Int64(clamping: byteCount)),
-            "tornBytes": .int(Int64(clamping: tornBytes)),
+            "firstSequence": JSONValue(sequences?.lowerBound),
+            "events": JSONValue(events), "frames": JSONValue(frames),
+            "segments": .int(Int64(segments)), "bytes": JSONValue(byteCount),
+            "tornBytes": JSONValue(tornBytes),
             "damages": .array(damages.map(\.json)),
         ]
     }
@@ -91,9 +91,9 @@ extension LogVerification {
 extension LogDamage {
     fileprivate var json: JSONValue {
         [
-            "file": .string(file), "offset": .int(Int64(clamping: offset)),
-            "length": length.map { .int(Int64(clamping: $0)) } ?? .null,
-            "sequence": sequence.map { .int(Int64(clamping: $0)) } ?? .null,
+            "file": .string(file), "offset": JSONValue(offset),
+            "length": JSONValue(length),
+            "sequence": JSONValue(sequence),
             "reason": .string(reason),
         ]
     }
@@ -135,7 +135,7 @@ private struct CheckpointFindings {
             "checkpoints": .array(
                 checks.map {
                     [
-                        "sequence": .int(Int64(clamping: $0.sequence)),
+                        "sequence": JSONValue($0.sequence),
                         "outcome": .string($0.outcome.word),
                     ]
                 }),
@@ -163,7 +163,7 @@ extension CheckpointCheck.Outcome {
     fileprivate var sentence: String {
         switch self {
         case .right: "is the state that the events lead to"
-        case .beginning: "is where the kept events begin, so there is nothing to refold it from"
+        case .beginning: "is where the log begins: the events before it are gone"
         case .differs(let recorded, let refolded):
             "differs: it holds state \(recorded), the events lead to \(refolded)"
         case .otherVersion: "was made by another version, and is not read"

@@ -33,7 +33,8 @@ struct ReplayCommand: LogTool {
     @Argument(help: ArgumentHelp("A record's id, or ID.field.", valueName: "record[.field]"))
     var path: String?
 
-    @Option(help: ArgumentHelp("The state after this point. (default: the end)", valueName: "point"))
+    @Option(
+        help: ArgumentHelp("The state after this point. (default: the end)", valueName: "point"))
     var at: String?
 
     @Option(help: ArgumentHelp("The query to answer.", valueName: "document"))

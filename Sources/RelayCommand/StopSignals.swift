@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 /// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure that it cannot go on after.
 final class StopSignals {
@@ -38,20 +37,4 @@ final class StopSignals {
         for await reason in stream { return reason }
         return .signal("cancellation")
     }
-}
-
-/// SIGTERM and SIGINT, as something to look at now and then.
-final class StopFlag: Sendable {
-    private let isRaised = Atomic(false)
-
-    /// From now on the signals no longer end the process.
-    init() {
-        let signals = StopSignals()
-        Task { [self] in
-            _ = await signals.first()
-            isRaised.store(true, ordering: .relaxed)
-        }
-    }
-
-    var isSet: Bool { isRaised.load(ordering: .relaxed) }
 }

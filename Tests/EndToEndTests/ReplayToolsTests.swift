@@ -19,7 +19,8 @@ struct ReplayToolsTests {
                 [
                     "id": "VXNlcjptZQ==", "type": "User",
                     "fields": [
-                        "userId": "me", "todos": ["refs": [.string(SmallLog.first), .string(unicorn)]],
+                        "userId": "me",
+                        "todos": ["refs": [.string(SmallLog.first), .string(unicorn)]],
                     ],
                 ],
                 [

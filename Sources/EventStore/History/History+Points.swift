@@ -11,7 +11,7 @@ extension History {
         of point: HistoryPoint, now: Int64
     ) throws(EventStoreError) -> UInt64 {
         guard last > 0 else { throw .outOfRange("The log is empty: it has no state yet.") }
-        // The state before the first kept event is there, too: a checkpoint has it.
+        // Of the state before the first kept event a checkpoint may tell.
         let states = max(1, first - 1)...last
         switch point {
         case .sequence(let sequence):

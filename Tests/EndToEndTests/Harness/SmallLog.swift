@@ -15,9 +15,9 @@ struct SmallLog: Sendable {
     /// The id of the todo that was added.
     let added: String
 
-    init(in sandbox: Sandbox) async throws {
-        directory = sandbox.path("data")
-        let server = try await sandbox.serve()
+    init(in sandbox: Sandbox, named name: String = "data") async throws {
+        directory = sandbox.path(name)
+        let server = try await sandbox.serve("--data", directory)
         try await Self.complete(on: server)
         let payload = try await server.data(
             #"mutation { addTodo(input: {text: "Ride it"}) { todo { id } } }"#)
