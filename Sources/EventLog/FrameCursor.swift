@@ -97,7 +97,8 @@ final class FrameCursor {
             )
         }
         switch try SegmentTail.examine(
-            scanner.source, at: scanner.offset, fault: fault, nextSequence: expected)
+            scanner.source, at: scanner.offset, fault: fault, nextSequence: expected,
+            reach: fault == nil ? 1 << 16 : .max)
         {
         case .clean, .torn: return true
         case .damaged:

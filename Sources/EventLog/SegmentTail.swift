@@ -27,10 +27,15 @@ enum SegmentTail: Equatable {
     ///   - offset: where the next frame belongs.
     ///   - fault: what the scanner found there; nil when it found a zero header.
     ///   - nextSequence: the next frame's first sequence.
+    ///   - reach: how many bytes to look at; a reader that follows the log asks again and again
+    ///     and cannot look through all the space that is still to be written.
     static func examine(
-        _ source: any SegmentSource, at offset: UInt64, fault: FrameFault?, nextSequence: UInt64
+        _ source: any SegmentSource, at offset: UInt64, fault: FrameFault?, nextSequence: UInt64,
+        reach: UInt64 = .max
     ) throws(LogError) -> SegmentTail {
-        guard let written = try writtenExtent(of: source, from: offset) else { return .clean }
+        guard let written = try writtenExtent(of: source, from: offset, reach: reach) else {
+            return .clean
+        }
         func damaged(length: UInt64?) -> SegmentTail {
             .damaged(
                 LogDamage(
@@ -57,7 +62,7 @@ enum SegmentTail: Equatable {
 
     /// From `offset` to the last byte that is not zero; nil when all are.
     private static func writtenExtent(
-        of source: any SegmentSource, from offset: UInt64
+        of source: any SegmentSource, from offset: UInt64, reach: UInt64
     ) throws(LogError) -> Range<UInt64>? {
         var end: UInt64?
         var position = offset
@@ -67,8 +72,8 @@ enum SegmentTail: Equatable {
             if !bytes.isZero, let last = bytes.lastIndex(where: { $0 != 0 }) {
                 end = position + UInt64(last) + 1
             }
-            if bytes.count < 1 << 16 { break }
             position += UInt64(bytes.count)
+            if bytes.count < 1 << 16 || position - offset >= reach { break }
         }
         return end.map { offset..<$0 }
     }

@@ -66,6 +66,27 @@ package struct EventStore: Sendable {
     }
 }
 
+extension EventStore {
+    /// Drops the events that lead to the newest state, which is kept as a checkpoint.
+    ///
+    /// The store starts as before; its past begins with that state. Blocks while it reads.
+    /// - Throws: as ``open(_:indexes:options:)``, also `log(locked)` when a server runs on it.
+    package static func compact(
+        _ directory: String, options: EventStoreOptions = EventStoreOptions()
+    ) throws(EventStoreError) -> CompactionReport {
+        let store = try open(directory, options: options)
+        let checkpoint = Result { () throws(EventStoreError) in
+            try store.journal.checkpoint(store.snapshot)
+        }
+        store.journal.close()
+        try checkpoint.get()
+        return try onLog { () throws(LogError) in
+            try LogCompaction(directory, fileSystem: options.fileSystem)
+                .run(checkpoint: store.snapshot.sequence)
+        }
+    }
+}
+
 /// What a start found and did.
 package struct StartReport: Sendable {
     package let recovery: RecoveryReport

@@ -21,6 +21,19 @@ struct Connect: AsyncParsableCommand {
         let prompt = Prompt(isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1)
         prompt.greet(url)
         let hasErrors = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { try await session(client, prompt) }
+            group.addTask { throw await client.ended() }
+            // Whichever comes first: the input's end, or the connection's.
+            let hasErrors = try await group.next() ?? false
+            await client.close()
+            return hasErrors
+        }
+        if hasErrors, !prompt.isTerminal { throw ExitCode(1) }
+    }
+
+    /// Runs what is typed, until the input ends; true when a result had errors.
+    private func session(_ client: GraphQLClient, _ prompt: Prompt) async throws -> Bool {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
             for await line in prompt.lines() {
                 let text = line.trimmingCharacters(in: .whitespaces)
                 if text.isEmpty {
@@ -28,21 +41,20 @@ struct Connect: AsyncParsableCommand {
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let events = await client.run(["query": .string(text)])
+                let results = await client.run(["query": .string(text)])
                 group.addTask {
                     var hasErrors = false
-                    for try await event in events {
-                        hasErrors = hasErrors || event.result["errors"] != nil
-                        prompt.write(event.result.text)
+                    for try await result in results {
+                        hasErrors = hasErrors || result["errors"] != nil
+                        prompt.write(result.text)
                     }
                     return hasErrors
                 }
             }
+            prompt.leave()
             if prompt.isTerminal { group.cancelAll() }
             return try await group.reduce(false) { $0 || $1 }
         }
-        await client.close()
-        if hasErrors, !prompt.isTerminal { throw ExitCode(1) }
     }
 }
 
@@ -60,6 +72,11 @@ private struct Prompt: Sendable {
     func show() {
         guard isTerminal else { return }
         printAtOnce(Self.text)
+    }
+
+    /// The input has ended: what comes next on the terminal begins a line.
+    func leave() {
+        if isTerminal { printAtOnce("\n") }
     }
 
     /// Writes a result; a prompt that stands there is written anew below it.

@@ -2,23 +2,21 @@ import GraphQLTransportWS
 import RelayJSON
 import WebSocketIO
 
-/// One connection to a server, over which operations run side by side.
+/// One connection to a server, over which operations run side by side: does what its
+/// ``ClientConnection`` says.
 actor GraphQLClient {
-    /// What an operation's stream carries.
-    enum Event: Sendable {
-        /// A result, as it was sent.
-        case next(JSONValue)
-        /// The operation was not executed, or ended with errors.
-        case failed([JSONValue])
-    }
+    typealias Results = AsyncThrowingStream<JSONValue, any Error>
 
+    private let address: ServerAddress
     private let loop: IOLoop
     private let channel: WebSocketChannel
-    private var operations: [String: AsyncThrowingStream<Event, any Error>.Continuation] = [:]
-    private var nextID = 1
+    private var machine = ClientConnection()
+    private var operations: [ClientConnection.Operation: Results.Continuation] = [:]
+    private var acknowledgement: CheckedContinuation<Bool, Never>?
     private var reader: Task<Void, Never>?
 
-    private init(_ loop: IOLoop, _ channel: WebSocketChannel) {
+    private init(_ address: ServerAddress, _ loop: IOLoop, _ channel: WebSocketChannel) {
+        self.address = address
         self.loop = loop
         self.channel = channel
     }
@@ -32,8 +30,8 @@ actor GraphQLClient {
                 subprotocols: ["graphql-transport-ws"], authorityFile: server.ca)
             let channel = try await WebSocketChannel.connect(
                 to: address, options, capacity: 1_024, on: loop)
-            let client = GraphQLClient(loop, channel)
-            try await client.initialise(server, address)
+            let client = GraphQLClient(address, loop, channel)
+            try await client.open(token: server.resolvedToken)
             return client
         } catch {
             await loop.stop()
@@ -41,73 +39,87 @@ actor GraphQLClient {
         }
     }
 
-    private func initialise(_ server: ServerOptions, _ address: ServerAddress) async throws {
-        let payload: JSONObject? = server.resolvedToken.map { ["token": .string($0)] }
-        send(.connectionInit(payload: payload))
-        for await message in channel where isAcknowledgement(message) {
-            reader = Task { await self.read() }
-            return
+    private func open(token: String?) async throws {
+        reader = Task { await self.read() }
+        let isAcknowledged = await withCheckedContinuation { continuation in
+            acknowledgement = continuation
+            perform(machine.socketOpened(payload: token.map { ["token": .string($0)] }))
         }
-        throw CommandFailure("\(address) closed the connection: \(closing).")
-    }
-
-    private func isAcknowledgement(_ message: WebSocketMessage) -> Bool {
-        switch try? ServerMessage(message.bytes) {
-        case .connectionAck?: return true
-        case .ping(let payload)?: send(.pong(payload: payload))
-        default: break
-        }
-        return false
-    }
-
-    private var closing: String { "\(channel.close ?? .abnormal)" }
-
-    private func send(_ message: ClientMessage) {
-        channel.connection.send(OutgoingMessage(.text, message.bytes))
-    }
-
-    /// Starts an operation. Its stream ends when the operation is over, and throws when the connection
-    /// breaks off.
-    func run(_ payload: JSONObject) -> AsyncThrowingStream<Event, any Error> {
-        let id = String(nextID)
-        nextID += 1
-        let (stream, continuation) = AsyncThrowingStream.makeStream(of: Event.self)
-        operations[id] = continuation
-        continuation.onTermination = { reason in
-            guard case .cancelled = reason else { return }
-            Task { await self.cancel(id) }
-        }
-        send(.subscribe(id: id, payload: payload))
-        return stream
-    }
-
-    private func cancel(_ id: String) {
-        guard operations.removeValue(forKey: id) != nil else { return }
-        send(.complete(id: id))
+        guard isAcknowledged else { throw failure }
     }
 
     private func read() async {
-        for await message in channel { take(message) }
-        let failure = CommandFailure("The server closed the connection: \(closing).")
-        for operation in operations.values { operation.finish(throwing: failure) }
-        operations = [:]
+        for await message in channel {
+            switch message.kind {
+            case .text: perform(machine.receive(message.bytes))
+            case .binary: perform(machine.receiveBinary())
+            }
+        }
+        perform(machine.socketClosed())
+        acknowledge(false)
     }
 
-    private func take(_ message: WebSocketMessage) {
-        switch try? ServerMessage(message.bytes) {
-        case .next(let id, let payload)?: operations[id]?.yield(.next(.object(payload)))
-        case .error(let id, let errors)?:
-            operations[id]?.yield(.failed(errors))
-            operations.removeValue(forKey: id)?.finish()
-        case .complete(let id)?: operations.removeValue(forKey: id)?.finish()
-        case .ping(let payload)?: send(.pong(payload: payload))
-        case .connectionAck?, .pong?, nil: break
+    private var failure: CommandFailure {
+        CommandFailure("\(address) closed the connection: \(channel.close ?? .abnormal).")
+    }
+
+    private func perform(_ actions: [ClientConnection.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes):
+                channel.connection.send(OutgoingMessage(.text, bytes))
+            case .close(let close):
+                channel.connection.close(code: close.code, reason: close.reason)
+            case .acknowledged:
+                acknowledge(true)
+            case .next(let operation, let payload):
+                operations[operation]?.yield((try? JSONValue(parsing: payload)) ?? .null)
+            case .failed(let operation, let errors):
+                // What was refused has errors and no data.
+                operations[operation]?.yield(["errors": .array(errors)])
+                operations.removeValue(forKey: operation)?.finish()
+            case .completed(let operation):
+                operations.removeValue(forKey: operation)?.finish()
+            case .interrupted(let operation):
+                operations.removeValue(forKey: operation)?.finish(throwing: failure)
+            case .pinged, .ponged:
+                break
+            }
         }
+    }
+
+    private func acknowledge(_ isAcknowledged: Bool) {
+        acknowledgement?.resume(returning: isAcknowledged)
+        acknowledgement = nil
+    }
+
+    /// Starts an operation. Its results end when it is over, and throw when the connection breaks off.
+    func run(_ payload: JSONObject) -> Results {
+        let (operation, actions) = machine.subscribe(payload)
+        let (results, continuation) = Results.makeStream()
+        operations[operation] = continuation
+        continuation.onTermination = { reason in
+            guard case .cancelled = reason else { return }
+            Task { await self.stop(operation) }
+        }
+        perform(actions)
+        return results
+    }
+
+    private func stop(_ operation: ClientConnection.Operation) {
+        operations[operation] = nil
+        perform(machine.stop(operation))
+    }
+
+    /// Waits until the connection has ended, and says why.
+    func ended() async -> CommandFailure {
+        await reader?.value
+        return failure
     }
 
     /// Says goodbye and ends the connection.
     func close() async {
-        channel.connection.close()
+        perform(machine.close())
         await reader?.value
         await loop.stop()
     }

@@ -5,5 +5,12 @@ struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
         abstract: "Look at a log, check it, copy it.",
-        subcommands: [LogList.self])
+        discussion: """
+            list, show, tail, stats, verify and export never write to the log's directory, and also \
+            read a log that a server is writing. The others need the log for themselves.
+            """,
+        subcommands: [
+            LogList.self, LogShow.self, LogTail.self, LogStats.self, LogVerify.self,
+            LogExport.self, LogImport.self, LogRepairCommand.self, LogCompact.self, LogFork.self,
+        ])
 }

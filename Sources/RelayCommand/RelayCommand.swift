@@ -12,6 +12,7 @@ struct RelayCommand: AsyncParsableCommand {
         version: "relay 0.1.0",
         subcommands: [
             Serve.self, Connect.self, Request.self, LogCommand.self, ReplayCommand.self,
-            SchemaCommand.self, Bench.self, Healthcheck.self,
+            Diff.self, Blame.self, Bisect.self, WhatIf.self, SchemaCommand.self, Bench.self,
+            Healthcheck.self,
         ])
 }

@@ -2,26 +2,43 @@ import ArgumentParser
 import EventStore
 import RelayJSON
 import RelayServer
+import RelayStore
 
 /// `relay replay`: the past of a log.
-struct ReplayCommand: AsyncParsableCommand {
+struct ReplayCommand: LogTool {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Query a log in the past.",
+        abstract: "Look at the state of a log in the past, query it, go through it step by step.",
+        usage: """
+            relay replay <dir> [state [<record[.field]>]] [--at <point>]
+            relay replay <dir> --query <document> [--at <point>]
+            relay replay <dir> --step [--query <document>] [--at <point>]
+            """,
         discussion: """
             Works offline and beside a running server; never writes. A point is a sequence, a time \
             (RFC 3339), @ for the end, @-3 for the third event before it, or @now-1h.
             """)
 
+    /// What is shown of a state.
+    enum Aspect: String, ExpressibleByArgument {
+        case state
+    }
+
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
     var directory: String
+
+    @Argument(help: "The word \"state\": print records in the form of a seed file, one a line.")
+    var aspect: Aspect?
+
+    @Argument(help: ArgumentHelp("A record's id, or ID.field.", valueName: "record[.field]"))
+    var path: String?
 
     @Option(
         help: ArgumentHelp("The state after this point. (default: the end)", valueName: "point"))
     var at: String?
 
     @Option(help: ArgumentHelp("The query to answer.", valueName: "document"))
-    var query: String
+    var query: String?
 
     @Option(help: ArgumentHelp("The query's variables, a JSON object.", valueName: "json"))
     var variables: String?
@@ -29,16 +46,63 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Which operation of the document to run.", valueName: "name"))
     var operation: String?
 
-    func run() async throws {
+    @Flag(
+        help: """
+            Show event after event and what each changed, from the point on or from the beginning; \
+            on a terminal, Enter shows the next.
+            """)
+    var step = false
+
+    @Flag(help: "Print JSON, one object a line, also with --step.")
+    var json = false
+
+    func validate() throws {
+        if aspect != nil, query != nil || step {
+            throw ValidationError("\"state\" excludes --query and --step.")
+        }
+        if query == nil, variables != nil || operation != nil {
+            throw ValidationError("--variables and --operation need --query.")
+        }
+    }
+
+    func run(printingTo output: LineOutput) async throws {
         let history = try History(directory)
-        let sequence = try history.sequence(
-            of: HistoryPoint(at ?? "@"), now: WallClock.microseconds())
-        let service = try PastService(history, at: sequence)
+        let request = try makeRequest()
+        if step {
+            let start = try at.map(history.sequence) ?? history.first - 1
+            let replay = SteppedReplay(output, request, json: json)
+            return try replay.run(through: history, from: start)
+        }
+        let sequence = try history.sequence(of: at ?? "@")
+        if let request {
+            let response = try PastService(history, at: sequence).answer(request)
+            try output.write(String(decoding: response.bytes, as: UTF8.self))
+            if response.hasErrors { throw ExitCode(1) }
+        } else {
+            try print(try history.snapshot(at: sequence), output)
+        }
+    }
+
+    private func makeRequest() throws -> GraphQLRequest? {
+        guard let query else { return nil }
         var request = GraphQLRequest(query: query, operationName: operation)
         if let variables { request.variables = try parseVariables(variables) }
-        let response = service.answer(request)
-        print(String(decoding: response.bytes, as: UTF8.self))
-        if response.hasErrors { throw ExitCode(1) }
+        return request
+    }
+
+    /// Prints all records, or the one that was asked for with all its fields or one.
+    private func print(_ state: Snapshot, _ output: LineOutput) throws {
+        guard let path else { return try state.printRecords(to: output) }
+        let target = try RecordPath(path) { state.existing($0) != nil }
+        guard let record = state.existing(target.record), var shown = state.recordJSON(record)
+        else { throw CommandFailure("There is no record \(target.record).") }
+        if let field = target.field {
+            shown.fields.removeAll { $0.key != field }
+            guard !shown.fields.isEmpty else {
+                throw CommandFailure("Record \(target.record) has no field \(field).")
+            }
+        }
+        try output.write(shown.sorted.json.text)
     }
 }
 

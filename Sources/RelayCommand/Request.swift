@@ -73,23 +73,12 @@ struct Request: AsyncParsableCommand {
     {
         var hasErrors = false
         var printed = 0
-        for try await event in await client.run(payload) {
-            let result = event.result
+        for try await result in await client.run(payload) {
             hasErrors = hasErrors || result["errors"] != nil
             printAtOnce(result.text + "\n")
             printed += 1
             if printed == count { break }
         }
         return hasErrors
-    }
-}
-
-extension GraphQLClient.Event {
-    /// The event as a response: what was refused has `errors` and no `data`.
-    var result: JSONValue {
-        switch self {
-        case .next(let result): result
-        case .failed(let errors): ["errors": .array(errors)]
-        }
     }
 }

@@ -16,8 +16,8 @@ struct SchemaCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try await GraphQLClient.connect(server, url)
         var answer: JSONValue?
-        for try await event in await client.run(["query": .string(Schema.introspectionQuery)]) {
-            answer = event.result
+        for try await result in await client.run(["query": .string(Schema.introspectionQuery)]) {
+            answer = result
         }
         await client.close()
         guard let answer, answer["errors"] == nil else {

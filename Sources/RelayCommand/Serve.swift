@@ -77,21 +77,29 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = Settings(environment: ProcessInfo.processInfo.environment)
         let logger = try makeLogger(settings)
-        let configuration = try makeConfiguration(settings)
         let stop = StopSignals()
+        let configuration = try makeConfiguration(settings, onFreeze: stop.fail)
         let server = try await Server.start(configuration, logger: logger)
         printAtOnce("listening on \(server.url)\n")
-        let signal = await stop.first()
-        logger.info("Stopping on \(signal).")
+        let reason = await stop.first()
+        switch reason {
+        case .signal(let name): logger.info("Stopping on \(name).")
+        case .failure(let message): logger.critical("Stopping: \(message)")
+        }
         await server.stop()
         logger.info("Stopped.")
+        if case .failure(let message) = reason { throw CommandFailure(message) }
     }
 
-    private func makeConfiguration(_ settings: Settings) throws -> Server.Configuration {
+    /// - Parameter onFreeze: called when a failed write or sync has frozen the log; what is acknowledged is
+    ///   safe, and nothing more can be.
+    private func makeConfiguration(
+        _ settings: Settings, onFreeze: @escaping @Sendable (String) -> Void
+    ) throws -> Server.Configuration {
         guard let schemaFile = schema ?? settings.text("schema") else {
             throw ValidationError("Missing expected argument '--schema <file>'")
         }
-        let storage = try makeStorage(settings)
+        let storage = try makeStorage(settings, onFreeze: onFreeze)
         let tls = try makeTLS(settings)
         let origins = try makeOrigins(settings)
         let persisted = try makePersisted(settings)
@@ -114,7 +122,9 @@ struct Serve: AsyncParsableCommand {
         return configuration
     }
 
-    private func makeStorage(_ settings: Settings) throws -> Server.Storage {
+    private func makeStorage(
+        _ settings: Settings, onFreeze: @escaping @Sendable (String) -> Void
+    ) throws -> Server.Storage {
         if memory, data != nil {
             throw ValidationError("--memory and --data exclude each other.")
         }
@@ -129,6 +139,7 @@ struct Serve: AsyncParsableCommand {
         }
         var options = EventStoreOptions()
         options.log.durability = try settings.choice(durability, "durability", default: .always)
+        options.log.onFreeze = { onFreeze($0.message) }
         return isInMemory ? .memory : .directory(directory ?? "relay-data", options)
     }
 

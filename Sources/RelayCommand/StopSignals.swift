@@ -1,28 +1,40 @@
 import Dispatch
 import Foundation
 
-/// SIGTERM and SIGINT, as something to wait for.
+/// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure that it cannot go on after.
 final class StopSignals {
-    private let stream: AsyncStream<String>
+    enum Reason: Sendable {
+        case signal(String)
+        case failure(String)
+    }
+
+    private let stream: AsyncStream<Reason>
+    private let continuation: AsyncStream<Reason>.Continuation
     private let sources: [any DispatchSourceSignal]
 
     /// From now on the signals no longer end the process.
     init() {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: String.self, bufferingPolicy: .bufferingNewest(1))
+            of: Reason.self, bufferingPolicy: .bufferingOldest(1))
         self.stream = stream
+        self.continuation = continuation
         sources = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")].map { number, name in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { continuation.yield(name) }
+            source.setEventHandler { continuation.yield(.signal(name)) }
             source.resume()
             return source
         }
     }
 
-    /// Waits for the next one and gives its name.
-    func first() async -> String {
-        for await name in stream { return name }
-        return "cancellation"
+    /// Something to be called, on any thread, when the command cannot go on.
+    var fail: @Sendable (String) -> Void {
+        { [continuation] message in continuation.yield(.failure(message)) }
+    }
+
+    /// Waits for the first reason to stop.
+    func first() async -> Reason {
+        for await reason in stream { return reason }
+        return .signal("cancellation")
     }
 }

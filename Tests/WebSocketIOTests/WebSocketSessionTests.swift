@@ -227,14 +227,14 @@ struct WebSocketSessionTests {
             try await client.upgrade()
             await eventually { !server.handler.now.connections.isEmpty }
             let connection = try #require(server.handler.now.connections.first)
-            let message = OutgoingMessage(.binary, [UInt8](repeating: 7, count: 10_000))
+            let message = OutgoingMessage(.binary, [UInt8](repeating: 7, count: 200_000))
             var sent = 0
             await eventually {
                 connection.send(message)
                 sent += 1
                 return connection.queuedBytes > 2_000_000
             }
-            for _ in 0..<sent { #expect(try await client.readMessage().payload.count == 10_000) }
+            for _ in 0..<sent { #expect(try await client.readMessage().payload.count == 200_000) }
             await eventually { server.handler.now.drains > 0 && connection.queuedBytes == 0 }
         }
     }

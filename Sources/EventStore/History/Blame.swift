@@ -1,3 +1,4 @@
+import EventLog
 package import RelayStore
 
 /// One write of one field of a record.
@@ -28,9 +29,10 @@ extension History {
         _ record: String, field: String? = nil
     ) throws(EventStoreError) -> [BlameEntry] {
         guard let extent else { return [] }
-        // What is gone from a compacted log counts as one unknown beginning.
-        let beginning = extent.lowerBound == 1 ? Snapshot() : try snapshot(at: first - 1)
-        var blame = Blame(record: record, field: field, on: beginning)
+        // Of what a compacted log no longer has, only a checkpoint right before it can tell.
+        let beginning = try reader.checkpoints.restore(
+            through: extent.lowerBound - 1, indexes: [])
+        var blame = Blame(record: record, field: field, on: beginning.snapshot ?? Snapshot())
         let events = try events(in: extent)
         while let event = try events.next() { blame.read(event) }
         return blame.entries.reversed()

@@ -6,6 +6,8 @@ package struct CheckpointCheck: Sendable {
     package enum Outcome: Sendable, Equatable {
         /// The state is the one that the events lead to.
         case right
+        /// A compacted log begins with it: there are no events to compare it with.
+        case beginning
         /// The events lead to another state: the fold, or the checkpoint, is not to be trusted.
         case differs(recorded: StateHash, refolded: StateHash)
         /// Another fold version made it; it is not read.
@@ -19,7 +21,7 @@ package struct CheckpointCheck: Sendable {
 }
 
 extension History {
-    /// Folds all events once more and compares with what the checkpoints say.
+    /// Folds all events that are kept once more and compares with what the checkpoints say.
     ///
     /// Two builds agree on a log when one finds the other's checkpoints right; the first that
     /// differs is the first result to look at.
@@ -29,11 +31,13 @@ extension History {
     ) throws(EventStoreError) {
         let files = reader.checkpoints
         let sequences = try onLog { () throws(LogError) in try files.sequences() }
-        let beginning = first == 1 ? Snapshot() : try snapshot(at: first - 1)
-        let replay = try Replay(reader, from: beginning, through: last)
-        for sequence in sequences where sequence >= beginning.sequence && sequence <= last {
+        let replay = try Replay(fromEarliest: reader, through: last)
+        let beginning = replay.snapshot.sequence
+        for sequence in sequences where sequence >= beginning && sequence <= last {
             try replay.advance(to: sequence)
-            let outcome = checkpoint(at: sequence, of: files, against: replay.snapshot)
+            let outcome =
+                sequence == beginning
+                ? .beginning : checkpoint(at: sequence, of: files, against: replay.snapshot)
             guard check(CheckpointCheck(sequence: sequence, outcome: outcome)) else { return }
         }
     }

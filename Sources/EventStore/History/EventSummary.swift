@@ -77,6 +77,14 @@ extension History {
     ) throws(EventStoreError) -> SummaryIterator {
         SummaryIterator(self, try events(in: range))
     }
+
+    /// Summaries of events from a sequence on, also of those that are appended later: at the end it
+    /// gives nil, and goes on when it is asked again.
+    package func summaries(
+        following sequence: UInt64
+    ) throws(EventStoreError) -> SummaryIterator {
+        SummaryIterator(self, try events(following: sequence))
+    }
 }
 
 extension EventBody {

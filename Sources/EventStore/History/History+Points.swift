@@ -10,25 +10,27 @@ extension History {
     package func sequence(
         of point: HistoryPoint, now: Int64
     ) throws(EventStoreError) -> UInt64 {
-        guard let extent else { throw .outOfRange("The log is empty: it has no state yet.") }
+        guard last > 0 else { throw .outOfRange("The log is empty: it has no state yet.") }
+        // Of the state before the first kept event a checkpoint may tell.
+        let states = max(1, first - 1)...last
         switch point {
         case .sequence(let sequence):
-            guard extent.contains(sequence) else { throw .outOfRange(sequence, extent) }
+            guard states.contains(sequence) else { throw .outOfRange(sequence, extent) }
             return sequence
         case .beforeLast(let count):
-            guard count <= extent.upperBound - extent.lowerBound else {
+            guard count <= last - states.lowerBound else {
                 throw .outOfRange(
                     """
                     There is no event \(count) before the last: the log has events \
-                    \(extent.lowerBound) to \(extent.upperBound).
+                    \(first) to \(last).
                     """)
             }
-            return extent.upperBound - count
+            return last - count
         case .time(let time):
-            return try sequence(at: time, in: extent)
+            return try sequence(at: time)
         case .ago(let span):
             let (time, isBeforeAllTime) = now.subtractingReportingOverflow(span)
-            return try sequence(at: isBeforeAllTime ? .min : time, in: extent)
+            return try sequence(at: isBeforeAllTime ? .min : time)
         }
     }
 
@@ -36,9 +38,9 @@ extension History {
     /// takes a seek.
     private static let scanLength: UInt64 = 20_000
 
-    private func sequence(
-        at time: Int64, in extent: ClosedRange<UInt64>
-    ) throws(EventStoreError) -> UInt64 {
+    private func sequence(at time: Int64) throws(EventStoreError) -> UInt64 {
+        // Nothing has happened since the state that is all there is.
+        guard let extent else { return last }
         let first = try timeOfEvent(extent.lowerBound)
         guard first <= time else {
             throw .outOfRange(

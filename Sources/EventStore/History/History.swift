@@ -11,8 +11,10 @@ package import RelayStore
 ///     let before = try history.snapshot(at: 412)
 package struct History: Sendable {
     package let directory: String
-    /// The events that are kept; nil when there is none.
-    package let extent: ClosedRange<UInt64>?
+    /// The first event that is kept, or that will be.
+    package let first: UInt64
+    /// The last event, also when it is no longer kept; 0 when there never was one.
+    package let last: UInt64
     let reader: EventLogReader
 
     /// - Throws: `log(notFound)`, `log(futureVersion)`, `log(damaged)`, `log(inputOutput)`.
@@ -23,19 +25,15 @@ package struct History: Sendable {
         reader = try onLog { () throws(LogError) in
             try EventLogReader(directory, fileSystem: fileSystem)
         }
-        let (first, last) = try onLog { [reader] () throws(LogError) in
+        (first, last) = try onLog { [reader] () throws(LogError) in
             (try reader.firstSequence(), try reader.head().sequence)
         }
-        extent = first <= last ? first...last : nil
     }
 
+    /// The events that are kept; nil when there is none.
+    package var extent: ClosedRange<UInt64>? { first <= last ? first...last : nil }
+
     package var metadata: LogMetadata { reader.metadata }
-
-    /// The first event that is kept, or that will be.
-    package var first: UInt64 { extent?.lowerBound ?? 1 }
-
-    /// The last event; 0 when there is none.
-    package var last: UInt64 { extent?.upperBound ?? 0 }
 
     // MARK: Events
 

@@ -28,6 +28,18 @@ package final class Replay {
             reader, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
     }
 
+    /// Begins with the earliest state that can be rebuilt: the empty one, or, in a compacted log,
+    /// that of the oldest checkpoint.
+    convenience init(
+        fromEarliest reader: EventLogReader, through last: UInt64
+    ) throws(EventStoreError) {
+        let (first, checkpoints) = try onLog { () throws(LogError) in
+            (try reader.firstSequence(), try reader.checkpoints.sequences())
+        }
+        let start = first == 1 ? 0 : checkpoints.first { $0 + 1 >= first } ?? 0
+        try self.init(reader, near: start, through: last, indexes: [])
+    }
+
     /// Goes on from a state.
     init(
         _ reader: EventLogReader, from snapshot: Snapshot, through last: UInt64,

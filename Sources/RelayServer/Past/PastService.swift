@@ -1,7 +1,7 @@
 package import EventStore
 import GraphQLExecution
 import GraphQLLanguage
-import RelayStore
+package import RelayStore
 
 /// The state of a log at one point, to be queried: offline, read-only.
 package struct PastService {
@@ -9,11 +9,15 @@ package struct PastService {
     private let operations: OperationCache
     private let snapshot: Snapshot
 
-    /// Folds a log up to a sequence, and takes the schema that was in force there.
+    /// Folds a log up to a sequence.
     package init(_ history: History, at sequence: UInt64) throws {
-        let plain = try history.snapshot(at: sequence)
-        let schema = try ServiceSchema(plain.schema)
-        snapshot = plain.indexed(by: schema.indexes)
+        try self.init(try history.snapshot(at: sequence))
+    }
+
+    /// Takes a state, and the schema that was in force there.
+    package init(_ state: Snapshot) throws {
+        let schema = try ServiceSchema(state.schema)
+        snapshot = state.indexed(by: schema.indexes)
         service = SchemaService(schema, symbols: snapshot.symbols)
         operations = OperationCache(schema: service.executable)
     }

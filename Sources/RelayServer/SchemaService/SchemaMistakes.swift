@@ -43,8 +43,6 @@ final class MistakeCollector {
         if known.insert(mistake).inserted { found.append(mistake) }
     }
 
-    func report(_ error: GraphQLError) { found.append(SchemaMistake(error)) }
-
     /// - Throws: all mistakes, in the order of their places, if there are any.
     func throwIfAny() throws(SchemaMistakes) {
         guard !found.isEmpty else { return }

@@ -27,11 +27,44 @@ package struct MutationLedger: Sendable {
         case applied
     }
 
-    struct Client: Sendable, Hashable {
-        /// Numbers of the kept answers, rising from `first` on.
-        var numbers: [UInt64] = []
+    struct Client: Sendable {
         /// The highest number whose answer is no longer kept.
         var dropped: UInt64?
+        /// Numbers of answers, rising; those before `first` are dropped already.
+        private var all: [UInt64]
+        private var first = 0
+
+        init(numbers: [UInt64] = [], dropped: UInt64? = nil) {
+            all = numbers
+            self.dropped = dropped
+        }
+
+        /// Numbers of the kept answers, rising.
+        var numbers: ArraySlice<UInt64> { all[first...] }
+
+        private mutating func insert(_ number: UInt64) {
+            // Nearly always the highest so far: clients number their mutations in order.
+            var place = all.count
+            while place > first, all[place - 1] > number { place -= 1 }
+            all.insert(number, at: place)
+        }
+
+        /// Adds a number; gives the one whose answer is no longer kept because of it.
+        mutating func add(_ number: UInt64) -> UInt64? {
+            insert(number)
+            return numbers.count > MutationLedger.answerLimit ? dropFirst() : nil
+        }
+
+        private mutating func dropFirst() -> UInt64 {
+            let number = all[first]
+            first += 1
+            dropped = number
+            if first > MutationLedger.answerLimit {
+                all.removeFirst(first)
+                first = 0
+            }
+            return number
+        }
     }
 
     private(set) var clients: TreeDictionary<String, Client> = [:]
@@ -46,15 +79,9 @@ package struct MutationLedger: Sendable {
     /// Keeps an answer; it takes the place of one that the same mutation got before.
     mutating func record(_ id: MutationID, _ answer: Answer) {
         if answers.updateValue(answer, forKey: id) != nil { return }
-        var client = clients[id.client] ?? Client()
-        let place = client.numbers.firstIndex { $0 > id.number } ?? client.numbers.count
-        client.numbers.insert(id.number, at: place)
-        if client.numbers.count > Self.answerLimit {
-            let oldest = client.numbers.removeFirst()
-            client.dropped = oldest
-            answers[MutationID(client: id.client, number: oldest)] = nil
-        }
-        clients[id.client] = client
+        // In place, so that a client's numbers are not copied for each of its mutations.
+        let oldest = clients[id.client, default: Client()].add(id.number)
+        if let oldest { answers[MutationID(client: id.client, number: oldest)] = nil }
     }
 
     /// Everything that is kept, in an order that does not depend on hashes.
@@ -84,8 +111,8 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `CLIENT:N`; the client's name may itself have colons. Nil when the text is not that.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
-            let number = UInt64(text[text.index(after: colon)...])
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
+            let number = UInt64(text[text.utf8.index(after: colon)...])
         else { return nil }
         self.init(client: String(text[..<colon]), number: number)
     }

@@ -398,9 +398,9 @@ import Testing
             #"extend type PageInfo { x: Int @unique y: Int @count(field: "a") }"#,
             #"""
             8:24: "PageInfo.x" cannot be filled. What can be: hasNextPage, hasPreviousPage, startCursor, endCursor. Remove it.
-            8:31: @unique means nothing on "PageInfo.x": it stands on fields of a type that implements Node. Remove it.
+            8:31: @unique means nothing on "PageInfo.x": it stands on fields of a type that implements Node. Write: type PageInfo implements Node { id: ID! … }, or remove it.
             8:39: "PageInfo.y" cannot be filled. What can be: hasNextPage, hasPreviousPage, startCursor, endCursor. Remove it.
-            8:46: @count means nothing on "PageInfo.y": it stands on fields of a type that implements Node. Remove it.
+            8:46: @count means nothing on "PageInfo.y": it stands on fields of a type that implements Node. Write: type PageInfo implements Node { id: ID! … }, or remove it.
             """#
         ),
         (

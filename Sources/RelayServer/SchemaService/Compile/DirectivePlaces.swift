@@ -39,10 +39,14 @@ struct DirectivePlaces {
             if place.owners.contains(owner) {
                 if directive.isSource { sources.append(directive) }
             } else if let applied = field.applied(directive) {
+                let advice =
+                    place.owners.contains(.record) && owner == .other && type.kind == .object
+                    ? "Write: type \(type.name) implements Node { id: ID! … }, or remove it."
+                    : "Remove it."
                 mistakes.report(
                     """
                     @\(directive.rawValue) means nothing on "\(type.name).\(field.name)": it stands \
-                    on fields of \(place.description). Remove it.
+                    on fields of \(place.description). \(advice)
                     """, at: applied.location)
             }
         }

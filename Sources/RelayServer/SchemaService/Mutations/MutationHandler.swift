@@ -53,12 +53,3 @@ package struct MutationContext: Sendable {
         self.makeID = makeID
     }
 }
-
-/// Ids of new records: base64url of the type's name, a colon and 96 random bits. Opaque to clients.
-package enum GlobalID {
-    @Sendable
-    package static func random(type: String) -> DataID {
-        let bytes = (0..<12).map { _ in UInt8.random(in: 0...255) }
-        return DataID(Base64URL.encode(Array("\(type):\(Base64URL.encode(bytes))".utf8)))
-    }
-}

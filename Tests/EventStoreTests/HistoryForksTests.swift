@@ -1,9 +1,10 @@
+import EventLog
 import RelayStore
 import Testing
 
 @testable import EventStore
 
-@Suite struct HistoryPartingTests {
+@Suite struct HistoryForksTests {
     /// A log of these events, so many to a write.
     private func log(_ events: [Event], batch: Int = 1) throws -> TemporaryDirectory {
         let directory = TemporaryDirectory()
@@ -44,5 +45,24 @@ import Testing
     @Test func howEventsWereGroupedDoesNotCount() throws {
         let events = try RandomHistory(seed: 8, count: 30).events
         #expect(try parting(log(events), log(events, batch: 7)) == [nil, nil])
+    }
+
+    @Test func aForkGoesItsOwnWayFromTheEventAfterIt() throws {
+        let history = try TodoHistory()
+        let fork = TemporaryDirectory()
+        try history.open().fork(at: 7, to: fork.path)
+        let store = try EventStore.open(fork.path, options: .quiet)
+        #expect(store.report.checkpoint == 6)
+        #expect(try store.snapshot.stateHash == history.open().snapshot(at: 7).stateHash)
+        #expect(store.journal.epoch > UInt64(try history.open().metadata.epoch))
+        let body = EventBody.schema("another")
+        try store.journal.appendAndWait(Event(sequence: 8, timeMicroseconds: 0, body: body))
+        store.journal.close()
+        #expect(try parting(history.directory, fork) == [8, 8])
+        let error = #expect(throws: EventStoreError.self) {
+            try history.open().fork(at: 7, to: fork.path)
+        }
+        #expect(error?.code == .log(.conflict))
+        #expect(throws: EventStoreError.self) { try history.open().fork(at: 11, to: fork.path) }
     }
 }

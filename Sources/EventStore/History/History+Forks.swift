@@ -1,6 +1,17 @@
 import EventLog
 
 extension History {
+    /// Copies the beginning of the log, through one event, into a new directory that a server can
+    /// run on. Works beside a server that writes to this one.
+    /// - Parameter directory: missing or empty.
+    /// - Throws: `outOfRange`, `log(conflict)` when there is something in the directory, and
+    ///   whatever
+    ///   reading and writing say.
+    package func fork(at sequence: UInt64, to directory: String) throws(EventStoreError) {
+        guard extent?.contains(sequence) == true else { throw .outOfRange(sequence, extent) }
+        try onLog { () throws(LogError) in try reader.fork(through: sequence, into: directory) }
+    }
+
     /// The first event in which this history and another one are not the same, or that only one of
     /// them has.
     ///

@@ -1,0 +1,67 @@
+import ArgumentParser
+import EventStore
+import Foundation
+import RelayJSON
+
+/// `relay diff`: what is different between two points of a history, or the ends of two.
+struct Diff: LogTool {
+    static let configuration = CommandConfiguration(
+        abstract: "Show which fields differ between two points of a log, or between two logs.",
+        discussion: """
+            relay diff DIR A B compares two points: a sequence, a time (RFC 3339), @ for the end, \
+            @-3, @now-1h. relay diff DIR OTHER compares the ends of two logs, and tells the first \
+            event in which they part. Exit code 2 when something differs. Works offline and beside \
+            a running server; never writes.
+            """)
+
+    @OptionGroup var log: LogArguments
+
+    @Argument(help: ArgumentHelp("Two points, or one other directory.", valueName: "point"))
+    var points: [String]
+
+    @Option(help: ArgumentHelp("Look at this record only.", valueName: "id"))
+    var record: String?
+
+    func validate() throws {
+        guard points.count <= 2 else {
+            throw ValidationError("Give two points, or one other directory.")
+        }
+    }
+
+    func run(printingTo output: LineOutput) async throws {
+        let history = try History(log.directory)
+        let differences: [FieldDifference]
+        switch (points.first, points.dropFirst().first) {
+        case (let before?, let after?):
+            differences = try history.differences(
+                from: history.sequence(of: before), to: history.sequence(of: after), record: record)
+        case (let other?, nil):
+            guard FileManager.default.fileExists(atPath: other) else {
+                throw ValidationError("Give two points, or one other directory: \(other) is none.")
+            }
+            differences = try compare(history, with: History(other), output)
+        default:
+            throw ValidationError("Give two points, or one other directory.")
+        }
+        for difference in differences {
+            try output.write(log.json ? difference.json.text : difference.line)
+        }
+        if !differences.isEmpty { throw ExitCode.foundSomething }
+    }
+
+    /// Tells where two histories part.
+    private func compare(
+        _ history: History, with other: History, _ output: LineOutput
+    ) throws -> [FieldDifference] {
+        guard let parting = try history.parting(from: other) else { return [] }
+        let line: JSONValue = ["parting": JSONValue(parting)]
+        try output.write(log.json ? line.text : "The histories part with event \(parting).")
+        let differences = try history.snapshot(at: history.last)
+            .differences(to: other.snapshot(at: other.last), record: record)
+        guard !differences.isEmpty else {
+            // They came to the same records in different ways.
+            throw ExitCode.foundSomething
+        }
+        return differences
+    }
+}

@@ -1,0 +1,99 @@
+import EventStore
+import RelayJSON
+import RelayStore
+
+extension EventSummary {
+    /// The form of `relay log list --json`.
+    var json: JSONValue {
+        [
+            "sequence": JSONValue(sequence),
+            "time": .string(RFC3339.text(microseconds: timeMicroseconds)),
+            "kind": .string(kind),
+            "operation": JSONValue(operation),
+            "mutationId": JSONValue(mutationID?.description),
+            "records": .array(records.map(JSONValue.string)),
+        ]
+    }
+
+    /// The same for people, in columns.
+    var line: String {
+        var line = "\(sequence)".padded(to: 8)
+        line += RFC3339.text(microseconds: timeMicroseconds).padded(to: 29)
+        line += kind.padded(to: 12)
+        line += (operation ?? "-").padded(to: 24)
+        let shown = records.prefix(4).joined(separator: " ")
+        line += records.count > 4 ? "\(shown) and \(records.count - 4) more" : shown
+        while line.last == " " { line.removeLast() }
+        if let mutationID { line += "  (\(mutationID))" }
+        return line
+    }
+}
+
+extension FieldDifference {
+    /// The form of `relay diff --json`.
+    var json: JSONValue {
+        [
+            "record": .string(record), "field": .string(field),
+            "before": before?.recordJSON ?? .null, "after": after?.recordJSON ?? .null,
+        ]
+    }
+
+    /// The same for people.
+    var line: String {
+        "\(record).\(field)".padded(to: 32) + describeChange(from: before, to: after)
+    }
+}
+
+extension BlameEntry {
+    /// The form of `relay blame --json`; with the field's name when the blame is of a whole record.
+    func json(namingField: Bool) -> JSONValue {
+        var object: JSONObject = [
+            "sequence": JSONValue(sequence),
+            "time": .string(RFC3339.text(microseconds: timeMicroseconds)),
+            "operation": JSONValue(operation),
+            "mutationId": JSONValue(mutationID?.description),
+            "value": after?.recordJSON ?? .null,
+            "optimistic": .bool(isOptimistic),
+        ]
+        if namingField { object["field"] = .string(field) }
+        return .object(object)
+    }
+
+    /// The same for people, with who wrote it and what was there before.
+    func line(namingField: Bool) -> String {
+        var line = "\(sequence)".padded(to: 8)
+        line += RFC3339.text(microseconds: timeMicroseconds).padded(to: 29)
+        line += (operation ?? "-").padded(to: 24)
+        if namingField { line += field.padded(to: 16) }
+        line += describeChange(from: before, to: after)
+        if let mutationID { line += "  (\(mutationID))" }
+        if let viewer { line += "  by \(viewer)" }
+        if isOptimistic { line += "  optimistic" }
+        return line
+    }
+}
+
+private func describeChange(from before: FieldValue?, to after: FieldValue?) -> String {
+    func text(_ value: FieldValue?) -> String { value?.recordJSON.text ?? "nothing" }
+    return "\(text(before)) -> \(text(after))"
+}
+
+extension JSONValue {
+    /// A text, or null.
+    init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
+
+    /// A sequence, a count, an offset; or null.
+    init(_ number: UInt64?) { self = number.map { .int(Int64(clamping: $0)) } ?? .null }
+}
+
+extension String {
+    /// Filled with spaces, at least two, so that columns begin below each other.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(2, width - count))
+    }
+}
+
+extension BinaryInteger {
+    /// With what is counted: "1 segment", "2 segments".
+    func of(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import EventStore
+import RelayServer
+import RelayStore
+
+/// Which events of a log a command looks at.
+struct EventSelection: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "From this point on: 1h, 2026-11-21T09:30:00Z, a sequence, @-20.", valueName: "point"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Up to this point.", valueName: "point"))
+    var until: String?
+
+    @Option(help: "genesis, schema, mutation, response, revocation or update.")
+    var kind: [String] = []
+
+    @Option(help: ArgumentHelp("Of this operation.", valueName: "name"))
+    var operation: String?
+
+    @Option(help: ArgumentHelp("That write this record.", valueName: "id"))
+    var record: String?
+
+    func validate() throws {
+        let known = EventKind.allCases.map(\.name)
+        for name in kind where !known.contains(name) {
+            throw ValidationError(
+                "--kind \(name) is not known; write \(known.joined(separator: ", ")).")
+        }
+    }
+
+    func contains(_ summary: EventSummary) -> Bool {
+        (kind.isEmpty || kind.contains(summary.kind))
+            && (operation == nil || operation == summary.operation)
+            && record.map(summary.records.contains) ?? true
+    }
+
+    /// The events between `--since` and `--until`; nil when there are none.
+    func range(in history: History) throws -> ClosedRange<UInt64>? {
+        guard let extent = history.extent else { return nil }
+        let first = try since.map { try firstEvent(since: $0, in: history) } ?? extent.lowerBound
+        let last = try until.map { try lastEvent(until: $0, in: history) } ?? extent.upperBound
+        return first <= last ? first...last : nil
+    }
+
+    private func firstEvent(since text: String, in history: History) throws -> UInt64 {
+        switch try moment(text) {
+        case .event(let point):
+            return try history.sequence(of: point, now: WallClock.microseconds())
+        case .time(let time):
+            // An event at that very time belongs to it.
+            return try history.lastEvent(at: time - 1) + 1
+        }
+    }
+
+    private func lastEvent(until text: String, in history: History) throws -> UInt64 {
+        switch try moment(text) {
+        case .event(let point):
+            return try history.sequence(of: point, now: WallClock.microseconds())
+        case .time(let time):
+            return try history.lastEvent(at: time)
+        }
+    }
+
+    private enum Moment {
+        case event(HistoryPoint)
+        case time(microseconds: Int64)
+    }
+
+    /// A point of a history; a length of time alone counts back from now.
+    private func moment(_ text: String) throws -> Moment {
+        let now = WallClock.microseconds()
+        if !text.isEmpty, text.contains(where: \.isLetter),
+            let span = HistoryPoint.microseconds(ofDuration: text)
+        {
+            return .time(microseconds: now - span)
+        }
+        switch try HistoryPoint(text) {
+        case .time(let time): return .time(microseconds: time)
+        case .ago(let span): return .time(microseconds: now - span)
+        case let point: return .event(point)
+        }
+    }
+}
+
+extension History {
+    /// The last event at or before a time; one less than the first kept when there is none.
+    fileprivate func lastEvent(at time: Int64) throws -> UInt64 {
+        do throws(EventStoreError) {
+            return try sequence(of: .time(microseconds: time), now: time)
+        } catch  where error.code == .outOfRange {
+            return first - 1
+        }
+    }
+}
+
+/// Summaries of events from the newest to the oldest, a piece of the log at a time.
+final class ReversedSummaries {
+    private static let pieceLength: UInt64 = 512
+    private let history: History
+    private var rest: ClosedRange<UInt64>?
+    private var piece: [EventSummary] = []
+
+    init(_ history: History, in range: ClosedRange<UInt64>) {
+        self.history = history
+        rest = range
+    }
+
+    /// The event before the last one; nil at the beginning.
+    func next() throws -> EventSummary? {
+        if piece.isEmpty, let rest {
+            let length = min(Self.pieceLength, rest.upperBound - rest.lowerBound + 1)
+            let first = rest.upperBound - length + 1
+            let summaries = try history.summaries(in: first...rest.upperBound)
+            while let summary = try summaries.next() { piece.append(summary) }
+            self.rest = first > rest.lowerBound ? rest.lowerBound...first - 1 : nil
+        }
+        return piece.popLast()
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Standard output of commands that may print much: line by line for a terminal, in large pieces for
+/// a pipe or a file.
+///
+/// A write that fails ends the command: an export to a full disk must not look like a whole one.
+final class LineOutput {
+    private var waiting: [UInt8] = []
+    private let sizeLimit: Int
+
+    init() {
+        // Whoever reads may have seen enough; that is told by the write, not by a signal.
+        signal(SIGPIPE, SIG_IGN)
+        sizeLimit = isatty(STDOUT_FILENO) == 1 ? 0 : 1 << 16
+    }
+
+    /// Prints a text and ends the line.
+    func write(_ line: String) throws {
+        waiting.append(contentsOf: line.utf8)
+        waiting.append(UInt8(ascii: "\n"))
+        if waiting.count > sizeLimit { try flush() }
+    }
+
+    /// Prints bytes as they are.
+    func write(bytes: [UInt8]) throws {
+        waiting += bytes
+        if waiting.count > sizeLimit { try flush() }
+    }
+
+    /// Hands over everything that waits.
+    /// - Throws: ``ReaderLeft``, or why it could not be written.
+    func flush() throws {
+        defer { waiting.removeAll(keepingCapacity: true) }
+        try waiting.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(
+                    STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno == EPIPE {
+                    throw ReaderLeft()
+                } else if errno != EINTR {
+                    throw CommandFailure(
+                        "Could not write to standard output: \(String(cString: strerror(errno))).")
+                }
+            }
+        }
+    }
+}
+
+/// Nobody reads standard output any more, as behind `| head -1`: no failure, but the end.
+struct ReaderLeft: Error {}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import EventStore
+import Foundation
+import RelayJSON
+import RelayStore
+
+/// `relay log export`: a log as lines of JSON.
+struct LogExport: LogTool {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Print all events, or all records, as JSON, one object a line.",
+        discussion: """
+            Each event has what "relay log list --json" tells of it, what was asked for, and in \
+            "payload" all of its content, in base64; "relay log import" makes the same log of it. \
+            Records have the form of a seed file. Works offline and beside a running server; never \
+            writes.
+            """)
+
+    @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
+    var directory: String
+
+    @Flag(help: "Print the records instead of the events.")
+    var records = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Up to this point: a sequence, a time, @-3. (default: the end)", valueName: "point"))
+    var at: String?
+
+    @Flag(help: "Printed lines are JSON with or without this.")
+    var json = false
+
+    func run(printingTo output: LineOutput) async throws {
+        let history = try History(directory)
+        guard let extent = history.extent else { return }
+        let last = try at.map(history.sequence) ?? extent.upperBound
+        if records { return try history.snapshot(at: last).printRecords(to: output) }
+        let progress = ProgressBar("Exporting \(directory)")
+        defer { progress.clear() }
+        let events = try history.events(in: extent.lowerBound...last)
+        while let event = try events.next() {
+            try output.write(ExportedEvent(event).json.text)
+            progress.show(event.sequence - extent.lowerBound, of: last - extent.lowerBound)
+        }
+    }
+}
+
+/// One event as a line of an export. What counts is sequence, time, kind and payload; the rest is for
+/// those who read or search the lines.
+struct ExportedEvent {
+    let event: Event
+
+    init(_ event: Event) { self.event = event }
+
+    var json: JSONValue {
+        var object: JSONObject = [
+            "sequence": JSONValue(event.sequence),
+            "time": .string(RFC3339.text(microseconds: event.timeMicroseconds)),
+            "kind": .string(event.body.kindName),
+        ]
+        switch event.body {
+        case .genesis(_, let seed):
+            object["records"] = ids(seed)
+        case .mutation(let intent):
+            object["operation"] = .string(intent.operation)
+            object["mutationId"] = JSONValue(intent.mutationID?.description)
+            object["viewer"] = JSONValue(intent.viewer)
+            object["field"] = .string(intent.field)
+            object["arguments"] = intent.arguments
+        case .response(let response):
+            object["mutation"] = JSONValue(response.mutation)
+            object["records"] = ids(response.writes)
+        case .revocation(let revocation):
+            object["mutation"] = JSONValue(revocation.mutation)
+            object["reason"] = .string(revocation.reason)
+        case .update(let update):
+            object["operation"] = .string(update.name)
+            object["records"] = ids(update.writes)
+        case .schema, .unknown:
+            break
+        }
+        object["payload"] = .string(Data(event.body.payload).base64EncodedString())
+        return .object(object)
+    }
+
+    private func ids(_ writes: WriteSet) -> JSONValue {
+        .array(writes.recordIDs.map(JSONValue.string))
+    }
+}

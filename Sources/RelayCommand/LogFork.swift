@@ -1,0 +1,44 @@
+import ArgumentParser
+import EventLog
+import EventStore
+import RelayJSON
+
+/// `relay log fork`: a log that begins like another.
+struct LogFork: LogTool {
+    static let configuration = CommandConfiguration(
+        commandName: "fork",
+        abstract: "Copy a log up to one point into a new directory, which a server can run on.",
+        discussion: """
+            The copy goes its own way from there: its epoch is higher, so cursors tell the two \
+            apart. The original is only read, and may be written by a server meanwhile.
+            """)
+
+    @OptionGroup var log: LogArguments
+
+    @Option(
+        help: ArgumentHelp(
+            "The last event of the copy: a sequence, a time, @-3.", valueName: "point"))
+    var at: String
+
+    @Argument(help: ArgumentHelp("The new directory: missing or empty.", valueName: "newdir"))
+    var destination: String
+
+    func run(printingTo output: LineOutput) async throws {
+        let history = try History(log.directory)
+        try history.fork(at: history.sequence(of: at), to: destination)
+        let copy = try EventLogReader(destination)
+        let head = try copy.head()
+        if log.json {
+            let report: JSONValue = [
+                "directory": .string(destination), "sequence": JSONValue(head.sequence),
+                "epoch": .int(Int64(copy.metadata.epoch)), "head": .string("\(head.hash)"),
+            ]
+            return try output.write(report.text)
+        }
+        try output.write(
+            """
+            Copied \(log.directory) through event \(head.sequence) into \(destination), \
+            epoch \(copy.metadata.epoch).
+            """)
+    }
+}

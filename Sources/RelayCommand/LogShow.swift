@@ -1,0 +1,152 @@
+import ArgumentParser
+import EventLog
+import EventStore
+import Foundation
+import RelayJSON
+import RelayStore
+
+/// `relay log show`: all about one event.
+struct LogShow: LogTool {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show one event: what was asked for, what it changed, where its bytes are.",
+        discussion: "Works offline and beside a running server; never writes.")
+
+    @OptionGroup var log: LogArguments
+
+    @Argument(help: "The event's sequence, or another point: a time, @ for the last, @-3.")
+    var point: String
+
+    @Flag(help: "Print the payload's bytes as they are.")
+    var raw = false
+
+    @Flag(help: "Print the payload's bytes in hexadecimal.")
+    var hex = false
+
+    func validate() throws {
+        if [log.json, raw, hex].count(where: \.self) > 1 {
+            throw ValidationError("--json, --raw and --hex exclude each other.")
+        }
+    }
+
+    func run(printingTo output: LineOutput) async throws {
+        let history = try History(log.directory)
+        let sequence = try history.sequence(of: point)
+        if raw { return try output.write(bytes: history.event(sequence).body.payload) }
+        if hex {
+            for line in hexDump(try history.event(sequence).body.payload) {
+                try output.write(line)
+            }
+            return
+        }
+        let event = try EventDescription(sequence, in: history)
+        if log.json { return try output.write(event.json.text) }
+        for line in event.lines { try output.write(line) }
+    }
+
+    /// Sixteen bytes a line: their offset, their values, their characters.
+    private func hexDump(_ bytes: [UInt8]) -> [String] {
+        stride(from: 0, to: bytes.count, by: 16).map { start in
+            let row = bytes[start..<min(start + 16, bytes.count)]
+            let values = row.map { String(format: "%02x", $0) }.joined(separator: " ")
+            let text = row.map { 0x20..<0x7F ~= $0 ? String(UnicodeScalar($0)) : "." }.joined()
+            return String(format: "%08x", start) + "  " + values.padded(to: 49) + text
+        }
+    }
+}
+
+/// Everything that is known of an event.
+private struct EventDescription {
+    private let summary: EventSummary
+    private let event: Event
+    private let changes: [FieldDifference]
+    private let frame: FrameInfo?
+    /// What the mutation asked for; also of the event that ends one.
+    private let intent: MutationIntent?
+
+    init(_ sequence: UInt64, in history: History) throws {
+        guard let summary = try history.summaries(in: sequence...sequence).next() else {
+            throw CommandFailure("Event \(sequence) is no longer in \(history.directory).")
+        }
+        self.summary = summary
+        event = try history.event(sequence)
+        changes = try history.differences(from: sequence - 1, to: sequence)
+        frame = try EventLogReader(history.directory).frame(containing: sequence)
+        intent = try Self.intent(of: event, in: history)
+    }
+
+    private static func intent(of event: Event, in history: History) throws -> MutationIntent? {
+        if case .mutation(let intent) = event.body { return intent }
+        guard let mutation = mutation(endedBy: event), history.extent?.contains(mutation) == true,
+            case .mutation(let intent) = try history.event(mutation).body
+        else { return nil }
+        return intent
+    }
+
+    private static func mutation(endedBy event: Event) -> UInt64? {
+        switch event.body {
+        case .response(let response): response.mutation
+        case .revocation(let revocation): revocation.mutation
+        default: nil
+        }
+    }
+
+    var json: JSONValue {
+        var object = summary.json.object ?? [:]
+        object["viewer"] = JSONValue(summary.viewer)
+        object["mutation"] = JSONValue(Self.mutation(endedBy: event))
+        object["field"] = JSONValue(intent?.field)
+        object["arguments"] = intent?.arguments ?? .null
+        if case .revocation(let revocation) = event.body {
+            object["reason"] = .string(revocation.reason)
+        }
+        object["changes"] = .array(changes.map(\.json))
+        object["frame"] = frame.map(\.json) ?? .null
+        return .object(object)
+    }
+
+    var lines: [String] {
+        var lines: [String] = []
+        func add(_ name: String, _ value: String?) {
+            if let value { lines.append(name.padded(to: 14) + value) }
+        }
+        add("sequence", "\(summary.sequence)")
+        add("time", RFC3339.text(microseconds: summary.timeMicroseconds))
+        add("kind", summary.kind)
+        add("operation", summary.operation)
+        add("mutation", Self.mutation(endedBy: event).map { "event \($0)" })
+        add("mutation id", summary.mutationID?.description)
+        add("viewer", summary.viewer)
+        add("field", intent?.field)
+        add("arguments", intent?.arguments.text)
+        if case .revocation(let revocation) = event.body { add("reason", revocation.reason) }
+        for (index, change) in changes.enumerated() {
+            lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line)
+        }
+        guard let frame else { return lines }
+        add("segment", frame.segment)
+        add(
+            "frame",
+            "\(frame.byteCount) bytes at byte \(frame.offset), events "
+                + "\(frame.sequences.lowerBound) to \(frame.sequences.upperBound), "
+                + "epoch \(frame.epoch)")
+        add("crc32", frame.checksumText)
+        add("chain", "\(frame.chain)")
+        return lines
+    }
+}
+
+extension FrameInfo {
+    fileprivate var checksumText: String { String(format: "%08x", checksum) }
+
+    fileprivate var json: JSONValue {
+        [
+            "segment": .string(segment), "offset": JSONValue(offset),
+            "bytes": .int(Int64(byteCount)),
+            "firstSequence": JSONValue(sequences.lowerBound),
+            "lastSequence": JSONValue(sequences.upperBound),
+            "epoch": .int(Int64(epoch)), "crc32": .string(checksumText),
+            "chain": .string("\(chain)"),
+        ]
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import EventLog
+import EventStore
+import Foundation
+import RelayJSON
+import RelayStore
+
+/// `relay log stats`: a log in figures.
+struct LogStats: LogTool {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Count a log's events by kind and operation, its bytes, records and checkpoints.",
+        discussion: "Works offline and beside a running server; never writes.")
+
+    @OptionGroup var log: LogArguments
+
+    func run(printingTo output: LineOutput) async throws {
+        let statistics = try LogStatistics(log.directory)
+        if log.json { return try output.write(statistics.json.text) }
+        for line in statistics.lines { try output.write(line) }
+    }
+}
+
+private struct LogStatistics {
+    private let history: History
+    private let head: LogHead
+    private let segmentSizesBytes: [Int64]
+    private let checkpoints: [UInt64]
+    private let recordCount: Int
+    private var kinds: [String: Int64] = [:]
+    /// Responses and local updates: what happened, not what was asked for.
+    private var operations: [String: Int64] = [:]
+    private var firstTime: Int64?
+    private var lastTime: Int64?
+
+    init(_ directory: String) throws {
+        history = try History(directory)
+        let reader = try EventLogReader(directory)
+        head = try reader.head()
+        checkpoints = try reader.checkpoints.sequences()
+        segmentSizesBytes = try Self.sizes(of: directory + "/segments")
+        recordCount = try history.snapshot(at: history.last).recordCount
+        try count()
+    }
+
+    private mutating func count() throws {
+        guard let extent = history.extent else { return }
+        let progress = ProgressBar("Counting")
+        defer { progress.clear() }
+        let summaries = try history.summaries(in: extent)
+        while let event = try summaries.next() {
+            kinds[event.kind, default: 0] += 1
+            if let operation = event.operation, ["response", "update"].contains(event.kind) {
+                operations[operation, default: 0] += 1
+            }
+            firstTime = firstTime ?? event.timeMicroseconds
+            lastTime = event.timeMicroseconds
+            progress.show(event.sequence - extent.lowerBound, of: UInt64(extent.count))
+        }
+    }
+
+    private static func sizes(of directory: String) throws -> [Int64] {
+        try FileManager.default.contentsOfDirectory(atPath: directory)
+            .filter { $0.hasSuffix(".log") }
+            .compactMap { name in
+                let path = directory + "/" + name
+                return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
+            }
+    }
+
+    private var segmentBytes: Int64 { segmentSizesBytes.reduce(0, +) }
+
+    /// The most frequent first.
+    private func ranked(_ counts: [String: Int64]) -> [(key: String, value: Int64)] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    }
+
+    var json: JSONValue {
+        func object(_ counts: [String: Int64]) -> JSONValue {
+            .object(JSONObject(ranked(counts).map { ($0.key, .int($0.value)) }))
+        }
+        return [
+            "storeId": .string("\(history.metadata.storeID)"),
+            "epoch": .int(Int64(history.metadata.epoch)),
+            "firstSequence": JSONValue(history.extent?.lowerBound),
+            "lastSequence": JSONValue(history.last),
+            "firstTime": JSONValue(firstTime.map(RFC3339.text(microseconds:))),
+            "lastTime": JSONValue(lastTime.map(RFC3339.text(microseconds:))),
+            "head": .string("\(head.hash)"),
+            "events": .int(Int64(history.extent?.count ?? 0)),
+            "kinds": object(kinds), "operations": object(operations),
+            "records": .int(Int64(recordCount)), "segments": .int(Int64(segmentSizesBytes.count)),
+            "bytes": .int(segmentBytes),
+            "checkpoints": .array(checkpoints.map { JSONValue($0) }),
+        ]
+    }
+
+    var lines: [String] {
+        var lines: [String] = []
+        func add(_ name: String, _ value: String) { lines.append(name.padded(to: 14) + value) }
+        add("store", "\(history.metadata.storeID), epoch \(history.metadata.epoch)")
+        if let extent = history.extent, let firstTime, let lastTime {
+            add("events", "\(extent.count), from \(extent.lowerBound) to \(extent.upperBound)")
+            add("from", RFC3339.text(microseconds: firstTime))
+            add("to", RFC3339.text(microseconds: lastTime))
+        } else {
+            add("events", "none")
+        }
+        for (kind, count) in ranked(kinds) { add("  " + kind, "\(count)") }
+        if !operations.isEmpty { lines.append("operations") }
+        for (operation, count) in ranked(operations) { add("  " + operation, "\(count)") }
+        add("records", "\(recordCount)")
+        add("segments", "\(segmentSizesBytes.count), \(segmentBytes.of("byte")) on disk")
+        add(
+            "checkpoints",
+            checkpoints.isEmpty ? "none" : checkpoints.map { "\($0)" }.joined(separator: ", "))
+        add("head", "\(head.hash)")
+        return lines
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import EventStore
+
+/// `relay log tail`: the newest events of a log.
+struct LogTail: LogTool {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "List the newest events of a log.",
+        discussion: "Works offline and beside a running server; never writes.")
+
+    @OptionGroup var log: LogArguments
+
+    @Option(name: .shortAndLong, help: "How many.")
+    var number = 10
+
+    @Flag(name: .shortAndLong, help: "Go on with events as they are appended, until Ctrl-C.")
+    var follow = false
+
+    @OptionGroup(title: "Selection") var selection: EventSelection
+
+    func validate() throws {
+        if number < 0 { throw ValidationError("--number must not be negative.") }
+    }
+
+    func run(printingTo output: LineOutput) async throws {
+        let history = try History(log.directory)
+        let printer = SummaryPrinter(output, selection, json: log.json)
+        if let range = try selection.range(in: history) {
+            let summaries = ReversedSummaries(history, in: range)
+            var newest: [EventSummary] = []
+            while newest.count < number, let summary = try summaries.next() {
+                if selection.contains(summary) { newest.append(summary) }
+            }
+            for summary in newest.reversed() { try printer.print(summary) }
+        }
+        if follow { try await printer.follow(history) }
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import EventLog
+import EventStore
+import Foundation
+
+/// A command on a log's directory.
+///
+/// Its output is handed over whatever happens, a reader that leaves ends it quietly, and damage of the
+/// log that it meets is told by exit code 2.
+protocol LogTool: AsyncParsableCommand {
+    func run(printingTo output: LineOutput) async throws
+}
+
+extension LogTool {
+    func run() async throws {
+        let output = LineOutput()
+        do {
+            do {
+                try await run(printingTo: output)
+            } catch {
+                // What was found before it.
+                try output.flush()
+                throw error
+            }
+            try output.flush()
+        } catch is ReaderLeft {
+            return
+        } catch  where isDamage(error) {
+            complain("Error: \(error)")
+            throw ExitCode.foundSomething
+        }
+    }
+}
+
+extension ExitCode {
+    /// A difference or damage was found.
+    static let foundSomething = ExitCode(2)
+}
+
+/// What every command on a log takes.
+struct LogArguments: ParsableArguments {
+    @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
+    var directory: String
+
+    @Flag(help: "Print JSON, one object a line.")
+    var json = false
+}
+
+/// Writes a line to standard error.
+func complain(_ line: String) {
+    FileHandle.standardError.write(Data((line + "\n").utf8))
+}
+
+/// Whether an error says that bytes of a log are not what was written.
+private func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as LogError: error.code == .damaged
+    case let error as EventStoreError: error.code == .log(.damaged)
+    default: false
+    }
+}

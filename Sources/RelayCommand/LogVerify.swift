@@ -1,0 +1,173 @@
+import ArgumentParser
+import EventLog
+import EventStore
+import RelayJSON
+
+/// `relay log verify`: is every byte of a log what was written?
+struct LogVerify: LogTool {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check every byte of a log.",
+        discussion: """
+            Reads all segments: checksums, the chain of hashes, gaps. Prints the head hash, which \
+            names the history: two logs with the same one are the same. Exit code 2 when something \
+            is damaged; never writes.
+            """)
+
+    @OptionGroup var log: LogArguments
+
+    @Flag(help: "Also fold all events anew, and compare with the state that each checkpoint holds.")
+    var deep = false
+
+    func run(printingTo output: LineOutput) async throws {
+        let report = try verify()
+        let checkpoints = deep && report.isIntact ? try CheckpointFindings(log.directory) : nil
+        if log.json {
+            var object = report.json
+            if let checkpoints { for (key, value) in checkpoints.json { object[key] = value } }
+            try output.write(JSONValue.object(object).text)
+        } else {
+            for line in report.lines { try output.write(line) }
+            for line in checkpoints?.lines ?? [] { try output.write(line) }
+        }
+        try output.flush()
+        if let damage = report.damages.first {
+            complain(
+                """
+                Error: \(log.directory) is damaged: \(damage). \
+                "relay log repair" keeps the events before it.
+                """)
+            throw ExitCode.foundSomething
+        }
+        if let fault = checkpoints?.fault {
+            complain("Error: \(log.directory): \(fault)")
+            throw ExitCode.foundSomething
+        }
+    }
+
+    private func verify() throws -> LogVerification {
+        let progress = ProgressBar("Checking \(log.directory)")
+        defer { progress.clear() }
+        return try EventLogReader(log.directory).verify { progress.show($0, of: $1) }
+    }
+}
+
+extension LogVerification {
+    fileprivate var json: JSONObject {
+        [
+            "intact": .bool(isIntact),
+            "head": [
+                "sequence": JSONValue(head.sequence), "epoch": .int(Int64(head.epoch)),
+                "hash": .string("\(head.hash)"),
+            ],
+            "firstSequence": JSONValue(sequences?.lowerBound),
+            "events": JSONValue(events), "frames": JSONValue(frames),
+            "segments": .int(Int64(segments)), "bytes": JSONValue(byteCount),
+            "tornBytes": JSONValue(tornBytes),
+            "damages": .array(damages.map(\.json)),
+        ]
+    }
+
+    fileprivate var lines: [String] {
+        let extent = sequences.map { "events \($0.lowerBound) to \($0.upperBound)" } ?? "no events"
+        var lines = [
+            "\(isIntact ? "intact" : "damaged")  "
+                + [extent, frames.of("frame"), segments.of("segment"), byteCount.of("byte")]
+                .joined(separator: ", "),
+            "head    \(head.hash)  event \(head.sequence), epoch \(head.epoch)",
+        ]
+        lines += damages.map { "damage  \($0)" }
+        if tornBytes > 0 {
+            lines.append(
+                """
+                torn    \(tornBytes) bytes of an unfinished write at the end, which the next start \
+                sets aside
+                """)
+        }
+        return lines
+    }
+}
+
+extension LogDamage {
+    fileprivate var json: JSONValue {
+        [
+            "file": .string(file), "offset": JSONValue(offset),
+            "length": JSONValue(length),
+            "sequence": JSONValue(sequence),
+            "reason": .string(reason),
+        ]
+    }
+}
+
+/// What folding the log again says about its checkpoints, and about its end.
+private struct CheckpointFindings {
+    private let checks: [CheckpointCheck]
+    private let stateHash: StateHash
+    private let last: UInt64
+
+    init(_ directory: String) throws {
+        let history = try History(directory)
+        let progress = ProgressBar("Folding \(directory)")
+        defer { progress.clear() }
+        var checks: [CheckpointCheck] = []
+        try history.checkCheckpoints { check in
+            checks.append(check)
+            progress.show(check.sequence, of: history.last)
+            return true
+        }
+        self.checks = checks
+        last = history.last
+        stateHash = try history.snapshot(at: last).stateHash
+    }
+
+    /// The first thing that is not as it should be.
+    var fault: String? {
+        checks.lazy.compactMap { check -> String? in
+            switch check.outcome {
+            case .right, .beginning, .otherVersion: nil
+            case .differs, .unreadable: "checkpoint \(check.sequence) \(check.outcome.sentence)."
+            }
+        }.first
+    }
+
+    var json: JSONObject {
+        [
+            "checkpoints": .array(
+                checks.map {
+                    [
+                        "sequence": JSONValue($0.sequence),
+                        "outcome": .string($0.outcome.word),
+                    ]
+                }),
+            "stateHash": .string("\(stateHash)"),
+        ]
+    }
+
+    var lines: [String] {
+        checks.map { "checkpoint \($0.sequence)  \($0.outcome.sentence)" }
+            + ["state   \(stateHash)  after event \(last)"]
+    }
+}
+
+extension CheckpointCheck.Outcome {
+    fileprivate var word: String {
+        switch self {
+        case .right: "right"
+        case .beginning: "beginning"
+        case .differs: "differs"
+        case .otherVersion: "otherVersion"
+        case .unreadable: "unreadable"
+        }
+    }
+
+    fileprivate var sentence: String {
+        switch self {
+        case .right: "is the state that the events lead to"
+        case .beginning: "is where the log begins: the events before it are gone"
+        case .differs(let recorded, let refolded):
+            "differs: it holds state \(recorded), the events lead to \(refolded)"
+        case .otherVersion: "was made by another version, and is not read"
+        case .unreadable(let reason): "cannot be read: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import RelayJSON
+import RelayStore
+
+extension Snapshot {
+    /// Prints every record in the form of a seed file, in creation order.
+    func printRecords(to output: LineOutput) throws {
+        for record in recordsInCreationOrder() {
+            if let record = recordJSON(record) { try output.write(record.sorted.json.text) }
+        }
+    }
+}
+
+extension RecordJSON {
+    /// The same with the fields by the bytes of their names: their order in memory depends on whether a
+    /// checkpoint was read, and printed lines must not.
+    var sorted: RecordJSON {
+        var record = self
+        record.fields.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return record
+    }
+}

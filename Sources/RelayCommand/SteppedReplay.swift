@@ -1,0 +1,64 @@
+import EventStore
+import Foundation
+import RelayJSON
+import RelayServer
+import RelayStore
+
+/// Shows event after event and what each changed; where somebody is at a terminal, at their pace.
+struct SteppedReplay {
+    private let output: LineOutput
+    /// A query that is answered after every event.
+    private let request: GraphQLRequest?
+    private let json: Bool
+    private let waitsForEnter = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+
+    init(_ output: LineOutput, _ request: GraphQLRequest?, json: Bool) {
+        self.output = output
+        self.request = request
+        self.json = json
+    }
+
+    /// - Parameter start: the event after which to begin.
+    func run(through history: History, from start: UInt64) throws {
+        guard start < history.last else { return }
+        let replay = try history.replay(at: start)
+        let summaries = try history.summaries(in: start + 1...history.last)
+        var before = replay.snapshot
+        if waitsForEnter { complain("Enter shows the next event; q and Enter, or Ctrl-D, ends.") }
+        while !waitsForEnter || isToGoOn(), let step = try replay.step(),
+            let summary = try summaries.next()
+        {
+            let changes = step.changes.touchedRecords
+                .map(replay.snapshot.symbols.idString).sorted()
+                .flatMap { before.differences(to: replay.snapshot, record: $0) }
+            before = replay.snapshot
+            try show(summary, changes, try answer(on: replay.snapshot))
+        }
+    }
+
+    private func isToGoOn() -> Bool {
+        guard let line = readLine() else { return false }
+        return !["q", "quit"].contains(line)
+    }
+
+    private func answer(on state: Snapshot) throws -> JSONValue? {
+        guard let request else { return nil }
+        return try JSONValue(parsing: PastService(state).answer(request).bytes)
+    }
+
+    private func show(
+        _ summary: EventSummary, _ changes: [FieldDifference], _ answer: JSONValue?
+    ) throws {
+        if json {
+            var object = summary.json.object ?? [:]
+            object["changes"] = .array(changes.map(\.json))
+            if let answer { object["result"] = answer }
+            try output.write(JSONValue.object(object).text)
+        } else {
+            try output.write(summary.line)
+            for change in changes { try output.write("    " + change.line) }
+            if let answer { try output.write("    " + answer.text) }
+        }
+        if waitsForEnter { try output.flush() }
+    }
+}

@@ -1,0 +1,17 @@
+import Synchronization
+
+/// SIGTERM and SIGINT, as something to look at now and then.
+final class StopFlag: Sendable {
+    private let isRaised = Atomic(false)
+
+    /// From now on the signals no longer end the process.
+    init() {
+        let signals = StopSignals()
+        Task { [self] in
+            _ = await signals.first()
+            isRaised.store(true, ordering: .relaxed)
+        }
+    }
+
+    var isSet: Bool { isRaised.load(ordering: .relaxed) }
+}

@@ -1,0 +1,26 @@
+import RelayStore
+
+/// The list of the parent that a mutation adds to or takes from.
+struct MutatedList: Sendable {
+    /// The type of the record that has it.
+    let owner: String
+    let key: String
+    let name: NameIndex
+
+    func append(_ id: DataID, of parent: RecordIndex, to draft: inout Draft) {
+        write(.append(id), of: parent, to: &draft)
+    }
+
+    func remove(_ id: DataID, of parent: RecordIndex, from draft: inout Draft) {
+        write(.remove(id), of: parent, to: &draft)
+    }
+
+    func contains(_ record: RecordIndex, of parent: RecordIndex, in snapshot: Snapshot) -> Bool {
+        snapshot.links(name, of: parent).position(of: record) != nil
+    }
+
+    private func write(_ value: FieldValue, of parent: RecordIndex, to draft: inout Draft) {
+        draft.write(
+            draft.snapshot.dataID(parent), type: owner, fields: CollectionOfOne((key, value)))
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import RelayJSON
+import Testing
+
+/// `relay log` on a small log of the built server.
+struct LogToolsTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    // MARK: Reading
+
+    @Test func aListIsSelectedByKindOperationRecordTimeAndNumber() async throws {
+        let log = try await SmallLog(in: sandbox)
+        func sequences(_ options: String...) async throws -> [Int64] {
+            let child = try sandbox.start(["log", "list", log.directory, "--json"] + options)
+            return try await child.finish().output.compactMap {
+                try JSONValue(parsing: $0)["sequence"]?.int
+            }
+        }
+        #expect(try await sequences() == Array(1...9))
+        #expect(try await sequences("-n", "2") == [1, 2])
+        #expect(try await sequences("-n", "2", "--reversed") == [9, 8])
+        #expect(try await sequences("--kind", "response") == [3, 5, 7, 9])
+        #expect(try await sequences("--operation", "addTodo") == [4, 5])
+        #expect(try await sequences("--record", SmallLog.unicorn) == [1, 3, 7])
+        #expect(try await sequences("--since", "8") == [8, 9])
+        #expect(try await sequences("--since", "@-2", "--until", "@-1") == [7, 8])
+        #expect(try await sequences("--since", "1h") == Array(1...9))
+        #expect(try await sequences("--until", "@now-1h") == [])
+        #expect(try await sequences("--since", "2999-01-01T00:00:00Z") == [])
+    }
+
+    @Test func aTailGoesOnWithWhatARunningServerAppends() async throws {
+        let server = try await sandbox.serve()
+        let tail = try sandbox.start(["log", "tail", sandbox.path("data"), "--json", "--follow"])
+        let genesis = try JSONValue(parsing: await tail.nextLine())
+        #expect(genesis["kind"] == "genesis")
+        _ = try await server.data(
+            #"mutation { addTodo(input: {text: "Ride it"}) { todo { id } } }"#)
+        let mutation = try JSONValue(parsing: await tail.nextLine())
+        #expect(mutation["operation"] == "addTodo" && mutation["sequence"] == 2)
+        let response = try JSONValue(parsing: await tail.nextLine())
+        #expect(response["kind"] == "response" && response["operation"] == "addTodo")
+        tail.send(signal: SIGINT)
+        #expect(try await tail.finish().exit == .code(0))
+    }
+
+    @Test func anEventIsShownWithWhatItChangedAndWhereItIs() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let event = try #require(try await sandbox.json("log", "show", log.directory, "3").first)
+        #expect(event["kind"] == "response" && event["operation"] == "changeTodoStatus")
+        #expect(event["mutationId"] == "cli:1" && event["mutation"] == 2)
+        #expect(event["arguments"]?["input"]?["complete"] == true)
+        #expect(
+            event["changes"] == [
+                [
+                    "record": .string(SmallLog.unicorn), "field": "complete", "before": false,
+                    "after": true,
+                ]
+            ])
+        let frame = try #require(event["frame"])
+        #expect(frame["firstSequence"] == 2 && frame["lastSequence"] == 3)
+        #expect(frame["chain"]?.string?.wholeMatch(of: /[0-9a-f]{64}/) != nil)
+        let text = try await sandbox.relay("log", "show", log.directory, "3")
+        #expect(
+            text.output.contains {
+                $0.contains("\(SmallLog.unicorn).complete") && $0.hasSuffix("false -> true")
+            })
+        let hex = try await sandbox.relay("log", "show", log.directory, "3", "--hex")
+        #expect(hex.output.first?.hasPrefix("00000000  ") == true)
+    }
+
+    @Test func statsCountKindsOperationsAndRecords() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let stats = try #require(try await sandbox.json("log", "stats", log.directory).first)
+        #expect(stats["kinds"] == ["genesis": 1, "mutation": 4, "response": 4])
+        #expect(
+            stats["operations"] == [
+                "addTodo": 1, "changeTodoStatus": 1, "renameTodo": 1, "removeTodo": 1,
+            ])
+        // me, the unicorn, and the one that was added.
+        #expect(stats["records"] == 3)
+        let verified = try #require(try await sandbox.json("log", "verify", log.directory).first)
+        #expect(stats["head"] == verified["head"]?["hash"])
+    }
+
+    // MARK: Damage
+
+    @Test func verifyPrintsTheHeadHashOfASoundLog() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let report = try #require(
+            try await sandbox.json("log", "verify", log.directory, "--deep").first)
+        #expect(report["intact"] == true && report["events"] == 9)
+        let hash = try #require(report["head"]?["hash"]?.string)
+        let text = try await sandbox.relay("log", "verify", log.directory)
+        #expect(text.exit == .code(0) && text.errors.isEmpty)
+        #expect(text.output.contains { $0.contains(hash) })
+    }
+
+    @Test func aFlippedBitIsFoundByVerifyAndCutByRepair() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let offset = try await flipBit(ofEvent: 5, in: log)
+
+        let verified = try await sandbox.relay("log", "verify", log.directory)
+        #expect(verified.exit == .code(2))
+        #expect(verified.errors.count == 1)
+        #expect(verified.output.contains { $0.contains(".log at byte ") })
+        let report = try await sandbox.json("log", "verify", log.directory, exit: 2)
+        let damage = try #require(report.first?["damages"]?.array?.first)
+        #expect(damage["offset"] == .int(offset) && damage["sequence"] == 4)
+
+        let listed = try await sandbox.relay("log", "list", log.directory)
+        #expect(listed.exit == .code(2) && listed.errors.count == 1)
+
+        let repaired = try #require(try await sandbox.json("log", "repair", log.directory).first)
+        #expect(repaired["repaired"] == true && repaired["lastSequence"] == 3)
+        let again = try await sandbox.json("log", "verify", log.directory)
+        #expect(again.first?["intact"] == true && again.first?["events"] == 3)
+        #expect(try await sandbox.serve().stop() == .code(0))
+    }
+
+    /// Changes a byte of the frame that an event is in.
+    /// - Returns: the frame's offset.
+    private func flipBit(ofEvent sequence: Int, in log: SmallLog) async throws -> Int64 {
+        let event = try await sandbox.json("log", "show", log.directory, "\(sequence)").first
+        let path = try #require(event?["frame"]?["segment"]?.string)
+        let offset = try #require(event?["frame"]?["offset"]?.int)
+        let length = try #require(event?["frame"]?["bytes"]?.int)
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        defer { try? file.close() }
+        let place = UInt64(offset + length / 2)
+        try file.seek(toOffset: place)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: place)
+        try file.write(contentsOf: Data([byte ^ 0x10]))
+        return offset
+    }
+
+    // MARK: Copies
+
+    @Test func anExportMakesTheSameLogAgain() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let exported = try await sandbox.relay("log", "export", log.directory)
+        #expect(exported.exit == .code(0) && exported.output.count == 9)
+        let file = try sandbox.write(
+            exported.output.joined(separator: "\n") + "\n", to: "events.ndjson")
+        let copy = sandbox.path("copy")
+        #expect(
+            try await sandbox.json("log", "import", copy, file) == [["sequence": 9, "records": 3]])
+        #expect(try await sandbox.relay("log", "export", copy).output == exported.output)
+        let twice = try await sandbox.relay("log", "import", copy, file)
+        #expect(twice.exit == .code(1) && twice.errors.count == 1)
+    }
+
+    @Test func recordsThatWereExportedMakeANewLog() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let records = try await sandbox.relay("log", "export", log.directory, "--records")
+        #expect(records.output.count == 3)
+        let file = try sandbox.write(
+            records.output.joined(separator: "\n") + "\n", to: "records.ndjson")
+        let copy = sandbox.path("copy")
+        let imported = try await sandbox.relay(
+            "log", "import", copy, file, "--schema", Sandbox.todoSchema)
+        #expect(imported.exit == .code(0), "\(imported)")
+        let state = try await sandbox.relay("replay", copy, "state")
+        #expect(state.output == records.output)
+    }
+
+    @Test func aForkBeginsAsItsOriginalAndGoesItsOwnWay() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let fork = sandbox.path("fork")
+        let report = try await sandbox.json("log", "fork", log.directory, "--at", "5", fork)
+        #expect(report.first?["sequence"] == 5)
+        let server = try await sandbox.serve("--data", fork)
+        _ = try await server.data(#"mutation { addTodo(input: {text: "Other"}) { todo { id } } }"#)
+        #expect(try await server.stop() == .code(0))
+        let difference = try await sandbox.relay("diff", log.directory, fork)
+        #expect(difference.exit == .code(2))
+        #expect(difference.output.first == "The histories part with event 6.")
+        #expect(try await sandbox.events().count == 9)
+    }
+
+    @Test func compactingKeepsTheStateAndDropsTheBeginning() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let before = try await sandbox.relay("replay", log.directory, "state")
+        let report = try await sandbox.json("log", "compact", log.directory)
+        #expect(report.first?["firstSequence"] == 10)
+        let after = try await sandbox.relay("replay", log.directory, "state")
+        #expect(after.output == before.output)
+        let server = try await sandbox.serve()
+        let data = try await server.data("{ user { totalCount } }")
+        #expect(data == ["user": ["totalCount": 2]])
+        #expect(try await server.stop() == .code(0))
+    }
+
+    // MARK: Ends
+
+    @Test(arguments: [
+        "log verify nowhere", "log list nowhere", "log show data 99", "replay data state nobody",
+        "log fork data --at 3 data", "blame data nobody.name", "log import data /dev/null",
+        "diff data 1 soon", "bisect data --query {user{id}} --expect {",
+    ])
+    func whatCannotBeDoneIsSaidInOneLine(_ command: String) async throws {
+        _ = try await SmallLog(in: sandbox)
+        let finished = try await run(command)
+        #expect(finished.exit == .code(1), "\(finished)")
+        #expect(finished.output.isEmpty && finished.errors.count == 1, "\(finished)")
+    }
+
+    @Test(arguments: [
+        "log list", "log list data --kind party", "log list data --number 0", "log show data",
+        "what-if data --skip two", "diff data", "bench append --batch 0", "replay data past",
+    ])
+    func wrongUsageIsCode64(_ command: String) async throws {
+        #expect(try await run(command).exit == .code(64))
+    }
+
+    private func run(_ command: String) async throws -> Finished {
+        let arguments = command.split(separator: " ").map(String.init)
+        return try await sandbox.start(arguments).finish()
+    }
+
+    @Test func aReaderThatLeavesIsNoFailure() async throws {
+        let log = try await SmallLog(in: sandbox)
+        for command in ["log list --follow", "log export", "replay --step"] {
+            // Nobody ever reads from the pipe.
+            let text = "{ relay \(command) \(log.directory); echo $? >&2; } | true"
+            let finished = try await sandbox.start(["-c", text], program: "/bin/sh").finish()
+            #expect(finished.errors == ["0"], "\(command)")
+        }
+    }
+
+    #if os(Linux)
+        @Test func anExportThatDoesNotFitFails() async throws {
+            let log = try await SmallLog(in: sandbox)
+            let text = "relay log export \(log.directory) > /dev/full"
+            let finished = try await sandbox.start(["-c", text], program: "/bin/sh").finish()
+            #expect(finished.exit == .code(1))
+            #expect(
+                finished.errors == [
+                    "Error: Could not write to standard output: No space left on device."
+                ])
+        }
+    #endif
+
+    @Test func appendsAreMeasuredAndNothingIsLeftBehind() async throws {
+        let measures = try await sandbox.json(
+            "bench", "append", "--bytes", "256", "--batch", "8", "--seconds", "0.05", "--data",
+            sandbox.directory)
+        #expect(
+            measures.map { $0["measure"] } == ["append_events_per_s", "append_batch_p99_us"])
+        #expect(measures.map { $0["unit"] } == ["events/s", "us"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.directory) == [])
+    }
+}

@@ -1,0 +1,192 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+import Synchronization
+import Testing
+
+@testable import RelayServer
+
+/// The todo example served in process, without a socket; every new id and time is known.
+final class EngineUnderTest: Sendable {
+    let journal: GatedJournal
+    let service: GraphQLService
+    private let inbox: Inbox
+
+    init(journal: GatedJournal = GatedJournal()) async throws {
+        let schema = try ServiceSchema(Example.text("todo.graphql"))
+        let seed = try SeedFile.read(
+            Array(Example.text("todo.seed.ndjson").utf8), for: schema, timeMicroseconds: 0)
+        let genesis = EventBody.genesis(schema: "todo", seed: seed.writes)
+        _ = try await journal.append(
+            [NewEvent(timeMicroseconds: 0, body: genesis)], expecting: 0)
+        var snapshot = Snapshot(indexes: schema.indexes)
+        var changes = ChangeSet()
+        try snapshot.fold(
+            Event(sequence: 1, timeMicroseconds: 0, body: genesis), changes: &changes)
+        let inbox = Inbox()
+        let ids = Numbers()
+        self.inbox = inbox
+        self.journal = journal
+        service = GraphQLService(
+            SchemaService(schema, symbols: snapshot.symbols), journal: journal, storeID: "test",
+            snapshot: snapshot,
+            inputs: EngineInputs(now: { 0 }, makeID: { DataID("\($0)-\(ids.next())") }),
+            deliver: { inbox.take($0) })
+    }
+
+    /// Runs a query or mutation to its answer.
+    func run(_ query: String, mutationID: String? = nil) async throws -> JSONValue {
+        var request = GraphQLRequest(query: query)
+        if let mutationID {
+            request.extensions = ["relay": ["mutationId": .string(mutationID)]]
+        }
+        let prepared = try service.prepare(request)
+        let outcome = await withCheckedContinuation { continuation in
+            service.execute(prepared, request) { continuation.resume(returning: $0) }
+        }
+        switch outcome {
+        case .executed(let response): return try JSONValue(parsing: response.bytes)
+        case .refused(let errors): return ["errors": .array(errors.map(\.json))]
+        }
+    }
+
+    func subscribe(_ query: String) throws -> TestSink {
+        let sink = TestSink()
+        let request = GraphQLRequest(query: query)
+        try service.subscribe(try service.prepare(request), request, sink: sink)
+        return sink
+    }
+
+    func addTodo(_ text: String, mutationID: String? = nil) async throws -> JSONValue {
+        try await run(
+            "mutation { addTodo(input: {text: \"\(text)\"}) { todo { id } user { totalCount } } }",
+            mutationID: mutationID)
+    }
+
+    /// The number of events in the journal.
+    var eventCount: Int { journal.eventCount }
+
+    /// What a sink has been told so far, once it is at least so many.
+    func results(of sink: TestSink, count: Int) async throws -> [JSONValue] {
+        try await eventually("\(count) results") { [inbox] in
+            let results = inbox.results(of: sink)
+            return results.count >= count ? results : nil
+        }
+    }
+
+    /// What a sink has been told so far.
+    func resultsSoFar(of sink: TestSink) -> [JSONValue] { inbox.results(of: sink) }
+}
+
+final class TestSink: SubscriptionSink {}
+
+/// Rising numbers.
+final class Numbers: Sendable {
+    private let last = Atomic(0)
+
+    func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+}
+
+/// What the publisher has delivered, by sink.
+private final class Inbox: Sendable {
+    private let results = Mutex<[ObjectIdentifier: [JSONValue]]>([:])
+
+    func take(_ deliveries: [Delivery]) {
+        results.withLock { results in
+            for delivery in deliveries {
+                let value: JSONValue =
+                    switch delivery.event {
+                    case .next(let response):
+                        (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
+                    case .failed(let errors): ["errors": .array(errors.map(\.json))]
+                    }
+                results[ObjectIdentifier(delivery.sink), default: []].append(value)
+            }
+        }
+    }
+
+    func results(of sink: TestSink) -> [JSONValue] {
+        results.withLock { $0[ObjectIdentifier(sink)] ?? [] }
+    }
+}
+
+/// Waits until something is there, for a minute at most: tests that keep both threads of the pool busy may
+/// run beside this one.
+@discardableResult
+func eventually<Value>(
+    _ what: String, _ look: () async throws -> Value?
+) async throws -> Value {
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(60)
+    while clock.now < deadline {
+        if let value = try await look() { return value }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+    throw TestFailure("waited a minute for \(what)")
+}
+
+struct TestFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// A journal in memory whose appends can be held back, and made to fail.
+final class GatedJournal: EventJournal {
+    private struct State {
+        var isHeld = false
+        var failure: JournalError?
+        var held: [@Sendable () -> Void] = []
+        var expected: UInt64?
+    }
+
+    private let memory = InMemoryJournal(epoch: 7)
+    private let state = Mutex(State())
+    private let appended = Atomic(0)
+
+    var epoch: UInt64 { memory.epoch }
+    var eventCount: Int { appended.load(ordering: .acquiring) }
+    var heldCount: Int { state.withLock { $0.held.count } }
+
+    /// From now on appends wait for ``release()``.
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Lets what waits go on; with an error, all of it fails.
+    func release(failing error: JournalError? = nil) {
+        let held = state.withLock { state in
+            state.isHeld = false
+            state.failure = error
+            defer { state.held = [] }
+            return state.held
+        }
+        for append in held { append() }
+        state.withLock { $0.failure = nil }
+    }
+
+    func append(
+        _ events: [NewEvent], expecting sequence: UInt64,
+        completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void
+    ) {
+        let go: @Sendable () -> Void = { [self] in
+            if let failure = state.withLock({ $0.failure }) {
+                completion(.failure(failure))
+                return
+            }
+            memory.append(events, expecting: sequence) { [self] result in
+                if case .success = result {
+                    appended.add(events.count, ordering: .acquiringAndReleasing)
+                }
+                completion(result)
+            }
+        }
+        let isHeld = state.withLock { state in
+            if state.isHeld { state.held.append(go) }
+            return state.isHeld
+        }
+        if !isHeld { go() }
+    }
+
+    func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
+        memory.events(from: sequence)
+    }
+}

@@ -1,0 +1,107 @@
+import RelayJSON
+import RelayStore
+import Testing
+
+@testable import RelayServer
+
+@Suite struct MutationWriterTests {
+    private let full = JournalError(code: .storageFull, message: "Could not append: disk full.")
+
+    @Test func aMutationIsAnsweredOnlyWhenItIsDurable() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.hold()
+        let answer = Task { try await engine.addTodo("x") }
+        try await eventually("an append") { engine.journal.heldCount == 1 ? true : nil }
+        let before = try await engine.run("{ user { totalCount } }")
+        #expect(before["data"]?["user"]?["totalCount"] == 2, "readers see the durable head only")
+        engine.journal.release()
+        #expect(try await answer.value["data"]?["addTodo"]?["user"]?["totalCount"] == 3)
+        let after = try await engine.run("{ user { totalCount } }")
+        #expect(after["data"]?["user"]?["totalCount"] == 3)
+    }
+
+    @Test func theNextMutationSeesWhatIsNotDurableYet() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.hold()
+        let first = Task { try await engine.addTodo("x") }
+        try await eventually("the first") { engine.journal.heldCount == 1 ? true : nil }
+        let second = Task { try await engine.addTodo("y") }
+        try await eventually("the second") { engine.journal.heldCount == 2 ? true : nil }
+        engine.journal.release()
+        #expect(try await first.value["data"]?["addTodo"]?["user"]?["totalCount"] == 3)
+        #expect(try await second.value["data"]?["addTodo"]?["user"]?["totalCount"] == 4)
+    }
+
+    @Test func aFailedAppendVoidsEverythingOnTopOfItAndWorkGoesOn() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.hold()
+        let first = Task { try await engine.addTodo("x") }
+        try await eventually("the first") { engine.journal.heldCount == 1 ? true : nil }
+        let second = Task { try await engine.addTodo("y") }
+        try await eventually("the second") { engine.journal.heldCount == 2 ? true : nil }
+        engine.journal.release(failing: full)
+        for answer in [try await first.value, try await second.value] {
+            #expect(answer["data"] == nil)
+            let error = answer["errors"]?.array?.first
+            #expect(error?["extensions"]?["code"] == "STORAGE_FULL")
+            #expect(error?["message"] == "Could not append: disk full. Nothing was changed.")
+        }
+        #expect(
+            try await engine.run("{ user { totalCount } }")["data"]?["user"]?["totalCount"] == 2)
+        let next = try await engine.addTodo("z")
+        #expect(next["data"]?["addTodo"]?["user"]?["totalCount"] == 3)
+        #expect(engine.eventCount == 3)
+    }
+
+    @Test func aRepeatedMutationGetsItsFirstAnswerAndAppendsNothing() async throws {
+        let engine = try await EngineUnderTest()
+        let first = try await engine.addTodo("x", mutationID: "c:1")
+        _ = try await engine.addTodo("y", mutationID: "c:2")
+        #expect(try await engine.addTodo("anything", mutationID: "c:1") == first)
+        #expect(engine.eventCount == 5)
+        let bad = try await engine.addTodo("x", mutationID: "no number")
+        #expect(bad["errors"]?.array?.first?["extensions"]?["code"] == "BAD_USER_INPUT")
+    }
+
+    @Test func aRepeatedMutationWaitsForTheFirstToBeDurable() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.hold()
+        let first = Task { try await engine.addTodo("x", mutationID: "c:1") }
+        try await eventually("the first") { engine.journal.heldCount == 1 ? true : nil }
+        let again = Task { try await engine.addTodo("x", mutationID: "c:1") }
+        engine.journal.release()
+        #expect(try await first.value == again.value)
+        #expect(engine.eventCount == 3)
+    }
+
+    @Test func aRefusedMutationAppendsNothingAndIsNotRemembered() async throws {
+        let engine = try await EngineUnderTest()
+        let rename = { (id: String) in
+            "mutation { renameTodo(input: {id: \"\(id)\", text: \"new\"}) { todo { text } } }"
+        }
+        let refused = try await engine.run(rename("nobody"), mutationID: "c:1")
+        #expect(refused["errors"]?.array?.first?["extensions"]?["code"] == "NOT_FOUND")
+        #expect(engine.eventCount == 1)
+        let done = try await engine.run(rename("VG9kbzox"), mutationID: "c:1")
+        #expect(done["data"]?["renameTodo"]?["todo"]?["text"] == "new")
+    }
+
+    @Test func eachRootFieldIsACommitOfItsOwnInOrder() async throws {
+        let engine = try await EngineUnderTest()
+        let answer = try await engine.run(
+            """
+            mutation {
+              a: addTodo(input: {text: "a"}) { user { totalCount } }
+              b: renameTodo(input: {id: "nobody", text: "b"}) { todo { id } }
+              c: addTodo(input: {text: "c"}) { user { totalCount } }
+              __typename
+            }
+            """)
+        #expect(answer["data"]?["a"]?["user"]?["totalCount"] == 3)
+        #expect(answer["data"]?["b"] == .null)
+        #expect(answer["data"]?["c"]?["user"]?["totalCount"] == 4)
+        #expect(answer["data"]?["__typename"] == "Mutation")
+        #expect(answer["errors"]?.array?.map { $0["path"] } == [["b"]])
+        #expect(engine.eventCount == 5)
+    }
+}

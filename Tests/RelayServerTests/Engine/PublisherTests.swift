@@ -1,0 +1,88 @@
+import RelayJSON
+import Testing
+
+@testable import RelayServer
+
+@Suite struct PublisherTests {
+    @Test func aLiveResultComesAtOnceAndAfterEveryCommitThatChangesIt() async throws {
+        let engine = try await EngineUnderTest()
+        let sink = try engine.subscribe("subscription { user { completedCount } }")
+        _ = try await engine.results(of: sink, count: 1)
+        _ = try await engine.addTodo("changes no completedCount")
+        _ = try await engine.run(
+            "mutation { changeTodoStatus(input: {id: \"VG9kbzox\", complete: true}) { todo { id } } }"
+        )
+        _ = try await engine.run(
+            "mutation { changeTodoStatus(input: {id: \"VG9kbzox\", complete: false}) { todo { id } } }"
+        )
+        let results = try await engine.results(of: sink, count: 3)
+        #expect(results.map { $0["data"]?["user"]?["completedCount"] } == [1, 2, 1])
+    }
+
+    @Test func anEventStreamHasTheMatchingMutationsAndNoOthers() async throws {
+        let engine = try await EngineUnderTest()
+        let mine = try engine.subscribe("subscription { todoAdded { todo { text } } }")
+        let others = try engine.subscribe(
+            "subscription { todoAdded(userId: \"nobody\") { todo { text } } }")
+        for text in ["a", "b", "c"] { _ = try await engine.addTodo(text) }
+        let results = try await engine.results(of: mine, count: 3)
+        #expect(
+            results.map { $0["data"]?["todoAdded"]?["todo"]?["text"] } == ["a", "b", "c"])
+        #expect(engine.resultsSoFar(of: others) == [])
+    }
+
+    @Test func everyResultHasTheCursorOfItsCommit() async throws {
+        let engine = try await EngineUnderTest()
+        let sink = try engine.subscribe("subscription { user { totalCount } }")
+        _ = try await engine.results(of: sink, count: 1)
+        _ = try await engine.addTodo("a")
+        let cursors = try await engine.results(of: sink, count: 2).compactMap {
+            $0["extensions"]?["relay"]?["cursor"]?.string.flatMap(StreamCursor.init)
+        }
+        #expect(cursors.map(\.sequence) == [1, 3])
+        #expect(cursors.allSatisfy { $0.storeID == "test" && $0.epoch == 7 })
+        #expect(cursors[0].text < cursors[1].text)
+    }
+
+    @Test func equalSubscriptionsAreOneGroupAndEachIsTold() async throws {
+        let engine = try await EngineUnderTest()
+        let query = "subscription { user { totalCount } }"
+        let sinks = try (0..<50).map { _ in try engine.subscribe(query) }
+        for sink in sinks { _ = try await engine.results(of: sink, count: 1) }
+        #expect(engine.service.subscriptionCounts == (50, 1))
+        _ = try await engine.addTodo("a")
+        for sink in sinks {
+            let results = try await engine.results(of: sink, count: 2)
+            #expect(results.last?["data"]?["user"]?["totalCount"] == 3)
+        }
+        for sink in sinks { engine.service.unsubscribe(sink) }
+        try await eventually("no group") {
+            engine.service.subscriptionCounts == (0, 0) ? true : nil
+        }
+    }
+
+    @Test func aSubscriptionThatStartsAmidCommitsHasNeitherGapNorOverlap() async throws {
+        let engine = try await EngineUnderTest()
+        let writing = Task {
+            for number in 0..<200 { _ = try await engine.addTodo("\(number)") }
+        }
+        var sinks: [TestSink] = []
+        for _ in 0..<20 {
+            sinks.append(
+                try engine.subscribe(
+                    "subscription { user { totalCount todos(last: 1) { edges { cursor } } } }"))
+            await Task.yield()
+        }
+        try await writing.value
+        for sink in sinks {
+            let counts = try await eventually("the last state") { () -> [Int64]? in
+                let counts = engine.resultsSoFar(of: sink).compactMap {
+                    $0["data"]?["user"]?["totalCount"]?.int
+                }
+                return counts.last == 202 ? counts : nil
+            }
+            let first = try #require(counts.first)
+            #expect(counts == Array(first...202))
+        }
+    }
+}
