@@ -112,6 +112,11 @@ struct LogToolsTests {
 
         let listed = try await sandbox.relay("log", "list", log.directory)
         #expect(listed.exit == .code(2) && listed.errors.count == 1)
+        // What is before the damage can still be read.
+        #expect(listed.output.count == 3)
+        let state = try await sandbox.json(
+            "replay", log.directory, "state", "\(SmallLog.unicorn).complete", exit: 2)
+        #expect(state.first?["fields"] == ["complete": true])
 
         let repaired = try #require(try await sandbox.json("log", "repair", log.directory).first)
         #expect(repaired["repaired"] == true && repaired["lastSequence"] == 3)
