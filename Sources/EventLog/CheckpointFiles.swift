@@ -115,7 +115,7 @@ package struct CheckpointFiles: Sendable {
                         reason: "fold version \(header.foldVersion) made it, this is \(foldVersion)"
                     ))
             }
-            guard size == length + UInt64(CheckpointLayout.headerSize) else { throw .cutShort }
+            guard size - UInt64(bytes.count) == length else { throw .cutShort }
             let payload = try payload(of: file, count: Int(length))
             guard payload.count == Int(length), Checksum.crc32(payload) == checksum else {
                 throw .payloadChecksum
@@ -158,7 +158,7 @@ package struct CheckpointFiles: Sendable {
         guard name.hasSuffix(".checkpoint"), name.utf8.count == 31 else { return nil }
         let digits = name.prefix(20)
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return UInt64(digits)
+        return LogDirectory.sequence(ofDigits: digits)
     }
 }
 

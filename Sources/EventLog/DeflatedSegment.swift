@@ -121,6 +121,18 @@ enum DeflatedLayout {
             return bytes
         }
 
+        /// Whether the blocks follow each other from the first frame to the segment's end.
+        func describes(_ index: [IndexEntry]) -> Bool {
+            var end = UInt64(SegmentHeader.size)
+            for (number, entry) in index.enumerated() {
+                guard number == 0 ? entry.plainOffset == end : entry.plainOffset > end else {
+                    return false
+                }
+                end = entry.plainOffset
+            }
+            return plainSize >= end && plainSize <= UInt64(Int64.max)
+        }
+
         init(
             indexOffset: UInt64, blockCount: Int, indexChecksum: UInt32, plainSize: UInt64,
             lastSequence: UInt64
@@ -315,13 +327,17 @@ final class DeflatedSegment: SegmentSource {
             guard
                 let footer = DeflatedLayout.Footer(
                     try file.bytes(at: end, count: DeflatedLayout.footerSize)),
-                footer.indexOffset
-                    + UInt64(footer.blockCount * DeflatedLayout.indexEntrySize) == end
+                footer.indexOffset <= end,
+                end - footer.indexOffset
+                    == UInt64(footer.blockCount * DeflatedLayout.indexEntrySize)
             else { return nil }
             let bytes = try file.bytes(
                 at: footer.indexOffset, count: footer.blockCount * DeflatedLayout.indexEntrySize)
-            guard Checksum.crc32(bytes) == footer.indexChecksum else { return nil }
-            return (DeflatedLayout.decodeIndex(bytes), footer)
+            let index = DeflatedLayout.decodeIndex(bytes)
+            guard Checksum.crc32(bytes) == footer.indexChecksum,
+                footer.describes(index)
+            else { return nil }
+            return (index, footer)
         }
     }
 

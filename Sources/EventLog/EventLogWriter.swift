@@ -24,8 +24,8 @@ package final class EventLogWriter: Sendable {
     package let recovery: RecoveryReport
     private let queue: Monitor<AppendQueue>
     let directory: LogDirectory
-    private let lock: any File
     private let housekeeping: Housekeeping?
+    /// Ends when the log is closed, giving the lock back.
     private let thread: BlockingThread
 
     /// Opens the log in a directory, making it when there is none, after taking its lock.
@@ -48,7 +48,6 @@ package final class EventLogWriter: Sendable {
     ) {
         metadata = log.metadata
         recovery = log.report
-        self.lock = lock
         self.directory = directory
         let queue = Monitor(
             AppendQueue(
@@ -69,10 +68,13 @@ package final class EventLogWriter: Sendable {
                 // Failing is no loss: the next start then takes this for a crash.
                 try? directory.write(metadata)
             }.run()
+            housekeeping?.stop()
+            lock.close()
         }
     }
 
-    deinit { close() }
+    /// Closes the log too, without waiting: the last reference may go in a completion.
+    deinit { queue.update { $0.close() } }
 
     /// The last acknowledged event.
     package var head: LogHead { queue.withLock { $0.head } }
@@ -165,11 +167,9 @@ package final class EventLogWriter: Sendable {
 
     /// Writes and syncs what waits, marks the log as closed, and gives the lock back.
     ///
-    /// Blocks until then. Later appends fail with `closed`.
+    /// Blocks until then, so not to be called in a completion. Later appends fail with `closed`.
     package func close() {
         queue.update { $0.close() }
         thread.join()
-        housekeeping?.stop()
-        lock.close()
     }
 }

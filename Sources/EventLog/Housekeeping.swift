@@ -121,7 +121,7 @@ final class Housekeeping: Sendable {
 
     /// Deflating takes a processor for seconds; whoever answers requests goes first.
     private static func yieldToOthers() {
-        #if os(Linux)
+        #if canImport(Glibc)
             // On Linux a priority belongs to the thread, and 0 names the calling one.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
         #endif

@@ -32,7 +32,25 @@ struct LogDirectory: Sendable {
         guard name.hasSuffix(".log"), name.utf8.count == 24 else { return nil }
         let digits = name.dropLast(4)
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return UInt64(digits)
+        return sequence(ofDigits: digits)
+    }
+
+    /// A sequence that a log can have: from 1, and small enough to be counted on from.
+    static func sequence(ofDigits digits: some StringProtocol) -> UInt64? {
+        guard let sequence = UInt64(digits), sequence > 0, sequence <= UInt64(Int64.max) else {
+            return nil
+        }
+        return sequence
+    }
+
+    /// The directory that the log's directory is in.
+    var parentPath: String {
+        let trimmed = path.reversed().drop { $0 == "/" }
+        guard let slash = trimmed.firstIndex(of: "/") else {
+            return path.hasPrefix("/") ? "/" : "."
+        }
+        let parent = String(trimmed[trimmed.index(after: slash)...].reversed())
+        return parent.isEmpty ? "/" : parent
     }
 
     func create() throws(FileSystemError) {

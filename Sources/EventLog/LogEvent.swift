@@ -87,9 +87,9 @@ package struct EventBatch: Sendable {
         kind: EventKind, timeMicroseconds: Int64, payload: UnsafeRawBufferPointer
     ) {
         precondition(kind.rawValue != 0, "an event kind is 1 to 255")
-        precondition(payload.count <= EventLayout.maximumPayload, "an event is under 1 GiB")
         withUnsafeTemporaryAllocation(byteCount: EventLayout.headerSize, alignment: 8) { header in
-            header.storeLittleEndian(UInt32(payload.count), at: 0)
+            // What does not fit is too large for any frame, and `enqueue` refuses it.
+            header.storeLittleEndian(UInt32(truncatingIfNeeded: payload.count), at: 0)
             header.storeLittleEndian(UInt32(kind.rawValue), at: 4)
             header.storeLittleEndian(timeMicroseconds, at: 8)
             bytes.append(contentsOf: header)
@@ -102,7 +102,6 @@ package struct EventBatch: Sendable {
 /// Where the parts of an encoded event are.
 enum EventLayout {
     static let headerSize = 16
-    static let maximumPayload = FrameLayout.maximumPayload - headerSize
 
     /// The number of events that fill `bytes` exactly; nil when they do not.
     static func count(in bytes: UnsafeRawBufferPointer) -> Int? {

@@ -18,6 +18,9 @@ package struct LogMetadata: Hashable, Sendable {
     /// file). Still set when the log is opened, events may be missing that somebody was told of.
     package var acknowledgesEarly = false
 
+    /// So that there is always a next one.
+    static let largestEpoch = UInt32(Int32.max)
+
     static let fileName = "META"
 
     var encoded: [UInt8] {
@@ -37,6 +40,7 @@ package struct LogMetadata: Hashable, Sendable {
             let version = version(line: lines[0]),
             let storeID = value("store", lines[1]).flatMap({ StoreID($0) }),
             let epoch = value("epoch", lines[2]).flatMap({ UInt32($0) }),
+            epoch <= largestEpoch,
             let acknowledges = value("acknowledges", lines[3])
         else {
             throw .damaged(file, reason: "it is not what a META says, line for line")

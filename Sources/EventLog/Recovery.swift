@@ -272,6 +272,8 @@ struct Recovery {
             if options.segmentsAhead > 0 { try file.writeZeros(0..<size) }
             let named = try directory.install(file, as: header)
             try directory.write(metadata)
+            // The directory itself may be new.
+            try fileSystem.synchronizeDirectory(directory.parentPath)
             return named
         }
         return RecoveredLog(

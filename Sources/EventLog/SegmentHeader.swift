@@ -79,7 +79,8 @@ struct SegmentHeader: Equatable {
             }
             guard isIntact else { return .failure(.checksum) }
             guard buffer[12] == Checksum.identifier, buffer[13] == ChainHash.identifier,
-                let encoding = Encoding(rawValue: buffer[14])
+                let encoding = Encoding(rawValue: buffer[14]),
+                buffer.littleEndian(UInt32.self, at: 32) <= LogMetadata.largestEpoch
             else { return .failure(.unknownEncoding) }
             return .success(
                 SegmentHeader(

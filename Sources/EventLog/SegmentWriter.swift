@@ -98,8 +98,9 @@ final class SegmentWriter {
                 }
             next = try directory.install(file, as: header)
         } catch {
-            // Nothing was acknowledged in it; only a segment that got its name is in doubt.
-            throw error.isStorageFull && error.call != "fdatasync" ? .noRoom(error) : .broken(error)
+            // Once a segment may have its name, going on with the old one would make two of them.
+            let hasNoName = ["open", "pwrite", "rename"].contains(error.call)
+            throw error.isStorageFull && hasNoName ? .noRoom(error) : .broken(error)
         }
         file.close()
         file = next

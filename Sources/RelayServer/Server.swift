@@ -95,6 +95,10 @@ package final class Server: Sendable {
                 limits: configuration.limits, persisted: configuration.persisted,
                 onDurable: { store.noteDurable($0) },
                 deliver: { GraphQLSocket.deliver($0, on: loop) })
+            for (id, error) in service.persistedMistakes() {
+                logger.warning(
+                    "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
+            }
             let metrics = Metrics(service, journal: store.file)
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),

@@ -57,8 +57,9 @@ final class HTTPConnection: ServerPeer {
         self.isRefused = isRefused
         parser = HTTPRequestParser(
             maxHeadBytes: server.options.maxHeadBytes, maxBodyBytes: server.options.maxBodyBytes)
-        watcher = SocketWatcher(core: server.core, descriptor: descriptor) {
-            [unowned self] events in
+        watcher = SocketWatcher(core: server.core, descriptor: descriptor) { [weak self] events in
+            // Strongly from here on: what is done may be the end of the connection.
+            guard let self else { return }
             if events.contains(.write) { write() }
             if events.contains(.read) { read() }
         }
@@ -69,6 +70,7 @@ final class HTTPConnection: ServerPeer {
 
     private func read() {
         if phase == .closed { return }
+        if !parser.isInsideRequest { waitingSince = monotonicMilliseconds() }
         let count = server.core.withReadBuffer { buffer in
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0, phase == .open {
@@ -83,16 +85,15 @@ final class HTTPConnection: ServerPeer {
         if count == 0 { inputEnded() } else { serve() }
     }
 
+    /// A client may end its direction and wait for its answers; who listens to a stream may not.
     private func inputEnded() {
         isInputOver = true
-        if let exchange, !exchange.isStreaming {
-            // A client may end its direction and wait for its answer.
-            exchange.closesAfterAnswer()
-            updateWatching()
-        } else if phase == .ending {
-            updateWatching()
-        } else {
+        if phase == .lingering || exchange?.isStreaming == true {
             close()
+        } else if exchange == nil {
+            serve()
+        } else {
+            updateWatching()
         }
     }
 
@@ -105,8 +106,7 @@ final class HTTPConnection: ServerPeer {
             switch parser.next() {
             case .incomplete:
                 isServing = false
-                if isInputOver { close() }
-                updateWatching()
+                if isInputOver { end() } else { updateWatching() }
                 return
             case .headBeforeBody:
                 if isRefused { continue }
@@ -137,7 +137,7 @@ final class HTTPConnection: ServerPeer {
         }
         let exchange = HTTPExchange(
             connection: self, isHead: head.method == "HEAD", isHTTP11: head.isHTTP11,
-            keepsAlive: head.keepsAlive && !isInputOver && !server.isStopping)
+            keepsAlive: head.keepsAlive && !server.isStopping)
         self.exchange = exchange
         server.handler.respond(
             to: request, with: HTTPResponder(exchange, loop: server.core.loop))
@@ -231,9 +231,14 @@ final class HTTPConnection: ServerPeer {
         if keepsAlive && phase == .open {
             serve()
         } else if phase == .open {
-            phase = .ending
-            if output.isEmpty { linger() }
+            end()
         }
+    }
+
+    /// Ends the connection after what is to be written.
+    private func end() {
+        phase = .ending
+        if output.isEmpty { linger() } else { updateWatching() }
     }
 
     private func updateWatching() {

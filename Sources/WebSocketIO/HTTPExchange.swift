@@ -30,8 +30,11 @@ final class HTTPExchange {
     func respond(_ response: HTTPResponse) {
         guard case .waitingForAnswer = stage, let connection else { return }
         let hasBody = response.status != 204 && response.status != 304
+        var headers = response.headers
+        // RFC 9112 §9.3: what HTTP/1.1 takes for granted, HTTP/1.0 must be told.
+        if keepsAlive && !isHTTP11 { headers.append("connection", "keep-alive") }
         let head = HTTPResponseHead(
-            status: response.status, headers: response.headers,
+            status: response.status, headers: headers,
             framing: hasBody ? .length(response.body.count) : .none,
             closesConnection: !keepsAlive)
         var bytes: [UInt8] = []
@@ -102,8 +105,6 @@ final class HTTPExchange {
     var queuedBytes: Int { connection?.queuedBytes ?? 0 }
 
     // MARK: - From the connection
-
-    func closesAfterAnswer() { keepsAlive = false }
 
     /// The server stops: ends a stream, whose owner is told, and keeps the connection for an answer
     /// that is still to come.

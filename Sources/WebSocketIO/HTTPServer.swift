@@ -76,7 +76,8 @@ extension HTTPServer {
 
         /// Connections of either kind. Who comes later is answered 503.
         package var maxConnections = 10_000
-        /// From accepting a connection to having its first request whole.
+        /// From accepting a connection, and from the first byte of each later request, to having the
+        /// request whole.
         package var handshakeTimeout: Duration = .seconds(10)
         /// How long an HTTP connection may wait for its next request.
         package var idleTimeout: Duration = .seconds(60)

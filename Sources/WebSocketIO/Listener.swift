@@ -24,8 +24,8 @@ final class Listener {
     init(core: LoopCore, descriptor: Int32, accepted: @escaping (Int32, String) -> Void) {
         self.descriptor = descriptor
         self.accepted = accepted
-        watcher = SocketWatcher(core: core, descriptor: descriptor) { [unowned self] _ in
-            acceptWaiting()
+        watcher = SocketWatcher(core: core, descriptor: descriptor) { [weak self] _ in
+            self?.acceptWaiting()
         }
         watcher?.watch(.read)
     }

@@ -24,7 +24,8 @@ final class TLSTerminator: Endpoint {
         self.inner = inner
         self.ended = ended
         super.init(core: core)
-        watcher = SocketWatcher(core: core, descriptor: inner) { [unowned self] events in
+        watcher = SocketWatcher(core: core, descriptor: inner) { [weak self] events in
+            guard let self else { return }
             if events.contains(.write) { passInbound() }
             if events.contains(.read) { passOutbound() }
         }

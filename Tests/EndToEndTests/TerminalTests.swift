@@ -1,4 +1,4 @@
-import RelayJSON
+import Foundation
 import Testing
 
 /// `relay connect` in a real pseudo-terminal.
@@ -7,16 +7,38 @@ struct TerminalTests {
 
     init() throws { sandbox = try Sandbox() }
 
-    @Test func theTerminalIsLeftAsItWasFound() async throws {
+    /// The ways in which a client comes to its end.
+    enum End: CaseIterable {
+        case endOfInput
+        case interrupt
+        case terminated
+    }
+
+    @Test(arguments: End.allCases)
+    func theTerminalIsLeftAsItWasFound(_ end: End) async throws {
         let server = try await sandbox.serve()
         let terminal = try await Terminal(sandbox)
-        try await terminal.type("stty -g > before\nrelay connect \(server.url); stty -g > after\n")
+        try await terminal.type("stty -g > before\n")
+        try await terminal.type("sh -c 'echo $$ > pid; exec relay connect \(server.url)'\n")
+        _ = try await terminal.screen { $0.contains("relay>") }
         try await terminal.type("{ user { completedCount } }\n")
-        _ = try await terminal.screen { $0.contains("\"completedCount\"") }
-        try await terminal.press("C-d")
-        try await terminal.type("cmp before after && echo as it was\n")
+        _ = try await terminal.screen { $0.contains("\"completedCount\":1") }
+
+        switch end {
+        case .endOfInput: try await terminal.press("C-d")
+        case .interrupt: try await terminal.press("C-c")
+        case .terminated: kill(try clientPID(), SIGTERM)
+        }
+        // The shell has the terminal again, and it is the one it had.
+        _ = try await terminal.screen { $0.hasSuffix("$") }
+        try await terminal.type("stty -g > after; cmp before after && echo as it was\n")
         _ = try await terminal.screen { $0.contains("\nas it was") }
         #expect(try await terminal.fact("alternate_on") == "0")
         #expect(try await terminal.fact("cursor_flag") == "1")
+    }
+
+    private func clientPID() throws -> Int32 {
+        let text = try String(contentsOfFile: sandbox.path("pid"), encoding: .utf8)
+        return try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 }

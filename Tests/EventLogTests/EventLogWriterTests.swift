@@ -68,6 +68,28 @@ import Testing
         #expect(try reader.frame(containing: 23)?.sequences == 23...23)
     }
 
+    @Test func aLogThatNobodyHoldsClosesItselfEvenFromACompletion() throws {
+        let disk = SimulatedDisk()
+        let held = Monitor<EventLogWriter?>(
+            try EventLogWriter.open("log", options: testOptions(), fileSystem: disk))
+        let done = Monitor(false)
+        try held.withLock { log in
+            _ = try log?.enqueue(testBatch(1...1)) { _ in
+                held.update { $0 = nil }
+                done.update { $0 = true }
+            }
+        }
+        done.wait { $0 ? true : nil }
+        // The lock comes back when the log's thread has ended.
+        var again: EventLogWriter?
+        let deadline = ContinuousClock.now + .seconds(10)
+        while again == nil, ContinuousClock.now < deadline {
+            again = try? EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        }
+        #expect(again?.head.sequence == 1)
+        again?.close()
+    }
+
     @Test func onTheRealDiskToo() throws {
         let directory = try TemporaryDirectory()
         let log = try EventLogWriter.open(directory.path, options: testOptions(segmentSize: 4096))
@@ -80,5 +102,25 @@ import Testing
         again.close()
         #expect(
             try EventLogReader(directory.path).allEvents() == recorded(1...50, size: 200))
+    }
+}
+
+@Suite struct LogDirectoryTests {
+    @Test(arguments: [
+        ("log", "."), ("log/", "."), ("a/log", "a"), ("a/b/log//", "a/b"), ("/log", "/"),
+        ("/a/log", "/a"),
+    ])
+    func theParentIsTheDirectoryAbove(_ path: String, _ parent: String) {
+        #expect(LogDirectory(path: path, fileSystem: SimulatedDisk()).parentPath == parent)
+    }
+
+    @Test func onlyTwentyDigitsOfAPossibleSequenceNameASegment() {
+        #expect(LogDirectory.firstSequence(ofName: "00000000000000000017.log") == 17)
+        for name in [
+            "00000000000000000000.log", "99999999999999999999.log", "18446744073709551615.log",
+            "0000000000000000017.log", "0000000000000000001x.log", "00000000000000000017.log.torn",
+        ] {
+            #expect(LogDirectory.firstSequence(ofName: name) == nil, "\(name)")
+        }
     }
 }

@@ -397,7 +397,7 @@ final class SimulatedFile: File {
             if size < bytes.count {
                 bytes.removeLast(bytes.count - size)
             } else {
-                bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+                bytes += [UInt8](repeating: 0, count: size - bytes.count)
             }
         }
     }

@@ -155,6 +155,47 @@ struct HTTPServerTests {
         }
     }
 
+    @Test func answersEverythingAClientAskedBeforeItEndedItsDirection() async throws {
+        let handler = RecordingHandler(onRequest: { request, responder in
+            Task {
+                try? await Task.sleep(for: .milliseconds(5))
+                responder.respond(HTTPResponse(status: 200, text: request.path))
+            }
+        })
+        try await TestServer.run(handler: handler) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(
+                (0..<3).map { "GET /\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
+            client.finishSending()
+            let answers = try await client.readToEnd()
+            for index in 0..<3 { #expect(answers.contains("\r\n\r\n/\(index)\n")) }
+        }
+    }
+
+    @Test func keepsAnHTTP10ConnectionThatAsksForIt() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            for _ in 0..<2 {
+                try await client.send("GET /p HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n")
+                let answer = try await client.read(through: "GET /p\n")
+                #expect(answer.contains("\r\nconnection: keep-alive\r\n"))
+            }
+        }
+    }
+
+    @Test func anIdleConnectionMayAskAgain() async throws {
+        try await TestServer.run({ $0.handshakeTimeout = .seconds(1) }) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send("GET /p HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try await client.read(through: "GET /p\n")
+            // When one that came later has been sent away, more time is over than a request may take.
+            #expect(try await RawClient(port: server.port).readToEnd() == "")
+            try await client.send(
+                "POST /q HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi")
+            _ = try await client.read(through: "POST /q\n")
+        }
+    }
+
     @Test func closesAfterAnHTTP10Request() async throws {
         try await TestServer.run { server in
             let answer = try await answer(to: "GET /old HTTP/1.0\r\n\r\n", at: server.port)

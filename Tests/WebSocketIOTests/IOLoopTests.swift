@@ -27,12 +27,12 @@ struct IOLoopTests {
     @Test func runsWhatIsPostedInOrderOnItsThread() async throws {
         let loop = try IOLoop.start()
         let seen = Mutex<[Int]>([])
-        for index in 0..<10_000 {
+        for index in 0..<1_000 {
             loop.perform { seen.withLock { $0.append(index) } }
         }
         #expect(try await loop.run { loop.isCurrent })
         #expect(!loop.isCurrent)
-        #expect(seen.withLock { $0 } == Array(0..<10_000))
+        #expect(seen.withLock { $0 } == Array(0..<1_000))
         await loop.stop()
     }
 
@@ -50,7 +50,7 @@ struct IOLoopTests {
         let tally = Tally()
         let posters = (0..<4).map { _ in
             Task.detached {
-                (0..<10_000).count { _ in
+                (0..<1_000).count { _ in
                     loop.perform { tally.count.wrappingAdd(1, ordering: .relaxed) }
                 }
             }

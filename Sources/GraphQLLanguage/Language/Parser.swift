@@ -177,7 +177,7 @@ struct Parser {
     /// `open item+ close`, with room for as many as there usually are.
     @inline(__always)
     mutating func many<Node>(
-        _ open: TokenKind, _ close: TokenKind, reserving capacity: Int = 1,
+        _ open: TokenKind, _ close: TokenKind, reserving capacity: Int = 2,
         _ item: (inout Parser) throws(GraphQLError) -> Node
     ) throws(GraphQLError) -> [Node] {
         try expect(open)

@@ -89,6 +89,11 @@ package final class GraphQLService: Sendable {
         }
     }
 
+    /// Those of the persisted documents that cannot be executed, by their ids, and why.
+    package func persistedMistakes() -> [(id: String, error: ExecutionError)] {
+        operations.persistedMistakes()
+    }
+
     /// Runs a query or a mutation.
     /// - Parameter answer: called once, on any thread; for a mutation after it is durable.
     package func execute(

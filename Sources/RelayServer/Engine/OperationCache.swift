@@ -92,9 +92,24 @@ final class OperationCache: Sendable {
     }
 
     private func prepare(_ key: Key) throws(ExecutionErrors) -> Entry {
+        let document = try validDocument(key.text)
+        do throws(ExecutionError) {
+            let operation = try PreparedOperation(
+                document, operationName: key.name, schema: schema)
+            return Entry(
+                operation: operation,
+                complexity: ComplexityEstimate(
+                    operation.definition, in: document, schema: schema.schema,
+                    assumedListSize: limits.assumedListSize))
+        } catch {
+            throw ExecutionErrors(errors: [error])
+        }
+    }
+
+    private func validDocument(_ text: String) throws(ExecutionErrors) -> Document {
         let document: Document
         do throws(GraphQLError) {
-            document = try Document(parsing: key.text, limits: limits.parsing)
+            document = try Document(parsing: text, limits: limits.parsing)
         } catch {
             throw ExecutionErrors(errors: [ExecutionError(error)])
         }
@@ -107,16 +122,18 @@ final class OperationCache: Sendable {
         guard mistakes.isEmpty else {
             throw ExecutionErrors(errors: mistakes.map(ExecutionError.init))
         }
-        do throws(ExecutionError) {
-            let operation = try PreparedOperation(
-                document, operationName: key.name, schema: schema)
-            return Entry(
-                operation: operation,
-                complexity: ComplexityEstimate(
-                    operation.definition, in: document, schema: schema.schema,
-                    assumedListSize: limits.assumedListSize))
-        } catch {
-            throw ExecutionErrors(errors: [error])
+        return document
+    }
+
+    /// Those of the operator's documents that no request can have executed, by their ids, and why.
+    func persistedMistakes() -> [(id: String, error: ExecutionError)] {
+        persisted.documents.sorted { $0.key < $1.key }.compactMap { id, text in
+            do throws(ExecutionErrors) {
+                _ = try validDocument(text)
+                return nil
+            } catch {
+                return error.errors.first.map { (id, $0) }
+            }
         }
     }
 }

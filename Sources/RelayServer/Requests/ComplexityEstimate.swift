@@ -33,8 +33,10 @@ struct ComplexityEstimate: Sendable {
         }
     }
 
-    fileprivate var nodes: [Node]
+    private let nodes: [Node]
     private let assumedListSize: Int
+    /// The count, where no variable has a say in it and no bound is set.
+    private var constant: Int?
 
     /// - Parameter operation: of `document`, which is valid.
     init(
@@ -45,6 +47,7 @@ struct ComplexityEstimate: Sendable {
         builder.build()
         nodes = builder.nodes
         self.assumedListSize = assumedListSize
+        if !builder.usesVariables { constant = fieldCount([:]) }
     }
 
     /// - Parameters:
@@ -52,6 +55,7 @@ struct ComplexityEstimate: Sendable {
     ///   - longestList: no list is taken to be longer.
     /// - Returns: at most `Int.max`, however many there would be.
     func fieldCount(_ variables: JSONObject, longestList: Int = .max) -> Int {
+        if let constant, longestList == .max { return constant }
         var counts: [Count] = []
         counts.reserveCapacity(nodes.count)
         func size(_ list: ListSize) -> Int {
@@ -124,6 +128,7 @@ struct ListSize: Sendable {
 /// Makes the nodes of an estimate; each fragment becomes one.
 private struct ComplexityBuilder {
     private(set) var nodes: [ComplexityEstimate.Node] = []
+    private(set) var usesVariables = false
     private let operation: OperationDefinition
     private let schema: Schema
     private let fragments: [String: FragmentDefinition]
@@ -195,18 +200,23 @@ private struct ComplexityBuilder {
     }
 
     /// What a field says about the length of lists; nil when it has no such arguments.
-    private func size(_ field: Field, _ definition: SchemaField) -> ListSize? {
+    private mutating func size(_ field: Field, _ definition: SchemaField) -> ListSize? {
         let names = ["first", "last", "ids"].filter { definition.argument($0) != nil }
         if names.isEmpty { return nil }
-        return ListSize(
-            sources: names.compactMap { name in
-                let given = field.arguments.first { $0.name.value == name }?.value
-                return (given ?? definition.argument(name)?.defaultValue).flatMap(source)
-            })
+        var sources: [ListSize.Source] = []
+        for name in names {
+            let given = field.arguments.first { $0.name.value == name }?.value
+            guard let value = given ?? definition.argument(name)?.defaultValue,
+                let source = source(value)
+            else { continue }
+            sources.append(source)
+        }
+        return ListSize(sources: sources)
     }
 
-    private func source(_ value: Value) -> ListSize.Source? {
+    private mutating func source(_ value: Value) -> ListSize.Source? {
         if case .variable(let name) = value.kind {
+            usesVariables = true
             return .variable(name, fallback: variableDefaults[name].flatMap(\.listSize))
         }
         return value.listSize.map(ListSize.Source.number)

@@ -8,8 +8,8 @@ import Synchronization
 /// clients register by sending text and hash together (automatic persisted queries), which are forgotten
 /// when more come than there is room for.
 package final class PersistedOperations: Sendable {
-    /// By id.
-    private let documents: [String: String]
+    /// The operator's, by id.
+    let documents: [String: String]
     /// Only what is in `documents` is run.
     private let isExclusive: Bool
     /// By hash.

@@ -38,8 +38,8 @@ package struct MutationIntent: Sendable, Hashable {
     package var operationName: String?
     /// The root field; each root field of a mutation operation is a commit of its own.
     package var field: String
-    /// The field's arguments, coerced: an object.
-    package var arguments: JSONValue
+    /// The field's arguments, coerced: an object, as JSON text.
+    package let argumentBytes: [UInt8]
     package var mutationID: MutationID?
     /// Who asked, as the authentication named them.
     package var viewer: String?
@@ -52,7 +52,25 @@ package struct MutationIntent: Sendable, Hashable {
     ) {
         self.operationName = operationName
         self.field = field
-        self.arguments = arguments
+        argumentBytes = arguments.bytes
+        self.mutationID = mutationID
+        self.viewer = viewer
+        self.optimistic = optimistic
+    }
+}
+
+extension MutationIntent {
+    /// The field's arguments, read anew at each call: a fold has no use for them.
+    package var arguments: JSONValue { (try? JSONValue(parsing: argumentBytes)) ?? .null }
+
+    /// An intent as the log has it.
+    init(
+        operationName: String?, field: String, argumentBytes: [UInt8], mutationID: MutationID?,
+        viewer: String?, optimistic: WriteSet?
+    ) {
+        self.operationName = operationName
+        self.field = field
+        self.argumentBytes = argumentBytes
         self.mutationID = mutationID
         self.viewer = viewer
         self.optimistic = optimistic

@@ -1,5 +1,3 @@
-import RelayJSON
-
 /// The bytes of an event's body in the log: a list of parts, each a number, a count and that many bytes.
 ///
 /// A reader passes over parts whose number it does not know, so that a newer minor version may add some. The
@@ -28,7 +26,7 @@ extension EventBody {
             parts.add(1, schema)
         case .mutation(let intent):
             parts.add(1, intent.field)
-            parts.add(2, intent.arguments.bytes)
+            parts.add(2, intent.argumentBytes)
             if let name = intent.operationName { parts.add(3, name) }
             if let id = intent.mutationID { parts.add(4, id.description) }
             if let viewer = intent.viewer { parts.add(5, viewer) }
@@ -69,7 +67,7 @@ extension EventBody {
                 MutationIntent(
                     operationName: parts[3]?.string,
                     field: try parts.required(1, "the field").string,
-                    arguments: try parts.required(2, "the arguments").json(),
+                    argumentBytes: Array(try parts.required(2, "the arguments").bytes),
                     mutationID: try parts[4]?.mutationID(),
                     viewer: parts[5]?.string,
                     optimistic: try parts[6]?.writeSet()))
@@ -128,14 +126,6 @@ private struct PartReader {
 
         func writeSet() throws(MalformedEvent) -> WriteSet {
             try WriteSet(checking: Array(bytes))
-        }
-
-        func json() throws(MalformedEvent) -> JSONValue {
-            do throws(JSONError) {
-                return try JSONValue(parsing: bytes)
-            } catch {
-                throw MalformedEvent(message: "\(error)")
-            }
         }
 
         func mutationID() throws(MalformedEvent) -> MutationID {

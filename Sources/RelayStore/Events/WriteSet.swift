@@ -174,30 +174,35 @@ package struct WriteSetWriter: Sendable {
 extension WriteSet {
     /// Takes bytes from a log or a message, after a check of their form.
     package init(checking bytes: [UInt8]) throws(MalformedEvent) {
-        _ = try Self.touchedRecords(in: bytes)
+        try Self.forEachRecord(in: bytes) { _ in }
         self.init(wellFormed: bytes)
     }
 
     /// The ids of the records that are written or deleted, each once, in order.
     package var recordIDs: [String] {
+        var ids: [String] = []
+        var seen: Set<String> = []
         do throws(MalformedEvent) {
-            return try Self.touchedRecords(in: bytes)
+            try Self.forEachRecord(in: bytes) { text in
+                let id = String(decoding: text, as: UTF8.self)
+                if seen.insert(id).inserted { ids.append(id) }
+            }
         } catch {
             preconditionFailure("a WriteSet is checked when it is made: \(error)")
         }
+        return ids
     }
 
-    /// Walks over the bytes, which is their check, and gathers the ids on the way.
-    private static func touchedRecords(in bytes: [UInt8]) throws(MalformedEvent) -> [String] {
-        var ids: [String] = []
-        var seen: Set<String> = []
+    /// Walks over the bytes, which is their check, and shows the id of each record on the way.
+    private static func forEachRecord(
+        in bytes: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    ) throws(MalformedEvent) {
         let failure = bytes.withUnsafeBytes { bytes -> MalformedEvent? in
             do throws(MalformedEvent) {
                 var reader = ByteReader(bytes)
                 while !reader.isAtEnd {
                     let operation = try reader.readByte()
-                    let id = try reader.readString()
-                    if seen.insert(id).inserted { ids.append(id) }
+                    body(try reader.readText())
                     switch WriteOperation(rawValue: operation) {
                     case .write: try skipFields(&reader)
                     case .delete: break
@@ -210,7 +215,6 @@ extension WriteSet {
             }
         }
         if let failure { throw failure }
-        return ids
     }
 
     private static func skipFields(_ reader: inout ByteReader) throws(MalformedEvent) {

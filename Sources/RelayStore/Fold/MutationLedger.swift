@@ -111,8 +111,8 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `CLIENT:N`; the client's name may itself have colons. Nil when the text is not that.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
-            let number = UInt64(text[text.index(after: colon)...])
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
+            let number = UInt64(text[text.utf8.index(after: colon)...])
         else { return nil }
         self.init(client: String(text[..<colon]), number: number)
     }

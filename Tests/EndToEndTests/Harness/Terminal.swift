@@ -38,13 +38,13 @@ final class Terminal: Sendable {
     /// Presses a key by tmux's name for it: `C-c`, `Enter`.
     func press(_ key: String) async throws { try await tmux("send-keys", key) }
 
-    /// The screen's lines, once they are as wanted.
-    func screen(
-        until condition: (String) throws -> Bool
-    ) async throws -> String {
+    /// The screen's lines down to the last that is not empty, once they are as wanted.
+    func screen(until condition: (String) throws -> Bool) async throws -> String {
         let deadline = ContinuousClock.now + .seconds(60)
         while true {
-            let text = try await tmux("capture-pane", "-p").joined(separator: "\n")
+            var lines = try await tmux("capture-pane", "-p")
+            while lines.last?.isEmpty == true { lines.removeLast() }
+            let text = lines.joined(separator: "\n")
             if try condition(text) { return text }
             // A terminal tells nobody when it changes.
             guard ContinuousClock.now < deadline else {

@@ -110,18 +110,19 @@ private final class Inbox: Sendable {
     }
 }
 
-/// Waits until something is there, for ten seconds at most.
+/// Waits until something is there, for a minute at most: tests that keep both threads of the pool busy may
+/// run beside this one.
 @discardableResult
 func eventually<Value>(
     _ what: String, _ look: () async throws -> Value?
 ) async throws -> Value {
     let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(10)
+    let deadline = clock.now + .seconds(60)
     while clock.now < deadline {
         if let value = try await look() { return value }
-        await Task.yield()
+        try await Task.sleep(for: .milliseconds(1))
     }
-    throw TestFailure("waited ten seconds for \(what)")
+    throw TestFailure("waited a minute for \(what)")
 }
 
 struct TestFailure: Error, CustomStringConvertible {

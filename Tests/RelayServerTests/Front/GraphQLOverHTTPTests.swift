@@ -1,0 +1,192 @@
+import RelayJSON
+import Testing
+
+@testable import RelayServer
+@testable import WebSocketIO
+
+/// The GraphQL-over-HTTP specification, over a real connection.
+@Suite(.timeLimit(.minutes(1)))
+struct GraphQLOverHTTPTests {
+    private static let new = "application/graphql-response+json"
+    private static let old = "application/json"
+
+    /// A request body and the statuses it gets, as the new media type and as the old one.
+    private static let statuses: [(body: String, new: Int, old: Int)] = [
+        (#"{"query": "{ __typename }"}"#, 200, 200),
+        (#"{"query": "{ __typename }", "operationName": null, "variables": null}"#, 200, 200),
+        (#"{"query": "{ __typename }", "operationName": "", "extensions": null}"#, 200, 200),
+        // Field errors: the request was executed.
+        (#"{"query": "{ user { todos(first: -1) { edges { cursor } } } }"}"#, 200, 200),
+        // No well-formed requests.
+        ("NONSENSE", 400, 400),
+        (#"{"query":"#, 400, 400),
+        ("[]", 400, 400),
+        ("", 400, 400),
+        (#"{"qeury": "{ __typename }"}"#, 400, 400),
+        (#"{"query": 7}"#, 400, 400),
+        (#"{"query": "{ __typename }", "variables": [7]}"#, 400, 400),
+        (#"{"query": "{ __typename }", "operationName": 1}"#, 400, 400),
+        (#"{"query": "{ __typename }", "extensions": "x"}"#, 400, 400),
+        // Well-formed ones that cannot be executed.
+        (#"{"query": "{"}"#, 400, 200),
+        (#"{"query": ""}"#, 400, 200),
+        (#"{"query": "{ nothing }"}"#, 400, 200),
+        (#"{"query": "query A { __typename }", "operationName": "B"}"#, 400, 200),
+        (#"{"query": "query A { __typename } query B { __typename }"}"#, 400, 200),
+        (#"{"query": "query ($i: ID!) { node(id: $i) { id } }"}"#, 400, 200),
+        (#"{"query": "subscription { todoAdded { todo { id } } }"}"#, 400, 200),
+    ]
+
+    @Test func statusesFollowTheMediaType() async throws {
+        try await RunningServer.run { server in
+            for (body, new, old) in Self.statuses {
+                for (type, status) in [(Self.new, new), (Self.old, old)] {
+                    let response = try await server.send(
+                        "POST", headers: ["content-type": Self.old, "accept": type],
+                        body: Array(body.utf8))
+                    #expect(response.status == status, "\(body) as \(type)")
+                    #expect(response.headers["content-type"] == "\(type); charset=utf-8")
+                    let json = try #require(response.json, "\(body)")
+                    // GraphQL §7.1: errors without data, or data.
+                    #expect((json["data"] == nil) == (response.status != 200 || new != 200))
+                    #expect(json["data"] != nil || json["errors"]?.array?.isEmpty == false)
+                }
+            }
+        }
+    }
+
+    @Test func aRequestThatNoTypeFitsIsNotExecuted() async throws {
+        try await RunningServer.run { server in
+            let response = try await server.post(
+                ["query": .string(Self.addTodo)], accept: "text/html")
+            #expect(response.status == 406)
+            #expect(response.json?.firstErrorMessage?.contains("accept") == true)
+            #expect(try await server.todoCount() == 2)
+        }
+    }
+
+    @Test(arguments: [
+        ("application/json", 200), ("application/json; charset=utf-8", 200),
+        ("Application/JSON;charset=\"UTF-8\"", 200),
+        ("application/json; charset=iso-8859-1", 415), ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415), ("application/graphql", 415), ("", 415),
+    ])
+    func onlyJSONInUTF8IsTaken(type: String, status: Int) async throws {
+        try await RunningServer.run { server in
+            let response = try await server.send(
+                "POST", headers: ["content-type": type],
+                body: Array(#"{"query": "{ __typename }"}"#.utf8))
+            #expect(response.status == status)
+            #expect((response.json?["errors"] == nil) == (status == 200))
+        }
+    }
+
+    @Test func abnormalBodiesAreRefused() async throws {
+        try await RunningServer.run({ $0.connectionLimits.bodyBytes = 1_000 }) { server in
+            let body = Array(#"{"query": "{ __typename }"}"#.utf8)
+            let untyped = try await server.send("POST", body: body)
+            #expect(untyped.status == 415)
+            let packed = try await server.send(
+                "POST", headers: ["content-type": Self.old, "content-encoding": "gzip"], body: body)
+            #expect(packed.status == 415)
+            let large = try await server.post([
+                "query": .string(String(repeating: " ", count: 1_000))
+            ])
+            #expect(large.status == 413)
+        }
+    }
+
+    // MARK: GET
+
+    @Test func getAnswersQueries() async throws {
+        try await RunningServer.run { server in
+            let document =
+                "query A { a: __typename } query B($n: Int) { user { todos(first: $n) { edges { node { text } } } } }"
+            let response = try await server.get([
+                ("query", document), ("operationName", "B"), ("variables", #"{"n": 1}"#),
+                ("extensions", "{}"),
+            ])
+            #expect(response.status == 200)
+            let edges = response.json?["data"]?["user"]?["todos"]?["edges"]?.array
+            #expect(edges?.count == 1)
+        }
+    }
+
+    /// The connection leaves the body out.
+    @Test func headIsReadAsGet() throws {
+        let http = HTTPRequest(
+            method: "HEAD", path: "/graphql", query: [.init(name: "query", value: "{ a }")],
+            headers: [:], body: [], peerAddress: "127.0.0.1", isSecure: false)
+        #expect(try GraphQLOverHTTP(http).request() == GraphQLRequest(query: "{ a }"))
+    }
+
+    @Test(arguments: [Self.new, Self.old]) func getNeverMutates(type: String) async throws {
+        try await RunningServer.run { server in
+            let parameters = [
+                ("query", "query Q { __typename } \(Self.addTodo)"), ("operationName", "Add"),
+            ]
+            let response = try await server.get(parameters, headers: ["accept": type])
+            #expect(response.status == 405)
+            #expect(response.headers["allow"] == "POST")
+            #expect(try await server.todoCount() == 2)
+        }
+    }
+
+    @Test(arguments: [
+        [("variables", "{}")], [], [("query", "{ __typename }"), ("variables", "[7]")],
+        [("query", "{ __typename }"), ("variables", "{")],
+        [("query", "{ __typename }"), ("extensions", "x")],
+    ])
+    func illFormedURLsAreRefused(parameters: [(String, String)]) async throws {
+        try await RunningServer.run { server in
+            let response = try await server.get(parameters, headers: ["accept": Self.old])
+            #expect(response.status == 400)
+            #expect(response.json?.firstErrorMessage != nil)
+        }
+    }
+
+    @Test func otherMethodsAreNamedInTheRefusal() async throws {
+        try await RunningServer.run { server in
+            for method in ["PUT", "PATCH", "DELETE"] {
+                let response = try await server.send(
+                    method, headers: ["content-type": Self.old], body: Array("{}".utf8))
+                #expect(response.status == 405)
+                #expect(response.headers["allow"] == "GET, HEAD, POST, OPTIONS")
+                #expect(response.json?.firstErrorMessage?.contains(method) == true)
+            }
+        }
+    }
+
+    // MARK: Who may come in
+
+    @Test func aTokenIsNeededWhereThereAreTokens() async throws {
+        try await RunningServer.run({ $0.tokens = ["sesame", "other"] }) { server in
+            let query: JSONValue = ["query": "{ __typename }"]
+            for wrong in [[:], ["authorization": "Bearer sesam"], ["authorization": "sesame"]]
+                as [HTTPHeaders]
+            {
+                let response = try await server.post(query, headers: wrong)
+                #expect(response.status == 401)
+                #expect(response.headers["www-authenticate"] == "Bearer")
+                #expect(response.errorCode == "UNAUTHENTICATED")
+            }
+            for right in ["Bearer sesame", "bearer other"] {
+                let response = try await server.post(query, headers: ["authorization": right])
+                #expect(response.status == 200)
+            }
+        }
+    }
+
+    fileprivate static let addTodo =
+        #"mutation Add { addTodo(input: { text: "x" }) { todo { id } } }"#
+}
+
+extension RunningServer {
+    func todoCount() async throws -> Int64? {
+        let response = try await post(["query": "{ user { totalCount } }"])
+        guard case .int(let count)? = response.json?["data"]?["user"]?["totalCount"] else {
+            return nil
+        }
+        return count
+    }
+}

@@ -1,0 +1,90 @@
+import RelayJSON
+import Testing
+import WebSocketIO
+
+@testable import RelayServer
+
+@Suite(.timeLimit(.minutes(1)))
+struct OperatorPagesTests {
+    @Test func healthAndReadinessNeedNoToken() async throws {
+        try await RunningServer.run({ $0.tokens = ["sesame"] }) { server in
+            for path in ["/healthz", "/readyz"] {
+                for (method, status) in [("GET", 200), ("DELETE", 405)] {
+                    let response = try await server.send(method, path)
+                    #expect(response.status == status, "\(method) \(path)")
+                }
+            }
+        }
+    }
+
+    @Test func thereIsNothingElsewhere() async throws {
+        try await RunningServer.run { server in
+            for path in ["/", "/graphql/", "/graphqlx", "/favicon.ico"] {
+                let response = try await server.send("GET", path)
+                #expect(response.status == 404)
+            }
+        }
+    }
+
+    @Test func metricsNeedATokenWhereThereAreTokens() async throws {
+        try await RunningServer.run({ $0.tokens = ["sesame"] }) { server in
+            let refusal = try await server.send("GET", "/metrics")
+            #expect(refusal.status == 401)
+            let response = try await server.send(
+                "GET", "/metrics", headers: ["authorization": "Bearer sesame"])
+            #expect(response.status == 200)
+        }
+    }
+
+    @Test func metricsCountWhatHappens() async throws {
+        try await RunningServer.run { server in
+            _ = try await server.post(["query": "{ __typename }"])
+            _ = try await server.post([
+                "query": #"mutation { addTodo(input: { text: "x" }) { todo { id } } }"#
+            ])
+            _ = try await server.post(["query": "{ nothing }"])
+            _ = try await server.request(["query": "subscription { user { totalCount } }"])
+            let metrics = try await server.metrics()
+            #expect(metrics["relay_operations_total{kind=\"query\"}"] == "1")
+            #expect(metrics["relay_operations_total{kind=\"mutation\"}"] == "1")
+            #expect(metrics["relay_operations_total{kind=\"subscription\"}"] == "1")
+            #expect(metrics["relay_refusals_total"] == "1")
+            #expect(metrics["relay_publications_total"] == "1")
+            #expect(metrics["relay_deliveries_total"] == "1")
+            #expect(metrics["relay_sequence"] == "3")
+            #expect(metrics["relay_records"] == "4")
+            #expect(metrics["relay_waiting_mutations"] == "0")
+            #expect(Int(metrics["relay_connections"] ?? "") ?? 0 >= 1)
+        }
+    }
+
+    @Test func metricsAreWellFormed() async throws {
+        try await RunningServer.run { server in
+            let response = try await server.send("GET", "/metrics")
+            #expect(
+                response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+            let text = String(decoding: response.body, as: UTF8.self)
+            #expect(text.hasSuffix("\n"))
+            for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+                let parts = line.split(separator: " ")
+                #expect(parts.count == 2 && Double(parts[1]) != nil, "\(line)")
+                let name = parts[0].prefix { $0 != "{" }
+                #expect(text.contains("# TYPE \(name) "), "\(line)")
+            }
+        }
+    }
+}
+
+extension RunningServer {
+    /// The values by their names.
+    fileprivate func metrics() async throws -> [String: String] {
+        let text = String(decoding: try await send("GET", "/metrics").body, as: UTF8.self)
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        return Dictionary(
+            lines.compactMap { line in
+                line.lastIndex(of: " ").map {
+                    (String(line[..<$0]), String(line[line.index(after: $0)...]))
+                }
+            }, uniquingKeysWith: { first, _ in first })
+    }
+}

@@ -1,0 +1,53 @@
+import GraphQLTransportWS
+import RelayJSON
+import RelayServer
+import Testing
+import WebSocketIO
+
+/// Limits that are not of one document.
+@Suite(.timeLimit(.minutes(1)))
+struct ServerLimitsTests {
+    @Test func aMutationThatFindsNoRoomToWaitIsRefusedAndChangesNothing() async throws {
+        try await RunningServer.run({ $0.limits.waitingMutations = 0 }) { server in
+            let mutation: JSONObject = [
+                "query": #"mutation { addTodo(input: { text: "x" }) { todo { id } } }"#
+            ]
+            let response = try await server.post(.object(mutation))
+            #expect(response.errorCode == "LIMIT_EXCEEDED")
+            let result = try await server.request(mutation)
+            #expect(result.firstErrorCode == "LIMIT_EXCEEDED")
+            let count = try await server.todoCount()
+            #expect(count == 2)
+        }
+    }
+
+    @Test func whoComesWhenAllConnectionsAreTakenIsTold() async throws {
+        try await RunningServer.run({ $0.connectionLimits.connections = 1 }) { server in
+            let channel = try await server.connect()
+            let response = try await server.send("GET", "/healthz")
+            #expect(response.status == 503)
+            channel.connection.close()
+        }
+    }
+
+    @Test func aMessageThatIsTooLargeEndsItsConnection() async throws {
+        try await RunningServer.run({ $0.connectionLimits.messageBytes = 1_000 }) { server in
+            let channel = try await server.connect()
+            let payload: JSONObject = ["filler": .string(String(repeating: "x", count: 1_000))]
+            let message = ClientMessage.connectionInit(payload: payload)
+            channel.connection.send(OutgoingMessage(.text, message.bytes))
+            for await _ in channel {}
+            #expect(channel.close?.code == 1_009)
+        }
+    }
+
+    @Test func aCertificateThatCannotBeReadStopsTheStart() async throws {
+        let error = await #expect(throws: IOError.self) {
+            let identity = HTTPServer.TLSIdentity(
+                certificateFile: "/nowhere/cert.pem", keyFile: "/nowhere/key.pem")
+            try await RunningServer.run({ $0.tls = identity }) { _ in }
+        }
+        #expect(error?.code == .badCredentials)
+        #expect(error?.message.contains("/nowhere/cert.pem") == true)
+    }
+}

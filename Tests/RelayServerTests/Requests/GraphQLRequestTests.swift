@@ -1,0 +1,54 @@
+import GraphQLExecution
+import RelayJSON
+import Testing
+
+@testable import RelayServer
+
+struct GraphQLRequestTests {
+    @Test func nullIsAsIfItWereNotThere() throws {
+        let request = try GraphQLRequest([
+            "query": "{ a }", "operationName": nil, "variables": nil, "extensions": nil,
+            "documentId": nil,
+        ])
+        #expect(request == GraphQLRequest(query: "{ a }"))
+    }
+
+    @Test func namesItsDocument() throws {
+        #expect(try GraphQLRequest(["documentId": "abc"]).documentID == .custom("abc"))
+        #expect(try GraphQLRequest(["documentId": "sha256:abc"]).documentID == .sha256("abc"))
+        #expect(try GraphQLRequest(["documentId": "x-app:abc"]).documentID == .custom("x-app:abc"))
+        let persisted: JSONObject = [
+            "query": "", "extensions": ["persistedQuery": ["version": 1, "sha256Hash": "abc"]],
+        ]
+        #expect(try GraphQLRequest(persisted).documentID == .sha256("abc"))
+    }
+
+    @Test(
+        arguments: [
+            ([:], "A request needs a \"query\" that is a string."),
+            (["query": nil], "A request needs a \"query\" that is a string."),
+            (["query": 7], "\"query\" of a request must be a string, not a number."),
+            (
+                ["query": "", "variables": []],
+                "\"variables\" of a request must be an object, not a list."
+            ),
+            (["documentId": true], "\"documentId\" of a request must be a string, not a boolean."),
+            (
+                ["extensions": ["persistedQuery": ["version": 2, "sha256Hash": "abc"]]],
+                "Unsupported persisted query version"
+            ),
+            (
+                ["extensions": ["persistedQuery": ["version": 1]]],
+                "The extension \"persistedQuery\" needs a \"sha256Hash\"."
+            ),
+            (
+                ["extensions": ["persistedQuery": "abc"]],
+                "\"persistedQuery\" of a request must be an object, not a string."
+            ),
+        ] as [(JSONObject, String)])
+    func saysWhatIsWrong(parameters: JSONObject, message: String) {
+        let error = #expect(throws: ExecutionError.self) { try GraphQLRequest(parameters) }
+        #expect(error?.message == message)
+        #expect(error?.code == .badUserInput)
+    }
+}
