@@ -193,6 +193,9 @@ struct LogToolsTests {
         #expect(report.first?["firstSequence"] == 10)
         let after = try await sandbox.relay("replay", log.directory, "state")
         #expect(after.output == before.output)
+        let check = try await sandbox.json("replay", log.directory, "--check")
+        #expect(
+            check.first?["checkpoints"] == [["sequence": 9, "outcome": "beginning"]])
         let server = try await sandbox.serve()
         let data = try await server.data("{ user { totalCount } }")
         #expect(data == ["user": ["totalCount": 2]])
