@@ -5,7 +5,7 @@ import RelayServer
 import RelayStore
 
 /// `relay bisect`: since when?
-struct Bisect: LogTool {
+struct Bisect: HistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Find the first event after which a query gives the expected data.",
         discussion: """
@@ -38,11 +38,10 @@ struct Bisect: LogTool {
     @Option(help: ArgumentHelp("Which operation of the document to run.", valueName: "name"))
     var operation: String?
 
-    func run(printingTo output: LineOutput) async throws {
+    func run(on history: History, printingTo output: LineOutput) async throws {
         var request = GraphQLRequest(query: query, operationName: operation)
         if let variables { request.variables = try parseVariables(variables) }
         let expected = try parseExpectation()
-        let history = try History(log.directory)
         let first = try from.map(history.sequence) ?? history.first
         let last = try history.sequence(of: to ?? "@")
         guard first <= last else {

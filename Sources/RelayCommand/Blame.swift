@@ -4,7 +4,7 @@ import RelayJSON
 import RelayStore
 
 /// `relay blame`: who wrote it?
-struct Blame: LogTool {
+struct Blame: HistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Show every write of a record or of one of its fields, the newest first.",
         discussion: "Works offline and beside a running server; never writes.")
@@ -14,8 +14,7 @@ struct Blame: LogTool {
     @Argument(help: ArgumentHelp("A record's id, or ID.field.", valueName: "record[.field]"))
     var path: String
 
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
         let symbols = try history.snapshot(at: history.last).symbols
         let path = try RecordPath(path) { symbols.findRecord($0) != nil }
         let entries = try history.blame(path.record, field: path.field)

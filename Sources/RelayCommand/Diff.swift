@@ -4,7 +4,7 @@ import Foundation
 import RelayJSON
 
 /// `relay diff`: what is different between two points of a history, or the ends of two.
-struct Diff: LogTool {
+struct Diff: HistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Show which fields differ between two points of a log, or between two logs.",
         discussion: """
@@ -28,8 +28,7 @@ struct Diff: LogTool {
         }
     }
 
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
         let differences: [FieldDifference]
         switch (points.first, points.dropFirst().first) {
         case (let before?, let after?):

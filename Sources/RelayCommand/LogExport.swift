@@ -5,7 +5,7 @@ import RelayJSON
 import RelayStore
 
 /// `relay log export`: a log as lines of JSON.
-struct LogExport: LogTool {
+struct LogExport: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Print all events, or all records, as JSON, one object a line.",
@@ -16,8 +16,7 @@ struct LogExport: LogTool {
             writes.
             """)
 
-    @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
-    var directory: String
+    @OptionGroup var log: LogArguments
 
     @Flag(help: "Print the records instead of the events.")
     var records = false
@@ -27,15 +26,11 @@ struct LogExport: LogTool {
             "Up to this point: a sequence, a time, @-3. (default: the end)", valueName: "point"))
     var at: String?
 
-    @Flag(help: "Printed lines are JSON with or without this.")
-    var json = false
-
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
         guard let extent = history.extent else { return }
         let last = try at.map(history.sequence) ?? extent.upperBound
         if records { return try history.snapshot(at: last).printRecords(to: output) }
-        let progress = ProgressBar("Exporting \(directory)")
+        let progress = ProgressBar("Exporting \(log.directory)")
         defer { progress.clear() }
         let events = try history.events(in: extent.lowerBound...last)
         while let event = try events.next() {

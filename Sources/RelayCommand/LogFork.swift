@@ -4,7 +4,7 @@ import EventStore
 import RelayJSON
 
 /// `relay log fork`: a log that begins like another.
-struct LogFork: LogTool {
+struct LogFork: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "fork",
         abstract: "Copy a log up to one point into a new directory, which a server can run on.",
@@ -23,8 +23,7 @@ struct LogFork: LogTool {
     @Argument(help: ArgumentHelp("The new directory: missing or empty.", valueName: "newdir"))
     var destination: String
 
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
         try history.fork(at: history.sequence(of: at), to: destination)
         let copy = try EventLogReader(destination)
         let head = try copy.head()

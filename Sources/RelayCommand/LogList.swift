@@ -3,7 +3,7 @@ import EventStore
 import RelayJSON
 
 /// `relay log list`: the events of a log, a line each.
-struct LogList: LogTool {
+struct LogList: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the events of a log.",
@@ -32,8 +32,7 @@ struct LogList: LogTool {
         }
     }
 
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
         let printer = SummaryPrinter(output, selection, json: log.json, limit: number)
         if let range = try selection.range(in: history) {
             let next: () throws -> EventSummary? =

@@ -6,7 +6,7 @@ import RelayJSON
 import RelayStore
 
 /// `relay log show`: all about one event.
-struct LogShow: LogTool {
+struct LogShow: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show one event: what was asked for, what it changed, where its bytes are.",
@@ -29,8 +29,7 @@ struct LogShow: LogTool {
         }
     }
 
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
         let sequence = try history.sequence(of: point)
         if raw { return try output.write(bytes: history.event(sequence).body.payload) }
         if hex {

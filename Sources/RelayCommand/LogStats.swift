@@ -6,7 +6,7 @@ import RelayJSON
 import RelayStore
 
 /// `relay log stats`: a log in figures.
-struct LogStats: LogTool {
+struct LogStats: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Count a log's events by kind and operation, its bytes, records and checkpoints.",
@@ -14,8 +14,8 @@ struct LogStats: LogTool {
 
     @OptionGroup var log: LogArguments
 
-    func run(printingTo output: LineOutput) async throws {
-        let statistics = try LogStatistics(log.directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
+        let statistics = try LogStatistics(history)
         if log.json { return try output.write(statistics.json.text) }
         for line in statistics.lines { try output.write(line) }
     }
@@ -23,7 +23,8 @@ struct LogStats: LogTool {
 
 private struct LogStatistics {
     private let history: History
-    private let head: LogHead
+    /// Where the log stands; nil when damage hides it.
+    private let head: ChainHash?
     private let segmentSizesBytes: [Int64]
     private let checkpoints: [UInt64]
     private let recordCount: Int
@@ -33,12 +34,12 @@ private struct LogStatistics {
     private var firstTime: Int64?
     private var lastTime: Int64?
 
-    init(_ directory: String) throws {
-        history = try History(directory)
-        let reader = try EventLogReader(directory)
-        head = try reader.head()
+    init(_ history: History) throws {
+        self.history = history
+        let reader = try EventLogReader(history.directory)
+        head = history.damage == nil ? try reader.head().hash : nil
         checkpoints = try reader.checkpoints.sequences()
-        segmentSizesBytes = try Self.sizes(of: directory + "/segments")
+        segmentSizesBytes = try Self.sizes(of: history.directory + "/segments")
         recordCount = try history.snapshot(at: history.last).recordCount
         try count()
     }
@@ -86,7 +87,7 @@ private struct LogStatistics {
             "lastSequence": JSONValue(history.last),
             "firstTime": JSONValue(firstTime.map(RFC3339.text(microseconds:))),
             "lastTime": JSONValue(lastTime.map(RFC3339.text(microseconds:))),
-            "head": .string("\(head.hash)"),
+            "head": JSONValue(head?.description),
             "events": .int(Int64(history.extent?.count ?? 0)),
             "kinds": object(kinds), "operations": object(operations),
             "records": .int(Int64(recordCount)), "segments": .int(Int64(segmentSizesBytes.count)),
@@ -114,7 +115,7 @@ private struct LogStatistics {
         add(
             "checkpoints",
             checkpoints.isEmpty ? "none" : checkpoints.map { "\($0)" }.joined(separator: ", "))
-        add("head", "\(head.hash)")
+        if let head { add("head", "\(head)") }
         return lines
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventStore
 
 /// `relay log tail`: the newest events of a log.
-struct LogTail: LogTool {
+struct LogTail: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "List the newest events of a log.",
@@ -22,8 +22,7 @@ struct LogTail: LogTool {
         if number < 0 { throw ValidationError("--number must not be negative.") }
     }
 
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
         let printer = SummaryPrinter(output, selection, json: log.json)
         if let range = try selection.range(in: history) {
             let summaries = ReversedSummaries(history, in: range)

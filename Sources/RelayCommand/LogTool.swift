@@ -32,6 +32,26 @@ extension LogTool {
     }
 }
 
+/// A command on the history in a log's directory.
+///
+/// Of a log whose newest part is damaged it reads what is before the damage, and says so.
+protocol HistoryTool: LogTool {
+    var log: LogArguments { get }
+
+    func run(on history: History, printingTo output: LineOutput) async throws
+}
+
+extension HistoryTool {
+    func run(printingTo output: LineOutput) async throws {
+        let history = try History(log.directory)
+        if let damage = history.damage {
+            complain("Error: Only events up to \(history.last) can be read: \(damage).")
+        }
+        try await run(on: history, printingTo: output)
+        if history.damage != nil { throw ExitCode.foundSomething }
+    }
+}
+
 extension ExitCode {
     /// A difference or damage was found.
     static let foundSomething = ExitCode(2)

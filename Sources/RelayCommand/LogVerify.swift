@@ -21,7 +21,8 @@ struct LogVerify: LogTool {
 
     func run(printingTo output: LineOutput) async throws {
         let report = try verify()
-        let checkpoints = deep && report.isIntact ? try CheckpointFindings(log.directory) : nil
+        let checkpoints =
+            deep && report.isIntact ? try CheckpointFindings(History(log.directory)) : nil
         if log.json {
             var object = report.json
             if let checkpoints { for (key, value) in checkpoints.json { object[key] = value } }
@@ -96,78 +97,5 @@ extension LogDamage {
             "sequence": JSONValue(sequence),
             "reason": .string(reason),
         ]
-    }
-}
-
-/// What folding the log again says about its checkpoints, and about its end.
-private struct CheckpointFindings {
-    private let checks: [CheckpointCheck]
-    private let stateHash: StateHash
-    private let last: UInt64
-
-    init(_ directory: String) throws {
-        let history = try History(directory)
-        let progress = ProgressBar("Folding \(directory)")
-        defer { progress.clear() }
-        var checks: [CheckpointCheck] = []
-        try history.checkCheckpoints { check in
-            checks.append(check)
-            progress.show(check.sequence, of: history.last)
-            return true
-        }
-        self.checks = checks
-        last = history.last
-        stateHash = try history.snapshot(at: last).stateHash
-    }
-
-    /// The first thing that is not as it should be.
-    var fault: String? {
-        checks.lazy.compactMap { check -> String? in
-            switch check.outcome {
-            case .right, .beginning, .otherVersion: nil
-            case .differs, .unreadable: "checkpoint \(check.sequence) \(check.outcome.sentence)."
-            }
-        }.first
-    }
-
-    var json: JSONObject {
-        [
-            "checkpoints": .array(
-                checks.map {
-                    [
-                        "sequence": JSONValue($0.sequence),
-                        "outcome": .string($0.outcome.word),
-                    ]
-                }),
-            "stateHash": .string("\(stateHash)"),
-        ]
-    }
-
-    var lines: [String] {
-        checks.map { "checkpoint \($0.sequence)  \($0.outcome.sentence)" }
-            + ["state   \(stateHash)  after event \(last)"]
-    }
-}
-
-extension CheckpointCheck.Outcome {
-    fileprivate var word: String {
-        switch self {
-        case .right: "right"
-        case .beginning: "beginning"
-        case .differs: "differs"
-        case .otherVersion: "otherVersion"
-        case .unreadable: "unreadable"
-        }
-    }
-
-    fileprivate var sentence: String {
-        switch self {
-        case .right: "is the state that the events lead to"
-        case .beginning: "is where the log begins: the events before it are gone"
-        case .differs(let recorded, let refolded):
-            "differs: it holds state \(recorded), the events lead to \(refolded)"
-        case .otherVersion: "was made by another version, and is not read"
-        case .unreadable(let reason): "cannot be read: \(reason)"
-        }
     }
 }

@@ -5,7 +5,7 @@ import RelayServer
 import RelayStore
 
 /// `relay replay`: the past of a log.
-struct ReplayCommand: LogTool {
+struct ReplayCommand: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Look at the state of a log in the past, query it, go through it step by step.",
@@ -13,6 +13,7 @@ struct ReplayCommand: LogTool {
             relay replay <dir> [state [<record[.field]>]] [--at <point>]
             relay replay <dir> --query <document> [--at <point>]
             relay replay <dir> --step [--query <document>] [--at <point>]
+            relay replay <dir> --check
             """,
         discussion: """
             Works offline and beside a running server; never writes. A point is a sequence, a time \
@@ -24,8 +25,7 @@ struct ReplayCommand: LogTool {
         case state
     }
 
-    @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
-    var directory: String
+    @OptionGroup var log: LogArguments
 
     @Argument(help: "The word \"state\": print records in the form of a seed file, one a line.")
     var aspect: Aspect?
@@ -53,24 +53,31 @@ struct ReplayCommand: LogTool {
             """)
     var step = false
 
-    @Flag(help: "Print JSON, one object a line, also with --step.")
-    var json = false
+    @Flag(
+        help: """
+            Fold all events anew with this build, and compare with the state that each checkpoint \
+            holds; exit code 2 when one differs.
+            """)
+    var check = false
 
     func validate() throws {
         if aspect != nil, query != nil || step {
             throw ValidationError("\"state\" excludes --query and --step.")
+        }
+        if check, aspect != nil || at != nil || query != nil || step {
+            throw ValidationError("--check goes with a directory alone.")
         }
         if query == nil, variables != nil || operation != nil {
             throw ValidationError("--variables and --operation need --query.")
         }
     }
 
-    func run(printingTo output: LineOutput) async throws {
-        let history = try History(directory)
+    func run(on history: History, printingTo output: LineOutput) async throws {
+        if check { return try checkpoints(of: history, output) }
         let request = try makeRequest()
         if step {
             let start = try at.map(history.sequence) ?? history.first - 1
-            let replay = SteppedReplay(output, request, json: json)
+            let replay = SteppedReplay(output, request, json: log.json)
             return try replay.run(through: history, from: start)
         }
         let sequence = try history.sequence(of: at ?? "@")
@@ -81,6 +88,18 @@ struct ReplayCommand: LogTool {
         } else {
             try print(try history.snapshot(at: sequence), output)
         }
+    }
+
+    private func checkpoints(of history: History, _ output: LineOutput) throws {
+        let findings = try CheckpointFindings(history)
+        if log.json {
+            try output.write(JSONValue.object(findings.json).text)
+        } else {
+            for line in findings.lines { try output.write(line) }
+        }
+        guard let fault = findings.fault else { return }
+        complain("Error: \(log.directory): \(fault)")
+        throw ExitCode.foundSomething
     }
 
     private func makeRequest() throws -> GraphQLRequest? {

@@ -3,7 +3,7 @@ import EventStore
 import RelayJSON
 
 /// `relay what-if`: what would be different?
-struct WhatIf: LogTool {
+struct WhatIf: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "what-if",
         abstract: "Show what would be different today if some events had never been.",
@@ -20,8 +20,8 @@ struct WhatIf: LogTool {
         parsing: .upToNextOption, help: ArgumentHelp("Events to leave out.", valueName: "sequence"))
     var skip: [UInt64]
 
-    func run(printingTo output: LineOutput) async throws {
-        let differences = try History(log.directory).whatIf(skipping: Set(skip))
+    func run(on history: History, printingTo output: LineOutput) async throws {
+        let differences = try history.whatIf(skipping: Set(skip))
         for difference in differences {
             try output.write(log.json ? difference.json.text : difference.line)
         }

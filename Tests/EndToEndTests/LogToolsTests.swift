@@ -112,6 +112,11 @@ struct LogToolsTests {
 
         let listed = try await sandbox.relay("log", "list", log.directory)
         #expect(listed.exit == .code(2) && listed.errors.count == 1)
+        // What is before the damage can still be read.
+        #expect(listed.output.count == 3)
+        let state = try await sandbox.json(
+            "replay", log.directory, "state", "\(SmallLog.unicorn).complete", exit: 2)
+        #expect(state.first?["fields"] == ["complete": true])
 
         let repaired = try #require(try await sandbox.json("log", "repair", log.directory).first)
         #expect(repaired["repaired"] == true && repaired["lastSequence"] == 3)
@@ -188,6 +193,9 @@ struct LogToolsTests {
         #expect(report.first?["firstSequence"] == 10)
         let after = try await sandbox.relay("replay", log.directory, "state")
         #expect(after.output == before.output)
+        let check = try await sandbox.json("replay", log.directory, "--check")
+        #expect(
+            check.first?["checkpoints"] == [["sequence": 9, "outcome": "beginning"]])
         let server = try await sandbox.serve()
         let data = try await server.data("{ user { totalCount } }")
         #expect(data == ["user": ["totalCount": 2]])

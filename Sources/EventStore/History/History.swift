@@ -15,6 +15,8 @@ package struct History: Sendable {
     package let first: UInt64
     /// The last event, also when it is no longer kept; 0 when there never was one.
     package let last: UInt64
+    /// What ends the history before the log's end: the events behind it cannot be read.
+    package let damage: LogDamage?
     let reader: EventLogReader
 
     /// - Throws: `log(notFound)`, `log(futureVersion)`, `log(damaged)`, `log(inputOutput)`.
@@ -25,9 +27,8 @@ package struct History: Sendable {
         reader = try onLog { () throws(LogError) in
             try EventLogReader(directory, fileSystem: fileSystem)
         }
-        (first, last) = try onLog { [reader] () throws(LogError) in
-            (try reader.firstSequence(), try reader.head().sequence)
-        }
+        first = try onLog { [reader] () throws(LogError) in try reader.firstSequence() }
+        (last, damage) = try onLog { [reader] () throws(LogError) in try reader.lastReadable() }
     }
 
     /// The events that are kept; nil when there is none.
@@ -116,6 +117,24 @@ final class TimeIterator {
     func next() throws(EventStoreError) -> (sequence: UInt64, microseconds: Int64)? {
         try onLog { () throws(LogError) in
             try cursor.next { sequence, _, microseconds, _ in (sequence, microseconds) }
+        }
+    }
+}
+
+extension EventLogReader {
+    /// The last event, or, where the newest segment is damaged, the last before any damage.
+    fileprivate func lastReadable() throws(LogError) -> (sequence: UInt64, damage: LogDamage?) {
+        do throws(LogError) {
+            return (try head().sequence, nil)
+        } catch  where error.damage != nil {
+            var last = try firstSequence() - 1
+            let frames = try frames()
+            do throws(LogError) {
+                while let frame = try frames.next() { last = frame.sequences.upperBound }
+            } catch  where error.damage != nil {
+                return (last, error.damage)
+            }
+            return (last, error.damage)
         }
     }
 }
