@@ -216,7 +216,7 @@ struct ClientTests {
                 channel.connection.send(OutgoingMessage(.binary, payload))
                 #expect(await messages.next()?.bytes == payload, "\(size) bytes")
             }
-            await server.server.stop(within: .seconds(5))
+            await server.server.stop(within: .seconds(60))
             #expect(await messages.next() == nil)
             #expect(channel.close?.code == 1_001)
         }

@@ -66,7 +66,7 @@ struct HTTPStreamTests {
             let client = try RawClient(port: server.port)
             try await client.send(request)
             _ = try await client.read(through: "\r\n\r\n")
-            await server.server.stop(within: .seconds(5))
+            await server.server.stop(within: .seconds(60))
             #expect(try await client.readToEnd() == "0\r\n\r\n")
             #expect(streams.closes.load(ordering: .relaxed) == 1)
         }
