@@ -101,9 +101,6 @@ final class HTTPExchange {
 
     func abort() { connection?.abort() }
 
-    /// What the connection of a stream has still to write.
-    var queuedBytes: Int { connection?.queuedBytes ?? 0 }
-
     // MARK: - From the connection
 
     /// The server stops: ends a stream, whose owner is told, and keeps the connection for an answer

@@ -29,8 +29,8 @@ final class ServerState {
     private var peers: [UInt64: any ServerPeer] = [:]
     /// Those of `peers` that speak HTTP.
     private var http: [UInt64: HTTPConnection] = [:]
-    /// How many encrypted connections have not yet sent their last.
-    private var terminatorCount = 0
+    /// The encrypted sides of connections, which may outlive these for their last bytes.
+    private var terminators: [UInt64: TLSTerminator] = [:]
     var compressedConnections = 0
 
     private(set) var isStopping = false
@@ -80,12 +80,15 @@ final class ServerState {
             closeDescriptor(descriptor)
             return nil
         }
-        terminatorCount += 1
-        let terminator = TLSTerminator(core: core, inner: outside) { [weak self] in
+        let terminator = TLSTerminator(
+            core: core, inner: outside,
+            patienceMilliseconds: options.writeStuckTimeout.wholeMilliseconds
+        ) { [weak self] id in
             guard let self else { return }
-            terminatorCount -= 1
+            terminators[id] = nil
             if isStopping { finishIfEmpty() }
         }
+        terminators[terminator.id] = terminator
         terminator.adopt(descriptor, vhost: vhost)
         return inside
     }
@@ -124,6 +127,7 @@ final class ServerState {
             core.schedule(at: monotonicMilliseconds() + deadline.wholeMilliseconds) { [weak self] in
                 guard let self else { return }
                 for peer in Array(peers.values) { peer.abort() }
+                for terminator in Array(terminators.values) { terminator.abort() }
             }
         }
         finishIfEmpty()
@@ -137,7 +141,7 @@ final class ServerState {
     }
 
     private func finishIfEmpty() {
-        guard peers.isEmpty, terminatorCount == 0 else { return }
+        guard peers.isEmpty, terminators.isEmpty else { return }
         let completions = whenStopped
         whenStopped = []
         for completion in completions { completion() }

@@ -12,16 +12,24 @@ import CLibwebsockets
 /// So there is one way in which requests are read and connections are upgraded, with TLS or without.
 final class TLSTerminator: Endpoint {
     private let inner: Int32
-    private let ended: () -> Void
+    private let patienceMilliseconds: Int64
+    private let ended: (UInt64) -> Void
     private var watcher: SocketWatcher?
     /// What the inner side has not taken yet. Nothing is read from the network meanwhile.
     private var inbound: [UInt8] = []
-    private var isInnerOver = false
+    /// Since when the inner side has ended, in monotonic milliseconds; nil as long as it has not.
+    private var innerEnd: Int64?
+    private var isInnerOver: Bool { innerEnd != nil }
 
     /// - Parameter inner: one of two connected local sockets, which is closed at the end.
-    /// - Parameter ended: called once, when the connection is gone.
-    init(core: LoopCore, inner: Int32, ended: @escaping () -> Void) {
+    /// - Parameter patienceMilliseconds: how long the last bytes of the inner side may take.
+    /// - Parameter ended: called once with our number, when the connection is gone.
+    init(
+        core: LoopCore, inner: Int32, patienceMilliseconds: Int64,
+        ended: @escaping (UInt64) -> Void
+    ) {
         self.inner = inner
+        self.patienceMilliseconds = patienceMilliseconds
         self.ended = ended
         super.init(core: core)
         watcher = SocketWatcher(core: core, descriptor: inner) { [weak self] events in
@@ -72,7 +80,11 @@ final class TLSTerminator: Endpoint {
         watcher.stop()
         self.watcher = nil
         closeDescriptor(inner)
-        ended()
+        ended(id)
+    }
+
+    override func sweep(now: Int64) {
+        if let innerEnd, now - innerEnd >= patienceMilliseconds { abort() }
     }
 
     /// From the network to the inner side.
@@ -97,7 +109,7 @@ final class TLSTerminator: Endpoint {
             let count = recv(inner, buffer.baseAddress, buffer.count, 0)
             if count < 0 { return errno == EAGAIN || errno == EINTR }
             if count == 0 {
-                isInnerOver = true
+                innerEnd = monotonicMilliseconds()
                 return true
             }
             return FrameBuffer.writeRaw(

@@ -87,7 +87,7 @@ final class WebSocketSession {
             handler.received(WebSocketMessage(kind, message), on: connection)
             return 0
         case .tooLarge:
-            queue.removeAll()
+            dropQueue()
             localClose = WebSocketClose(
                 code: 1_009, reason: "Message is larger than \(limits.maxMessageBytes) bytes")
             return endNow(wsi)

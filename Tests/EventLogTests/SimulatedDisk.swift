@@ -226,6 +226,13 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         return try outcome.get()
     }
 
+    /// Never fails: a lock goes with its descriptor, whatever `close` returns.
+    fileprivate func unlock(_ node: SimulatedFile.Node, from owner: SimulatedFile) {
+        state.withLock { _ in
+            if node.lockOwner === owner { node.lockOwner = nil }
+        }
+    }
+
     /// How many bytes of a write are taken: fewer when the disk says so or is full.
     fileprivate func write(
         _ bytes: [UInt8], to node: SimulatedFile.Node, at offset: Int, path: String
@@ -309,9 +316,7 @@ final class SimulatedFile: File {
     }
 
     func close() {
-        try? disk.perform("close", path, writes: false) { _ in
-            if node.lockOwner === self { node.lockOwner = nil }
-        }
+        disk.unlock(node, from: self)
     }
 
     /// A file's bytes, apart from its names.

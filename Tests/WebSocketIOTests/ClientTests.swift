@@ -222,6 +222,26 @@ struct ClientTests {
         }
     }
 
+    @Test func anEncryptedPeerThatTakesNothingDoesNotHoldUpTheEnd() async throws {
+        let certificate = try TestCertificate()
+        let handler = RecordingHandler(onOpen: { connection in
+            connection.pauseReading()
+            connection.send(OutgoingMessage(.binary, [UInt8](repeating: 1, count: 8_000_000)))
+        })
+        try await TestServer.run({ $0.tls = certificate.identity }, handler: handler) { server in
+            let clientLoop = try IOLoop.start()
+            let silent = RecordingHandler(onOpen: { $0.pauseReading() })
+            _ = try await WebSocketClient.connect(
+                to: ServerAddress(isSecure: true, host: "localhost", port: server.port),
+                WebSocketClient.Options(authorityFile: certificate.certificateFile),
+                on: clientLoop, handler: silent)
+            await eventually { (handler.now.connections.first?.queuedBytes ?? 0) > 1_000_000 }
+            await server.server.stop(within: .milliseconds(300))
+            #expect(handler.now.closes.count == 1)
+            await clientLoop.stop()
+        }
+    }
+
     @Test func doesNotSpeakWithAServerItDoesNotTrust() async throws {
         let certificate = try TestCertificate()
         try await TestServer.run({ $0.tls = certificate.identity }) { server in

@@ -76,6 +76,24 @@ struct WebSocketHandshakeTests {
         }
     }
 
+    @Test func compressesForAsManyAsItMay() async throws {
+        let offer = ["Sec-WebSocket-Extensions: permessage-deflate"]
+        let text = String(repeating: "again and ", count: 50)
+        try await TestServer.run({ $0.maxCompressedConnections = 1 }) { server in
+            let first = try RawClient(port: server.port)
+            #expect(try await first.upgrade(extra: offer).contains("permessage-deflate"))
+            let second = try RawClient(port: server.port)
+            #expect(try await !second.upgrade(extra: offer).contains("permessage-deflate"))
+            for client in [first, second] { try await client.send(text: text) }
+            #expect(try await first.readMessage().payload.count < 100)
+            #expect(try await second.readMessage().text == text)
+        }
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            #expect(try await !client.upgrade(extra: offer).contains("permessage-deflate"))
+        }
+    }
+
     @Test func theOwnersRefusalIsARealAnswer() async throws {
         let handler = RecordingHandler(refusing: { request in
             request.path == "/graphql" ? nil : HTTPResponse(status: 404, text: "Nothing is here.")

@@ -147,7 +147,8 @@ private struct TypeNames {
             let isUnused =
                 definition.origin == .builtIn && definition.node.kind == .scalar
                 && mentioned[name] == nil
-            if isUnused || name == BuiltInDefinitions.metaFieldsTypeName { continue }
+            let isMetaFields = definition.node === metaFields.node
+            if isUnused || isMetaFields { continue }
             add(definition)
         }
         for (name, location) in mentioned.sorted(by: { $0.value < $1.value })

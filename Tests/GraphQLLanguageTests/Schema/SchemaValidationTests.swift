@@ -459,6 +459,17 @@ import Testing
             """)
     }
 
+    @Test func theTypeThatCarriesTheMetaFieldsIsNotThere() {
+        expectSchemaErrors(
+            in: "type Query { a: __MetaFields }",
+            "Unknown type \"__MetaFields\". Did you mean \"__Field\"? (1:17)")
+        expectSchemaErrors(
+            in: "type Query { a: __MetaFields }\ntype __MetaFields { b: Int }",
+            """
+            Name "__MetaFields" must not begin with "__", which is reserved by GraphQL introspection. (2:1)
+            """)
+    }
+
     @Test func directiveArgumentsHaveTheRightValues() {
         expectSchemaErrors(
             in: "type Query { a: Int @create(type: Todo, parent: 3) }",

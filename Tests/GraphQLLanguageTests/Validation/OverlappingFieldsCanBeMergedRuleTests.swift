@@ -204,6 +204,22 @@ import Testing
         #expect(try Document(parsing: text).validate(against: animals).isEmpty)
     }
 
+    @Test func fieldsThatMeetSeveralTypesAtEveryLevelAreCheckedOnce() throws {
+        let schema = try Schema.build(
+            """
+            interface Node { next: Node x: Int }
+            type A implements Node { next: Node x: Int }
+            type B implements Node { next: Node x: Int }
+            type Query { node: Node }
+            """)
+        var selection = "x"
+        for _ in 0..<60 {
+            selection = "... on A { next { x } } ... on B { next { x } } next { \(selection) }"
+        }
+        let document = try Document(parsing: "{ node { \(selection) } }")
+        #expect(document.validate(against: schema).isEmpty)
+    }
+
     @Test func theFirstErrorsOfThousandsOfConflictsAreReported() throws {
         let fields = (0..<3_000).map { "a: human(id: \($0)) { name }" }
         let errors = try Document(parsing: "{ \(fields.joined(separator: " ")) }")

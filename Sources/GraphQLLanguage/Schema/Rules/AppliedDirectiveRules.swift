@@ -68,7 +68,7 @@ extension TypeSystemDocument {
         _ definitions: [String: DirectiveDefinition], _ issues: inout SchemaIssues
     ) {
         let name = directive.name.value
-        for (name, locations) in directive.arguments.map(\.name).repeated {
+        for (name, locations) in directive.arguments.repeatedNames(\.name) {
             issues.report("There can be only one argument named \"\(name)\".", at: locations)
         }
         for argument in directive.arguments {

@@ -4,13 +4,13 @@
 extension TypeSystemDocument {
     func validateKnownTypes(_ issues: inout SchemaIssues) {
         let defined = Dictionary(
-            types.map { ($0.node.name.value, $0) }, uniquingKeysWith: { first, _ in first })
-        let names = defined.keys.filter { $0 != BuiltInDefinitions.metaFieldsTypeName }
+            types.filter { $0.node !== BuiltInDefinitions.metaFields.node }
+                .map { ($0.node.name.value, $0) }, uniquingKeysWith: { first, _ in first })
         forEachTypeMention { name in
             if defined[name.value] == nil {
                 issues.report(
                     "Unknown type \"\(name.value)\"."
-                        + didYouMean(suggestions(for: name.value, among: names)),
+                        + didYouMean(suggestions(for: name.value, among: Array(defined.keys))),
                     at: name.location)
             }
         }

@@ -107,24 +107,9 @@ extension TypeSystemDocument {
     private func validateUnique(
         _ arguments: [InputValueDefinition], of parent: String, _ issues: inout SchemaIssues
     ) {
-        for (name, locations) in arguments.map(\.name).repeated {
+        for (name, locations) in arguments.repeatedNames(\.name) {
             issues.report(
                 "Argument \"\(parent)(\(name):)\" can only be defined once.", at: locations)
-        }
-    }
-}
-
-extension [Name] {
-    /// The names that occur more than once, each with all its places, in the order of the first.
-    var repeated: [(name: String, locations: [Int])] {
-        guard count > 1 else { return [] }
-        var places: [String: [Int]] = [:]
-        for name in self { places[name.value, default: []].append(name.location) }
-        guard places.count < count else { return [] }
-        return compactMap { name in
-            guard let locations = places.removeValue(forKey: name.value), locations.count > 1
-            else { return nil }
-            return (name.value, locations)
         }
     }
 }

@@ -85,8 +85,8 @@ struct FieldMergeCheck {
     // MARK: Tasks
 
     private mutating func enqueue(_ task: Task) {
-        // Without fragments every selection set is met once.
-        if !context.fragments.isEmpty {
+        // Only by way of fragments, or of a field that is in several classes, is anything met twice.
+        if !context.fragments.isEmpty || task.question != .both {
             let locations = task.others.map(\.selectionSet.location)
             let key = TaskKey(
                 first: task.first.selectionSet.location, others: locations,
@@ -105,7 +105,7 @@ struct FieldMergeCheck {
     private mutating func enqueueSubselections(
         of fields: [SelectedField], _ question: Question
     ) {
-        // In one order, so that the same sets are recognized; a fragment can bring one twice.
+        // In one order, so that the same sets are recognized.
         var sets = fields.compactMap(subselection)
         sets.sort { $0.selectionSet.location < $1.selectionSet.location }
         guard let first = sets.first else { return }

@@ -2,7 +2,7 @@
 enum UniqueArgumentNamesRule {
     static func check(_ arguments: [Argument], _ context: ValidationContext) {
         guard arguments.count > 1 else { return }
-        for (name, locations) in arguments.map(\.name).repeated {
+        for (name, locations) in arguments.repeatedNames(\.name) {
             context.report("There can be only one argument named \"\(name)\".", at: locations)
         }
     }
