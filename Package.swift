@@ -16,12 +16,12 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = [])
+func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [])
     -> Target
 {
     .testTarget(
         name: name + "Tests", dependencies: [.byName(name: name)] + dependencies,
-        resources: resources, swiftSettings: strict)
+        exclude: exclude, swiftSettings: strict)
 }
 
 let argumentParser = Target.Dependency.product(
@@ -79,7 +79,7 @@ let package = Package(
 
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
-        tests(of: "EventLog"),
+        tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
             ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
