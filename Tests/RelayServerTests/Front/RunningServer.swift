@@ -8,7 +8,7 @@ import WebSocketIO
 /// The todo example, served from memory on a port of its own.
 struct RunningServer: Sendable {
     let server: Server
-    /// The clients' loop.
+    /// The clients'.
     let loop: IOLoop
 
     /// Serves while `body` runs, and stops after it, whatever happens.
@@ -23,23 +23,17 @@ struct RunningServer: Sendable {
         change(&configuration)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try await Server.start(configuration, logger: logger)
-        let loop: IOLoop
         do {
-            loop = try IOLoop.start()
+            try await body(RunningServer(server: server, loop: try clientLoop.get()))
         } catch {
             await server.stop()
             throw error
         }
-        do {
-            try await body(RunningServer(server: server, loop: loop))
-        } catch {
-            await loop.stop()
-            await server.stop()
-            throw error
-        }
-        await loop.stop()
         await server.stop()
     }
+
+    /// One for the clients of all tests; it ends with the process.
+    private static let clientLoop = Result { try IOLoop.start() }
 
     // MARK: HTTP
 
