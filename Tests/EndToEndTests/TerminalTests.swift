@@ -12,6 +12,7 @@ struct TerminalTests {
         case endOfInput
         case interrupt
         case terminated
+        case serverKilled
     }
 
     @Test(arguments: End.allCases)
@@ -28,9 +29,10 @@ struct TerminalTests {
         case .endOfInput: try await terminal.press("C-d")
         case .interrupt: try await terminal.press("C-c")
         case .terminated: kill(try clientPID(), SIGTERM)
+        case .serverKilled: try await server.kill()
         }
         // The shell has the terminal again, and it is the one it had.
-        _ = try await terminal.screen { $0.hasSuffix("$") }
+        _ = try await terminal.screen { $0.hasSuffix("\n$") }
         try await terminal.type("stty -g > after; cmp before after && echo as it was\n")
         _ = try await terminal.screen { $0.contains("\nas it was") }
         #expect(try await terminal.fact("alternate_on") == "0")
