@@ -2,7 +2,7 @@
 //
 // It sees the atomic operations of an uncontended Mutex, which are compiled into the caller. A contended
 // one changes hands in the kernel, through functions of a library that is not instrumented, so that
-// everything it protects would look like a race. script/check preloads these functions in place of the
+// everything it protects would look like a race. script/tsan preloads these functions in place of the
 // library's: they do the same, and say so.
 
 #include <dlfcn.h>
