@@ -139,6 +139,8 @@ final class GraphQLSocket: WebSocketHandler {
         guard isWanted else { return }
         do throws(ExecutionErrors) {
             try service.subscribe(prepared, request, sink: sink)
+            // Stopped meanwhile, on the loop's thread: that was said before there was a subscription.
+            if !state.withLock({ $0.machine.wants(operation) }) { service.unsubscribe(sink) }
         } catch {
             onLoop { $0.fail(operation, error.errors) }
         }

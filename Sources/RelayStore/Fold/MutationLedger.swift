@@ -84,13 +84,6 @@ package struct MutationLedger: Sendable {
         if let oldest { answers[MutationID(client: id.client, number: oldest)] = nil }
     }
 
-    /// Everything that is kept, in an order that does not depend on hashes.
-    func forEachClient(_ body: (String, Client, (UInt64) -> Answer?) -> Void) {
-        for (name, client) in clients.sorted(by: { $0.key < $1.key }) {
-            body(name, client) { answers[MutationID(client: name, number: $0)] }
-        }
-    }
-
     mutating func restore(_ name: String, dropped: UInt64?, answers kept: [(UInt64, Answer)]) {
         clients[name] = Client(numbers: kept.map(\.0), dropped: dropped)
         for (number, answer) in kept {
