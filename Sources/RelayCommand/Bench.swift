@@ -6,7 +6,7 @@ import RelayJSON
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure this machine and this build.",
-        subcommands: [BenchAppend.self, BenchQuery.self])
+        subcommands: [BenchAppend.self, BenchLog.self, BenchQuery.self])
 }
 
 /// How measures are shown.

@@ -66,6 +66,14 @@ struct LogArguments: ParsableArguments {
     var json = false
 }
 
+/// Checks that a directory is missing or empty, for a command that makes a log there.
+func checkIsNew(_ directory: String, _ reason: String) throws {
+    let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
+    guard contents?.isEmpty ?? true else {
+        throw CommandFailure("\(directory) is not empty: \(reason). Nothing was changed.")
+    }
+}
+
 /// Writes a line to standard error.
 func complain(_ line: String) {
     FileHandle.standardError.write(Data((line + "\n").utf8))
