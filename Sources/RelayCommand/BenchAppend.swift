@@ -88,11 +88,6 @@ struct BenchAppend: AsyncParsableCommand {
             }
         }
     }
-
-    private func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
-    }
 }
 
 /// A directory that is gone when nobody needs it any more.

@@ -25,6 +25,8 @@ struct BenchTests {
             verified.first?["intact"] == true && verified.first?["head"]?["hash"] == first["head"])
         let stats = try await sandbox.json("log", "stats", sandbox.path("second"))
         #expect(stats.first?["checkpoints"]?.array?.count == 1)
+        let measures = try await sandbox.json("bench", "open", sandbox.path("second"))
+        #expect(measures.map { $0["measure"] } == ["open_ms", "refold_ms", "peak_memory_mib"])
         let server = try await sandbox.serve()
         #expect(
             try await server.data("{ user { totalCount } }") == ["user": ["totalCount": 40]])
