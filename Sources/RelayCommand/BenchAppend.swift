@@ -89,11 +89,6 @@ struct BenchAppend: AsyncParsableCommand {
         defer { directory.empty() }
         return try await onThreadOfItsOwn { try benchmark.run(in: directory.path) }
     }
-
-    private func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
-    }
 }
 
 /// A directory that is gone when nobody needs it any more.

@@ -2,6 +2,12 @@ import ArgumentParser
 import EventLog
 import EventStore
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// A command on a log's directory.
 ///
 /// Its output is handed over whatever happens, a reader that leaves ends it quietly, and damage of the
@@ -63,6 +69,14 @@ struct LogArguments: ParsableArguments {
 
     @Flag(help: "Print JSON, one object a line.")
     var json = false
+}
+
+/// Checks that a directory is missing or empty, for a command that makes a log there.
+func checkIsNew(_ directory: String, _ reason: String) throws {
+    let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
+    guard contents?.isEmpty ?? true else {
+        throw CommandFailure("\(directory) is not empty: \(reason). Nothing was changed.")
+    }
 }
 
 /// Whether an error says that bytes of a log are not what was written.
