@@ -34,7 +34,7 @@ struct Connect: AsyncParsableCommand {
     /// Runs what is typed, until the input ends; true when a result had errors.
     private func session(_ client: GraphQLClient, _ prompt: Prompt) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            for await line in prompt.lines() {
+            for await line in inputLines() {
                 let text = line.trimmingCharacters(in: .whitespaces)
                 if text.isEmpty {
                     prompt.show()
@@ -83,14 +83,15 @@ private struct Prompt: Sendable {
     func write(_ line: String) {
         printAtOnce(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n")
     }
+}
 
-    /// What is typed, line by line, to its end. Read on a thread of its own, because reading blocks.
-    func lines() -> AsyncStream<String> {
-        AsyncStream { continuation in
-            Thread.detachNewThread {
-                while let line = readLine() { continuation.yield(line) }
-                continuation.finish()
-            }
+/// What comes on standard input, line by line, to its end. Read on a thread of its own, because reading
+/// blocks.
+func inputLines() -> AsyncStream<String> {
+    AsyncStream { continuation in
+        Thread.detachNewThread {
+            while let line = readLine() { continuation.yield(line) }
+            continuation.finish()
         }
     }
 }
