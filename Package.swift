@@ -58,7 +58,7 @@ let package = Package(
         room(
             "RelayStore",
             ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
-        room("EventStore", ["EventLog", "RelayStore"]),
+        room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
