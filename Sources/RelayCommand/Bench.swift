@@ -1,6 +1,11 @@
 import ArgumentParser
-import Foundation
 import RelayJSON
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// `relay bench`: what a user can measure on their own machine.
 struct Bench: AsyncParsableCommand {

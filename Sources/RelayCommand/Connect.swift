@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Dispatch
 import RelayJSON
 
 /// `relay connect`: a prompt at a server.
@@ -18,7 +18,7 @@ struct Connect: AsyncParsableCommand {
 
     func run() async throws {
         let client = try await GraphQLClient.connect(server, url)
-        let prompt = Prompt(isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1)
+        let prompt = Prompt(isTerminal: StandardStream.areBothTerminals)
         prompt.greet(url)
         let hasErrors = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { try await session(client, prompt) }
@@ -35,13 +35,12 @@ struct Connect: AsyncParsableCommand {
     private func session(_ client: GraphQLClient, _ prompt: Prompt) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for await line in prompt.lines() {
-                let text = line.trimmingCharacters(in: .whitespaces)
-                if text.isEmpty {
+                if line.allSatisfy(\.isWhitespace) {
                     prompt.show()
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let results = await client.run(["query": .string(text)])
+                let results = await client.run(["query": .string(line)])
                 group.addTask {
                     var hasErrors = false
                     for try await result in results {
@@ -87,7 +86,7 @@ private struct Prompt: Sendable {
     /// What is typed, line by line, to its end. Read on a thread of its own, because reading blocks.
     func lines() -> AsyncStream<String> {
         AsyncStream { continuation in
-            Thread.detachNewThread {
+            DispatchQueue(label: "standard input").async {
                 while let line = readLine() { continuation.yield(line) }
                 continuation.finish()
             }

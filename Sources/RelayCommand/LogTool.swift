@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
 
 /// A command on a log's directory.
 ///
@@ -64,11 +63,6 @@ struct LogArguments: ParsableArguments {
 
     @Flag(help: "Print JSON, one object a line.")
     var json = false
-}
-
-/// Writes a line to standard error.
-func complain(_ line: String) {
-    FileHandle.standardError.write(Data((line + "\n").utf8))
 }
 
 /// Whether an error says that bytes of a log are not what was written.
