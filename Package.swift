@@ -54,6 +54,7 @@ let package = Package(
 
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON"]),
+        room("RelayArtifacts", ["RelayJSON"]),
         room("EventLog", ["CZlib", "CCrypto"]),
         room(
             "RelayStore",
@@ -79,6 +80,7 @@ let package = Package(
 
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
+        tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
