@@ -15,12 +15,21 @@ struct Commit: Sendable {
     let hasWaited: Bool
 
     init(_ commit: MutationCommit, _ payload: MutationPayload, hasWaited: Bool = false) {
+        self.init(
+            intent: commit.intent, response: commit.response, payload: payload,
+            snapshot: commit.snapshot, changes: commit.changes, hasWaited: hasWaited)
+    }
+
+    init(
+        intent: MutationIntent, response: MutationResponse, payload: MutationPayload,
+        snapshot: Snapshot, changes: ChangeSet, hasWaited: Bool = false
+    ) {
         self.hasWaited = hasWaited
-        intent = commit.intent
-        response = commit.response
-        snapshot = commit.snapshot
-        changes = commit.changes
+        self.intent = intent
+        self.response = response
         self.payload = payload
+        self.snapshot = snapshot
+        self.changes = changes
     }
 }
 

@@ -16,6 +16,7 @@ package final class GraphQLService: Sendable {
     private let sequences: SequenceSubscriptions
     private let storeID: String
     private let epoch: UInt64
+    private let mutationRefusal: String?
     package let counters = ServiceCounters()
 
     package struct Limits: Sendable {
@@ -30,17 +31,19 @@ package final class GraphQLService: Sendable {
     ///   - journal: holds everything up to `snapshot`, which is all of it.
     ///   - storeID: names the store in cursors.
     ///   - persisted: the documents that requests may name instead of sending them.
+    ///   - mutationRefusal: why all mutations are refused, where they are.
     ///   - onDurable: hears of every durable state, in order; on the journal's thread.
     ///   - deliver: takes what subscriptions are told, in order.
     package init(
         _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
         snapshot: Snapshot, inputs: EngineInputs, limits: Limits = .init(),
-        persisted: PersistedOperations = .init(),
+        persisted: PersistedOperations = .init(), mutationRefusal: String? = nil,
         onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
         deliver: @escaping @Sendable ([Delivery]) -> Void
     ) {
         self.schemaService = schemaService
         self.storeID = storeID
+        self.mutationRefusal = mutationRefusal
         epoch = journal.epoch
         operations = OperationCache(
             schema: schemaService.executable, limits: limits.document, persisted: persisted)
@@ -67,6 +70,20 @@ package final class GraphQLService: Sendable {
                 if !commits.isEmpty { publisher.post(.commits(commits)) }
             })
     }
+
+    /// Moves on with commits that are durable without this service's doing, in log order: queries and
+    /// subscriptions see what follows from them. Only for a service that refuses mutations.
+    /// - Parameter head: the state after the last of them, which may have later events folded in that
+    ///   change no record.
+    func publish(_ commits: [Commit], head: Snapshot) {
+        durable.advance(to: head)
+        if commits.isEmpty { return }
+        counters.count(\.publications)
+        publisher.post(.commits(commits))
+    }
+
+    /// Commits, and changes of what is subscribed, that the publisher has not come to.
+    var unpublishedCount: Int { publisher.waitingCount }
 
     /// Everything durable, as of now.
     package var snapshot: Snapshot { durable.snapshot }
@@ -160,6 +177,9 @@ package final class GraphQLService: Sendable {
         _ operation: PreparedOperation, _ request: GraphQLRequest,
         answer: @escaping @Sendable (Outcome) -> Void
     ) {
+        if let mutationRefusal {
+            return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
+        }
         var mutationID: MutationID?
         if let text = request.extensions["relay"]?["mutationId"]?.string {
             guard let id = MutationID(text) else {

@@ -61,6 +61,9 @@ final class Publisher: Sendable {
         }
     }
 
+    /// Messages that it has not come to.
+    var waitingCount: Int { queue.count }
+
     /// Subscriptions and groups of equal ones.
     var counts: (subscriptions: Int, groups: Int) {
         state.withLock { ($0.groupsBySink.count, $0.groups.count) }

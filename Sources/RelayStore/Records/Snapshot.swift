@@ -91,7 +91,9 @@ extension Snapshot {
         var snapshot = self
         snapshot.indexes = Indexes(definitions, symbols: symbols)
         for record in recordsInCreationOrder() {
-            snapshot.indexes.update(record, old: nil, new: row(record))
+            var changes = ChangeSet()
+            snapshot.indexes.update(
+                record, old: nil, new: row(record), rows: rows, changes: &changes)
         }
         return snapshot
     }

@@ -12,10 +12,16 @@ final class EngineUnderTest: Sendable {
     let service: GraphQLService
     private let inbox: Inbox
 
-    init(journal: GatedJournal = GatedJournal()) async throws {
-        let schema = try ServiceSchema(Example.text("todo.graphql"))
-        let seed = try SeedFile.read(
-            Array(Example.text("todo.seed.ndjson").utf8), for: schema, timeMicroseconds: 0)
+    convenience init(journal: GatedJournal = GatedJournal()) async throws {
+        try await self.init(
+            journal: journal, schema: ServiceSchema(Example.text("todo.graphql")),
+            seed: Example.text("todo.seed.ndjson"))
+    }
+
+    init(
+        journal: GatedJournal = GatedJournal(), schema: ServiceSchema, seed: String
+    ) async throws {
+        let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
         let genesis = EventBody.genesis(schema: "todo", seed: seed.writes)
         _ = try await journal.append(
             [NewEvent(timeMicroseconds: 0, body: genesis)], expecting: 0)
@@ -35,11 +41,16 @@ final class EngineUnderTest: Sendable {
     }
 
     /// Runs a query or mutation to its answer.
-    func run(_ query: String, mutationID: String? = nil) async throws -> JSONValue {
+    func run(
+        _ query: String, mutationID: String? = nil, viewer: String? = nil,
+        optimisticResponse: JSONValue? = nil
+    ) async throws -> JSONValue {
         var request = GraphQLRequest(query: query)
-        if let mutationID {
-            request.extensions = ["relay": ["mutationId": .string(mutationID)]]
-        }
+        request.viewer = viewer
+        var relay = JSONObject()
+        if let mutationID { relay["mutationId"] = .string(mutationID) }
+        if let optimisticResponse { relay["optimisticResponse"] = optimisticResponse }
+        if !relay.isEmpty { request.extensions = ["relay": .object(relay)] }
         let prepared = try service.prepare(request)
         let outcome = await withCheckedContinuation { continuation in
             service.execute(prepared, request) { continuation.resume(returning: $0) }
@@ -85,6 +96,9 @@ final class Numbers: Sendable {
     private let last = Atomic(0)
 
     func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+
+    /// How often ``next()`` was called.
+    var count: Int { last.load(ordering: .relaxed) }
 }
 
 /// What the publisher has delivered, by sink.
@@ -99,6 +113,7 @@ private final class Inbox: Sendable {
                     case .next(let response):
                         (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
                     case .failed(let errors): ["errors": .array(errors.map(\.json))]
+                    case .completed: "complete"
                     }
                 results[ObjectIdentifier(delivery.sink), default: []].append(value)
             }
