@@ -52,7 +52,7 @@ struct TodoServerTests {
             changed == [
                 "changeAllTodos": ["user": ["completedCount": 3], "clientMutationId": "c"]
             ])
-        #expect(try await progress() == 1)
+        #expect(try await progress() == 1.0)
 
         let suggested = try await server.data(
             #"mutation { suggestTodo(input: {topic: "Relay"}) { todo { text } todoEdge { node { complete } } } }"#

@@ -58,6 +58,7 @@ struct IndexesTests {
                 guard let name = now.symbols.findName(definition.name) else { continue }
                 let count = now.indexes.count(name, of: owner)
                 #expect(count == matching(definition, owner, now), "\(place)")
+                #expect(count == anew.indexes.count(name, of: owner), "\(place)")
                 let isChanged = before.indexes.count(name, of: owner) != count
                 let isTold = draft.changes.derived.contains { $0.record == owner && $0.key == name }
                 #expect(!isChanged || isTold, "a changed count is told: \(place)")

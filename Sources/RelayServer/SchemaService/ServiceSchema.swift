@@ -43,7 +43,7 @@ package struct ServiceSchema: Sendable {
     /// that served it did by handlers is unknown here: such fields are errors when they are asked for.
     package init(reading text: String) throws(SchemaMistakes) {
         let (schema, errors) = try Self.assemble([Source(text)])
-        guard errors.isEmpty else { throw SchemaMistakes(SchemaErrors(errors: errors)) }
+        guard errors.isEmpty else { throw SchemaMistakes(errors.map(SchemaMistake.init)) }
         self.init(schema, Handlers(), MistakeCollector(schema))
     }
 

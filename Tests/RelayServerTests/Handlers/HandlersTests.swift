@@ -194,7 +194,7 @@ struct HandlersTests {
         #expect(
             mistakes?.description == """
                 A resolver is registered for "List.lable", which the schema does not have. Did you \
-                mean "List.label"?
+                mean "List.label", "List.name", "List.size", "List.id", or "List.items"?
                 A resolver is registered for "Mutation.addItem", and only fields of the query type \
                 and of other object types have one. Mutations and subscriptions have handlers of \
                 their own.

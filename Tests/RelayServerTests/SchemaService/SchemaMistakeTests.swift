@@ -425,13 +425,11 @@ import Testing
                     type AddTodoPayload { todo: Todo }
                     extend type Query { all: [Todo!]! @list(type: "Tod") none: Nothing }
                     """) == """
-                8:63: Argument "@create(type:)" of type "String!" is required, but it was not provided.
+                8:63: Directive "@create" argument "type" of type "String!" is required, but it was not provided.
                 8:71: Unknown argument "typ" on directive "@create". Did you mean "type"?
                 9:28: Unknown type "Strin". Did you mean "String"?
-                11:47: @list: There is no type "Tod". Did you mean "Todo" or "Node"?
-                11:60: Nothing says what "Query.none" is. Add @lookup to find one record by an \
-                argument, or @list(type: "…") for all records of a type; or register a resolver for it.
-                11:66: Unknown type "Nothing".
+                11:47: @list: There is no type "Tod". Did you mean "Todo"?
+                11:60: Unknown type "Nothing". Did you mean "String"?
                 """)
     }
 

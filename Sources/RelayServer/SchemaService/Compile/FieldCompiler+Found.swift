@@ -76,7 +76,7 @@ extension FieldCompiler {
         }
     }
 
-    private func count(
+    private mutating func count(
         _ field: SchemaField, of type: NamedType, _ directive: AppliedDirective
     ) -> ResolverMaker? {
         if types.schema[field.namedType].name != "Int" || field.type.listItem != nil {
