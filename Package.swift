@@ -58,7 +58,10 @@ let package = Package(
         room("EventLog", ["CZlib", "CCrypto"]),
         room(
             "RelayStore",
-            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+            [
+                "RelayArtifacts", "RelayJSON",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
         room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -84,7 +87,10 @@ let package = Package(
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
-            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+            [
+                "RelayArtifacts", "RelayJSON",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
