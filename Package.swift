@@ -60,6 +60,7 @@ let package = Package(
             "RelayStore",
             ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
         room("EventStore", ["EventLog", "RelayStore"]),
+        room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
@@ -81,6 +82,7 @@ let package = Package(
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
+        tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
