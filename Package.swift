@@ -79,7 +79,10 @@ let package = Package(
         room("EventLog", ["CZlib", "CCrypto"]),
         room(
             "RelayStore",
-            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+            [
+                "RelayArtifacts", "RelayJSON",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
         room("EventStore", ["EventLog", "RelayStore"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
@@ -108,7 +111,10 @@ let package = Package(
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
-            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+            [
+                "RelayArtifacts", "RelayJSON",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
