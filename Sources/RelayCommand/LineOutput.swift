@@ -6,12 +6,13 @@ import Foundation
 /// A write that fails ends the command: an export to a full disk must not look like a whole one.
 final class LineOutput {
     private var waiting: [UInt8] = []
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
     private let sizeLimit: Int
 
     init() {
         // Whoever reads may have seen enough; that is told by the write, not by a signal.
         signal(SIGPIPE, SIG_IGN)
-        sizeLimit = isatty(STDOUT_FILENO) == 1 ? 0 : 1 << 16
+        sizeLimit = isTerminal ? 0 : 1 << 16
     }
 
     /// Prints a text and ends the line.
@@ -31,6 +32,7 @@ final class LineOutput {
     /// - Throws: ``ReaderLeft``, or why it could not be written.
     func flush() throws {
         defer { waiting.removeAll(keepingCapacity: true) }
+        if isTerminal, !waiting.isEmpty { ProgressBar.clear() }
         try waiting.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
