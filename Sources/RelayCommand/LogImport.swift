@@ -85,7 +85,7 @@ struct LogImport: LogTool {
         let writer = try EventLogWriter.open(log.directory)
         defer { writer.close() }
         let progress = ProgressBar("Importing into \(log.directory)")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var batch = EventBatch()
         for (index, event) in events.enumerated() {
             batch.append(
