@@ -1,4 +1,5 @@
 import ArgumentParser
+import struct ArgumentParser.Argument
 import EventLog
 import EventStore
 import RelayJSON
@@ -53,7 +54,7 @@ struct LogImport: LogTool {
     private func genesis(of bytes: [UInt8], schema path: String) throws -> NewEvent {
         let text = String(decoding: try readFile(path, "schema"), as: UTF8.self)
         let time = WallClock.microseconds()
-        let seed = try SeedFile.read(bytes, for: ServiceSchema(text), timeMicroseconds: time)
+        let seed = try SeedFile.read(bytes, for: ServiceSchema(reading: text), timeMicroseconds: time)
         for warning in seed.warnings { complain("Warning: \(warning)") }
         return NewEvent(
             timeMicroseconds: time, body: .genesis(schema: text, seed: seed.writes))

@@ -13,6 +13,7 @@ package final class GraphQLService: Sendable {
     private let durable: DurableHead
     private let writer: MutationWriter
     private let publisher: Publisher
+    private let sequences: SequenceSubscriptions
     private let storeID: String
     private let epoch: UInt64
     private let mutationRefusal: String?
@@ -47,21 +48,26 @@ package final class GraphQLService: Sendable {
         operations = OperationCache(
             schema: schemaService.executable, limits: limits.document, persisted: persisted)
         durable = DurableHead(snapshot)
+        let deliver: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
+            counters.count(\.deliveries, deliveries.count)
+            deliver(deliveries)
+        }
         let publisher = Publisher(
             schemaService, storeID: storeID, epoch: journal.epoch, snapshot: snapshot,
-            deliver: { [counters] deliveries in
-                counters.count(\.deliveries, deliveries.count)
-                deliver(deliveries)
-            })
+            deliver: deliver)
         self.publisher = publisher
+        sequences = SequenceSubscriptions(
+            schemaService, storeID: storeID, epoch: journal.epoch, durable: durable,
+            deliver: deliver)
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
-            publish: { [counters] commits in
+            publish: { [counters] publications in
                 counters.count(\.publications)
-                if let last = commits.last { onDurable(last.snapshot) }
-                publisher.post(.commits(commits))
+                if let last = publications.last { onDurable(last.snapshot) }
+                let commits = publications.compactMap(\.commit)
+                if !commits.isEmpty { publisher.post(.commits(commits)) }
             })
     }
 
@@ -136,12 +142,17 @@ package final class GraphQLService: Sendable {
     ) throws(ExecutionErrors) {
         let variables = try operation.coerce(request.variables)
         counters.count(\.subscriptions)
-        publisher.post(
-            .subscribe(.init(operation: operation, variables: variables, sink: sink)))
+        let subscription = Publisher.Request(
+            operation: operation, variables: variables, viewer: request.viewer, sink: sink)
+        if sequences.start(subscription) { return }
+        publisher.post(.subscribe(subscription))
     }
 
     /// Ends a subscription. What is on its way may still arrive.
-    package func unsubscribe(_ sink: any SubscriptionSink) { publisher.post(.unsubscribe(sink)) }
+    package func unsubscribe(_ sink: any SubscriptionSink) {
+        if sequences.stop(sink) { return }
+        publisher.post(.unsubscribe(sink))
+    }
 
     private func query(_ operation: PreparedOperation, _ request: GraphQLRequest) -> Outcome {
         let variables: CoercedVariables
@@ -153,7 +164,7 @@ package final class GraphQLService: Sendable {
         let snapshot = durable.snapshot
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: schemaService.executable)
+            schema: schemaService.executable, viewer: request.viewer)
         let bytes = execution.response(isOpen: true)
         return .executed(
             Response(
@@ -185,7 +196,9 @@ package final class GraphQLService: Sendable {
         let isTaken = writer.post(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: mutationID,
-                viewer: request.viewer, answer: answer))
+                viewer: request.viewer,
+                optimisticResponse: request.extensions["relay"]?["optimisticResponse"],
+                answer: answer))
         if !isTaken {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .limitExceeded)]))
