@@ -77,9 +77,10 @@ struct MutationRunner: Sendable {
         }
         let response = Response(
             open: execution.finish(isOpen: true), hasErrors: !execution.errors.isEmpty,
-            cursor: StreamCursor(
-                storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
-            mutationID: request.mutationID)
+            RelayNotes(
+                cursor: StreamCursor(
+                    storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
+                mutationID: request.mutationID))
         if let last = commits.indices.last { commits[last].commit.keep(answer: response.bytes) }
         return Run(timeMicroseconds: time, commits: commits, outcome: .executed(response))
     }

@@ -8,6 +8,8 @@ package struct SchemaService: Sendable {
     package let mutations: [String: any MutationHandler]
     /// By root field of the subscription type.
     package let subscriptions: [String: SubscriptionSource]
+    /// What all of it was made from.
+    private let source: ServiceSchema
 
     /// - Parameter symbols: the store's; names are added to it, so this is for the store's writer, or
     ///   for before there is one.
@@ -18,7 +20,14 @@ package struct SchemaService: Sendable {
             symbols: symbols)
         mutations = schema.mutations.mapValues { $0.makeHandler(symbols) }
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
+        source = schema
     }
+
+    /// What a store must keep beside its records.
+    var indexes: [IndexDefinition] { source.indexes }
+
+    /// The same for another store: a state of the past has numbers of its own for names.
+    func on(_ symbols: Symbols) -> SchemaService { SchemaService(source, symbols: symbols) }
 }
 
 /// Makes a resolver once the store's numbers for names are known.
