@@ -54,11 +54,12 @@ let package = Package(
 
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON"]),
+        room("RelayArtifacts", ["RelayJSON"]),
         room("EventLog", ["CZlib", "CCrypto"]),
         room(
             "RelayStore",
             ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
-        room("EventStore", ["EventLog", "RelayStore"]),
+        room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
@@ -79,6 +80,7 @@ let package = Package(
 
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
+        tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",

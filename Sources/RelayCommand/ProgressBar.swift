@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// How far long work is, on standard error, where a terminal is to show it; otherwise nothing.
@@ -10,7 +9,7 @@ final class ProgressBar: Sendable {
 
     private static let width = 30
     private let title: String
-    private let isShown = isatty(STDERR_FILENO) == 1
+    private let isShown = StandardStream.error.isTerminal
     private let state = Mutex(State())
 
     /// - Parameter title: what is being done, as in "Checking".
@@ -40,5 +39,5 @@ final class ProgressBar: Sendable {
         }
     }
 
-    private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    private func write(_ text: String) { StandardStream.error.write(text.utf8) }
 }

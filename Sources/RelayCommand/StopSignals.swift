@@ -1,11 +1,17 @@
 import Dispatch
-import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure that it cannot go on after.
 final class StopSignals {
     enum Reason: Sendable {
         case signal(String)
         case failure(String)
+        case done
     }
 
     private let stream: AsyncStream<Reason>
@@ -30,6 +36,11 @@ final class StopSignals {
     /// Something to be called, on any thread, when the command cannot go on.
     var fail: @Sendable (String) -> Void {
         { [continuation] message in continuation.yield(.failure(message)) }
+    }
+
+    /// Something to be called, on any thread, when there is nothing left to be done.
+    var end: @Sendable () -> Void {
+        { [continuation] in continuation.yield(.done) }
     }
 
     /// Waits for the first reason to stop.

@@ -13,11 +13,20 @@ struct Commit: Sendable {
     let changes: ChangeSet
 
     init(_ commit: MutationCommit, _ payload: MutationPayload) {
-        intent = commit.intent
-        response = commit.response
-        snapshot = commit.snapshot
-        changes = commit.changes
+        self.init(
+            intent: commit.intent, response: commit.response, payload: payload,
+            snapshot: commit.snapshot, changes: commit.changes)
+    }
+
+    init(
+        intent: MutationIntent, response: MutationResponse, payload: MutationPayload,
+        snapshot: Snapshot, changes: ChangeSet
+    ) {
+        self.intent = intent
+        self.response = response
         self.payload = payload
+        self.snapshot = snapshot
+        self.changes = changes
     }
 }
 

@@ -17,6 +17,7 @@ package final class GraphQLService: Sendable {
     private let recent: RecentCommits
     private let past: PastQueries
     private let identity: StoreIdentity
+    private let mutationRefusal: String?
     package let counters = ServiceCounters()
 
     package struct Limits: Sendable {
@@ -35,19 +36,21 @@ package final class GraphQLService: Sendable {
     ///   - journal: holds everything up to `snapshot`, which is all of it.
     ///   - storeID: names the store in cursors.
     ///   - persisted: the documents that requests may name instead of sending them.
+    ///   - mutationRefusal: why all mutations are refused, where they are.
     ///   - onDurable: hears of every durable state, in order; on the journal's thread.
     ///   - deliver: takes what subscriptions are told; what one of them is told, in order.
     ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
     package init(
         _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
         snapshot: Snapshot, inputs: EngineInputs, limits: Limits = .init(),
-        persisted: PersistedOperations = .init(),
+        persisted: PersistedOperations = .init(), mutationRefusal: String? = nil,
         logger: Logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() },
         onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
         deliver: @escaping @Sendable ([Delivery]) -> Void,
         settle: @escaping @Sendable () async -> Void = {}
     ) {
         self.schemaService = schemaService
+        self.mutationRefusal = mutationRefusal
         identity = StoreIdentity(
             storeID: storeID, epoch: journal.epoch, earliest: journal.earliestState)
         operations = OperationCache(
@@ -81,6 +84,20 @@ package final class GraphQLService: Sendable {
                 publisher.post(.commits(commits))
             })
     }
+
+    /// Moves on with commits that are durable without this service's doing, in log order: queries and
+    /// subscriptions see what follows from them. Only for a service that refuses mutations.
+    /// - Parameter head: the state after the last of them, which may have later events folded in that
+    ///   change no record.
+    func publish(_ commits: [Commit], head: Snapshot) {
+        durable.advance(to: head)
+        if commits.isEmpty { return }
+        counters.count(\.publications)
+        publisher.post(.commits(commits))
+    }
+
+    /// Commits, and changes of what is subscribed, that the publisher has not come to.
+    var unpublishedCount: Int { publisher.waitingCount }
 
     /// Everything durable, as of now.
     package var snapshot: Snapshot { durable.snapshot }
@@ -223,6 +240,9 @@ package final class GraphQLService: Sendable {
         _ operation: PreparedOperation, _ request: GraphQLRequest, _ relay: RelayExtensions,
         answer: @escaping @Sendable (Outcome) -> Void
     ) {
+        if let mutationRefusal {
+            return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
+        }
         let isTaken = writer.post(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: relay.mutationID,

@@ -47,6 +47,9 @@ final class Publisher: Sendable {
         }
     }
 
+    /// Messages that it has not come to.
+    var waitingCount: Int { queue.count }
+
     /// Subscriptions and groups of equal ones.
     var counts: (subscriptions: Int, groups: Int) { table.withLock { $0.counts } }
 
