@@ -58,7 +58,10 @@ let package = Package(
         room("EventLog", ["CZlib", "CCrypto"]),
         room(
             "RelayStore",
-            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+            [
+                "RelayArtifacts", "RelayJSON",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
         room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -67,7 +70,8 @@ let package = Package(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayJSON", "RelayStore", "WebSocketIO", logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO",
+                logging,
             ]),
         .executableTarget(
             name: "RelayCommand",
@@ -77,6 +81,9 @@ let package = Package(
                 "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
+        .executableTarget(
+            name: "TodoServer", dependencies: ["RelayServer", argumentParser],
+            swiftSettings: strict),
 
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
@@ -84,7 +91,10 @@ let package = Package(
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
-            ["RelayJSON", .product(name: "HashTreeCollections", package: "swift-collections")]),
+            [
+                "RelayArtifacts", "RelayJSON",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

@@ -14,6 +14,7 @@ package final class GraphQLService: Sendable {
     private let durable: DurableHead
     private let writer: MutationWriter
     private let publisher: Publisher
+    private let sequences: SequenceSubscriptions
     private let recent: RecentCommits
     private let past: PastQueries
     private let identity: StoreIdentity
@@ -74,14 +75,17 @@ package final class GraphQLService: Sendable {
                 deliver: counted, settle: settle,
                 goOn: { [weak publisher] request in publisher?.post(.subscribe(request)) }))
         self.publisher = publisher
+        sequences = SequenceSubscriptions(
+            schemaService, identity, durable: durable, deliver: counted)
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
-            publish: { [counters] commits in
+            publish: { [counters] publications in
                 counters.count(\.publications)
-                if let last = commits.last { onDurable(last.snapshot) }
-                publisher.post(.commits(commits))
+                if let last = publications.last { onDurable(last.snapshot) }
+                let commits = publications.compactMap(\.commit)
+                if !commits.isEmpty { publisher.post(.commits(commits)) }
             })
     }
 
@@ -186,15 +190,18 @@ package final class GraphQLService: Sendable {
         let relay = try extensions(of: request, operation)
         let variables = try operation.coerce(request.variables)
         counters.count(\.subscriptions)
-        publisher.post(
-            .subscribe(
-                SubscriptionRequest(
-                    operation: operation, variables: variables, request: request, sink: sink,
-                    start: relay.resume.map { .resume($0) } ?? .now)))
+        let subscription = SubscriptionRequest(
+            operation: operation, variables: variables, request: request, sink: sink,
+            start: relay.resume.map { .resume($0) } ?? .now)
+        if sequences.start(subscription) { return }
+        publisher.post(.subscribe(subscription))
     }
 
     /// Ends a subscription. What is on its way may still arrive.
-    package func unsubscribe(_ sink: any SubscriptionSink) { publisher.post(.unsubscribe(sink)) }
+    package func unsubscribe(_ sink: any SubscriptionSink) {
+        if sequences.stop(sink) { return }
+        publisher.post(.unsubscribe(sink))
+    }
 
     private func query(
         _ operation: PreparedOperation, _ request: GraphQLRequest, on snapshot: Snapshot,
@@ -203,7 +210,7 @@ package final class GraphQLService: Sendable {
         let variables = try operation.coerce(request.variables)
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: schemaService.executable)
+            schema: schemaService.executable, viewer: request.viewer)
         let bytes = execution.response(isOpen: true)
         return .executed(
             Response(
@@ -246,7 +253,9 @@ package final class GraphQLService: Sendable {
         let isTaken = writer.post(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: relay.mutationID,
-                viewer: request.viewer, answer: answer))
+                viewer: request.viewer,
+                optimisticResponse: relay.optimisticResponse.map(JSONValue.object),
+                answer: answer))
         if !isTaken {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .limitExceeded)]))

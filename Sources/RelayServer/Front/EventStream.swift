@@ -84,6 +84,7 @@ final class EventStream: SubscriptionSink {
         case .hold, .nothing: break
         case .end(let error): fail([error])
         case .fail(let errors): fail(errors.map(\.json))
+        case .complete: complete()
         }
     }
 

@@ -265,6 +265,12 @@ final class GraphQLSocket: WebSocketHandler {
         }
     }
 
+    /// Ends a stream that has nothing more to come.
+    func complete(_ stream: OperationSink) {
+        state.withLock { $0.streams[stream.operation] = nil }
+        perform { $0.complete(stream.operation) }
+    }
+
     private func fail(_ operation: ServerConnection.Operation, _ errors: [ExecutionError]) {
         let action = state.withLock { state in
             state.streams[operation] = nil

@@ -42,6 +42,7 @@ final class OperationSink: SubscriptionSink {
         case .hold: connection.awaitDrained()
         case .end(let error): socket.end(self, [error])
         case .fail(let errors): socket.end(self, errors.map(\.json))
+        case .complete: socket.complete(self)
         case .nothing: break
         }
     }

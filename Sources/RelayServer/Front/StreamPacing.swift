@@ -13,6 +13,7 @@ struct StreamPacing: Sendable {
         /// The stream ends with this error.
         case end(JSONValue)
         case fail([ExecutionError])
+        case complete
         case nothing
     }
 
@@ -43,6 +44,8 @@ struct StreamPacing: Sendable {
             return .nothing
         case .failed(let errors):
             return .fail(errors)
+        case .completed:
+            return .complete
         }
     }
 

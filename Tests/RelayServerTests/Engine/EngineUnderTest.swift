@@ -161,7 +161,7 @@ private final class Inbox: Sendable {
                 case .next(let response), .latest(let response):
                     value = (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
                 case .failed(let errors): value = ["errors": .array(errors.map(\.json))]
-                case .caughtUp: continue
+                case .caughtUp, .completed: continue
                 }
                 results[ObjectIdentifier(delivery.sink), default: []].append(value)
             }

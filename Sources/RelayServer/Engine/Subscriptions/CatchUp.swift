@@ -197,7 +197,8 @@ private struct Pass {
         let operation = try operations.operation(for: request.request, storedRecords: 0)
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(
-            operation: ObjectIdentifier(operation), variables: variables)
+            operation: ObjectIdentifier(operation), variables: variables,
+            viewer: service.looksAtViewer ? request.request.viewer : nil)
         if groups[key] == nil {
             let plan = operation.plan(for: variables)
             guard let events = service.events(of: plan) else { return }
@@ -221,14 +222,15 @@ private struct Pass {
     ) -> [Delivery] {
         guard let handler = service.mutations[intent.field] else { return [] }
         var deliveries: [Delivery] = []
-        for group in groups.values {
+        for (key, group) in groups {
             let members = group.members.filter { $0.sequence < snapshot.sequence }
             guard !members.isEmpty, group.events.mutations.contains(intent.field),
                 group.events.matches(group.arguments, intent, response, in: snapshot)
             else { continue }
             let payload = handler.payload(for: intent, response: response, in: snapshot)
             var execution = Execution(
-                group.plan, variables: group.variables, on: snapshot, schema: service.executable)
+                group.plan, variables: group.variables, on: snapshot, schema: service.executable,
+                viewer: key.viewer)
             let bytes = execution.response(source: .payload(payload), isOpen: true)
             let result = Response(
                 open: bytes, hasErrors: !execution.errors.isEmpty,

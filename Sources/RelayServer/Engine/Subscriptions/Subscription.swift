@@ -32,6 +32,8 @@ package struct Delivery: Sendable {
         case caughtUp
         /// The subscription ends with errors, and nothing follows.
         case failed([ExecutionError])
+        /// The subscription ends; there is nothing more to come.
+        case completed
     }
 
     package let sink: any SubscriptionSink
@@ -74,6 +76,8 @@ final class SubscriptionGroup {
     struct Key: Hashable {
         let operation: ObjectIdentifier
         let variables: CoercedVariables
+        /// Nil where nothing depends on who asks.
+        let viewer: String?
     }
 
     /// What makes the group execute.

@@ -127,7 +127,7 @@ struct SubscriptionTable {
         executions.run += 1
         var execution = Execution(
             group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
-            recordsDependencies: source == nil)
+            viewer: group.key.viewer, recordsDependencies: source == nil)
         let bytes = execution.response(source: source, isOpen: true)
         let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
         return (result, execution.dependencies)
@@ -206,7 +206,8 @@ struct SubscriptionTable {
         for request: SubscriptionRequest
     ) throws(ExecutionError) -> SubscriptionGroup {
         let key = SubscriptionGroup.Key(
-            operation: ObjectIdentifier(request.operation), variables: request.variables)
+            operation: ObjectIdentifier(request.operation), variables: request.variables,
+            viewer: service.looksAtViewer ? request.request.viewer : nil)
         if let id = groupIDs[key], let known = groups[id] { return known }
         let plan = request.operation.plan(for: request.variables)
         lastGroupID += 1
