@@ -120,6 +120,7 @@ struct Serve: AsyncParsableCommand {
         configuration.origins = origins
         configuration.persisted = persisted
         try limits.apply(to: &configuration, settings)
+        configuration.echoes = try settings.flag("ws-echo")
         return configuration
     }
 

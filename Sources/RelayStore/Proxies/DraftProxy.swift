@@ -22,11 +22,15 @@ package final class DraftProxy: RecordSourceProxy {
     /// Invalidation is for confirmed state: optimistic updaters must not do it, so theirs is passed over.
     private let isOptimistic: Bool
     private let rootID: DataID
+    private let makeID: (_ typeName: String) -> DataID
 
+    /// - Parameter makeID: gives the ids of new records that the updater does not name.
     package init(
         _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool = false,
-        rootID: DataID = .rootID
+        rootID: DataID = .rootID,
+        makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() }
     ) {
+        self.makeID = makeID
         self.draft = draft
         self.connections = connections
         self.isOptimistic = isOptimistic
@@ -38,6 +42,10 @@ package final class DraftProxy: RecordSourceProxy {
             draft.write(dataID, type: typeName, fields: [])
         }
         return proxy(dataID)
+    }
+
+    package func create(typeName: String) -> any RecordProxy {
+        create(dataID: makeID(typeName), typeName: typeName)
     }
 
     package func delete(dataID: DataID) {
