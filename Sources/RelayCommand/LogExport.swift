@@ -1,8 +1,13 @@
 import ArgumentParser
 import EventStore
-import Foundation
 import RelayJSON
 import RelayStore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `relay log export`: a log as lines of JSON.
 struct LogExport: HistoryTool {
@@ -30,12 +35,9 @@ struct LogExport: HistoryTool {
         guard let extent = history.extent else { return }
         let last = try at.map(history.sequence) ?? extent.upperBound
         if records { return try history.snapshot(at: last).printRecords(to: output) }
-        let progress = ProgressBar("Exporting \(log.directory)")
-        defer { progress.clear() }
         let events = try history.events(in: extent.lowerBound...last)
         while let event = try events.next() {
             try output.write(ExportedEvent(event).json.text)
-            progress.show(event.sequence - extent.lowerBound, of: last - extent.lowerBound)
         }
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
 import RelayJSON
 import RelayStore
 
@@ -47,9 +46,9 @@ struct LogShow: HistoryTool {
     private func hexDump(_ bytes: [UInt8]) -> [String] {
         stride(from: 0, to: bytes.count, by: 16).map { start in
             let row = bytes[start..<min(start + 16, bytes.count)]
-            let values = row.map { String(format: "%02x", $0) }.joined(separator: " ")
+            let values = row.map { inHex($0, digits: 2) }.joined(separator: " ")
             let text = row.map { 0x20..<0x7F ~= $0 ? String(UnicodeScalar($0)) : "." }.joined()
-            return String(format: "%08x", start) + "  " + values.padded(to: 49) + text
+            return inHex(start, digits: 8) + "  " + values.padded(to: 49) + text
         }
     }
 }
@@ -57,48 +56,25 @@ struct LogShow: HistoryTool {
 /// Everything that is known of an event.
 private struct EventDescription {
     private let summary: EventSummary
-    private let event: Event
     private let changes: [FieldDifference]
     private let frame: FrameInfo?
-    /// What the mutation asked for; also of the event that ends one.
-    private let intent: MutationIntent?
 
     init(_ sequence: UInt64, in history: History) throws {
         guard let summary = try history.summaries(in: sequence...sequence).next() else {
             throw CommandFailure("Event \(sequence) is no longer in \(history.directory).")
         }
         self.summary = summary
-        event = try history.event(sequence)
         changes = try history.differences(from: sequence - 1, to: sequence)
         frame = try EventLogReader(history.directory).frame(containing: sequence)
-        intent = try Self.intent(of: event, in: history)
-    }
-
-    private static func intent(of event: Event, in history: History) throws -> MutationIntent? {
-        if case .mutation(let intent) = event.body { return intent }
-        guard let mutation = mutation(endedBy: event), history.extent?.contains(mutation) == true,
-            case .mutation(let intent) = try history.event(mutation).body
-        else { return nil }
-        return intent
-    }
-
-    private static func mutation(endedBy event: Event) -> UInt64? {
-        switch event.body {
-        case .response(let response): response.mutation
-        case .revocation(let revocation): revocation.mutation
-        default: nil
-        }
     }
 
     var json: JSONValue {
         var object = summary.json.object ?? [:]
         object["viewer"] = JSONValue(summary.viewer)
-        object["mutation"] = JSONValue(Self.mutation(endedBy: event))
-        object["field"] = JSONValue(intent?.field)
-        object["arguments"] = intent?.arguments ?? .null
-        if case .revocation(let revocation) = event.body {
-            object["reason"] = .string(revocation.reason)
-        }
+        object["mutation"] = JSONValue(summary.ends)
+        object["field"] = JSONValue(summary.intent?.field)
+        object["arguments"] = summary.intent?.arguments ?? .null
+        if let reason = summary.reason { object["reason"] = .string(reason) }
         object["changes"] = .array(changes.map(\.json))
         object["frame"] = frame.map(\.json) ?? .null
         return .object(object)
@@ -113,12 +89,12 @@ private struct EventDescription {
         add("time", RFC3339.text(microseconds: summary.timeMicroseconds))
         add("kind", summary.kind)
         add("operation", summary.operation)
-        add("mutation", Self.mutation(endedBy: event).map { "event \($0)" })
+        add("mutation", summary.ends.map { "event \($0)" })
         add("mutation id", summary.mutationID?.description)
         add("viewer", summary.viewer)
-        add("field", intent?.field)
-        add("arguments", intent?.arguments.text)
-        if case .revocation(let revocation) = event.body { add("reason", revocation.reason) }
+        add("field", summary.intent?.field)
+        add("arguments", summary.intent?.arguments.text)
+        add("reason", summary.reason)
         for (index, change) in changes.enumerated() {
             lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line)
         }
@@ -136,7 +112,7 @@ private struct EventDescription {
 }
 
 extension FrameInfo {
-    fileprivate var checksumText: String { String(format: "%08x", checksum) }
+    fileprivate var checksumText: String { inHex(checksum, digits: 8) }
 
     fileprivate var json: JSONValue {
         [
@@ -148,4 +124,10 @@ extension FrameInfo {
             "chain": .string("\(chain)"),
         ]
     }
+}
+
+/// A number in base 16, filled up with zeros.
+private func inHex(_ number: some BinaryInteger, digits: Int) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
 }

@@ -1,9 +1,14 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
 import RelayJSON
 import RelayStore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `relay log stats`: a log in figures.
 struct LogStats: HistoryTool {
@@ -47,7 +52,7 @@ private struct LogStatistics {
     private mutating func count() throws {
         guard let extent = history.extent else { return }
         let progress = ProgressBar("Counting")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         let summaries = try history.summaries(in: extent)
         while let event = try summaries.next() {
             kinds[event.kind, default: 0] += 1

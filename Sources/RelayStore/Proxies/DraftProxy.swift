@@ -24,19 +24,26 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     private let rootID: DataID
     /// Of the operation whose updater this is for.
     private let plan: NormalizationPlan?
+    private let makeID: (_ typeName: String) -> DataID
 
+    /// - Parameter makeID: gives the ids of new records that the updater does not name.
     package convenience init(
         _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool = false,
-        rootID: DataID = .rootID
+        rootID: DataID = .rootID,
+        makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() }
     ) {
         self.init(
-            draft, connections: connections, isOptimistic: isOptimistic, rootID: rootID, plan: nil)
+            draft, connections: connections, isOptimistic: isOptimistic, rootID: rootID,
+            makeID: makeID, plan: nil)
     }
 
     init(
         _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool,
-        rootID: DataID, plan: NormalizationPlan?
+        rootID: DataID,
+        makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() },
+        plan: NormalizationPlan?
     ) {
+        self.makeID = makeID
         self.draft = draft
         self.connections = connections
         self.isOptimistic = isOptimistic
@@ -49,6 +56,10 @@ package final class DraftProxy: RecordSourceSelectorProxy {
             draft.write(dataID, type: typeName, fields: [])
         }
         return proxy(dataID)
+    }
+
+    package func create(typeName: String) -> any RecordProxy {
+        create(dataID: makeID(typeName), typeName: typeName)
     }
 
     package func delete(dataID: DataID) {

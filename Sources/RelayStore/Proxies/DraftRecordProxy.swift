@@ -164,6 +164,8 @@ extension JSONValue {
         case let value as any RawRepresentable:
             guard let raw = JSONValue(plain: value.rawValue) else { return nil }
             self = raw
+        // By its name, because the server does without Foundation.
+        case let value where "\(type(of: value))" == "NSNull": self = .null
         default: return nil
         }
     }
