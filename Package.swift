@@ -28,17 +28,49 @@ let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
+func openCombine(_ product: String) -> Target.Dependency {
+    .product(name: product, package: "OpenCombine", condition: .when(platforms: [.linux]))
+}
+
+// On Apple's systems the real Combine is there, and a target of that name must not be.
+#if os(Linux)
+    let relayTargets = ["Relay", "Combine"]
+    let combine: [Target] = [
+        room(
+            "Combine",
+            ["OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation"].map(openCombine))
+    ]
+    let combineTests: [Target.Dependency] = ["Combine"]
+#else
+    let relayTargets = ["Relay"]
+    let combine: [Target] = []
+    let combineTests: [Target.Dependency] = []
+#endif
+
+// Only script/fuzz asks for it: libFuzzer has to be linked, which wants flags that a package people depend on
+// may not have, and a linker that knows its sections.
+let fuzz: [Target] =
+    Context.environment["RELAY_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "GraphQLFuzz", dependencies: ["GraphQLLanguage", "RelayServer", "RelayStore"],
+            swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
+    ]
+
 let package = Package(
     name: "relay-swift",
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
+        .library(name: "Relay", targets: relayTargets),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         // C libraries, each imported by exactly one room.
@@ -63,9 +95,11 @@ let package = Package(
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
+        room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
+        room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
         room(
             "RelayServer",
             [
@@ -88,6 +122,7 @@ let package = Package(
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
+        tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
@@ -105,6 +140,12 @@ let package = Package(
                 "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayArtifacts",
                 "RelayJSON", "RelayStore", "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
+        tests(
+            of: "Relay",
+            [
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayStore",
+                openCombine("OpenCombine"),
+            ] + combineTests),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
-    ]
+    ] + combine + fuzz
 )

@@ -5,6 +5,8 @@ import RelayJSON
 import RelayServer
 import RelayStore
 
+import struct ArgumentParser.Argument
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -53,7 +55,8 @@ struct LogImport: LogTool {
     private func genesis(of bytes: [UInt8], schema path: String) throws -> NewEvent {
         let text = String(decoding: try readFile(path, "schema"), as: UTF8.self)
         let time = WallClock.microseconds()
-        let seed = try SeedFile.read(bytes, for: ServiceSchema(reading: text), timeMicroseconds: time)
+        let seed = try SeedFile.read(
+            bytes, for: ServiceSchema(reading: text), timeMicroseconds: time)
         for warning in seed.warnings { complain("Warning: \(warning)") }
         return NewEvent(
             timeMicroseconds: time, body: .genesis(schema: text, seed: seed.writes))
@@ -85,7 +88,7 @@ struct LogImport: LogTool {
         let writer = try EventLogWriter.open(log.directory)
         defer { writer.close() }
         let progress = ProgressBar("Importing into \(log.directory)")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var batch = EventBatch()
         for (index, event) in events.enumerated() {
             batch.append(

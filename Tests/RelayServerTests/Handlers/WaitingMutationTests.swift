@@ -13,19 +13,23 @@ struct WaitingMutationTests {
 
     init() async throws {
         var handlers = HandlerSchema.handlers()
-        handlers.mutation("fetchItem", waitingFor: { [upstream] variables, _, _ in
-            let text = try await upstream.answer()
-            return { records, variables, _ in
-                let item = records.create(typeName: "Item")
-                item["text"] = text
-                item["done"] = false
-                let list = variables.input?["listId"]?.stringValue.flatMap { records[DataID($0)] }
-                list?.connection("items")?.insert(item, edgeType: "ItemEdge", at: .end)
-                return item.dataID
-            }
-        })
+        handlers.mutation(
+            "fetchItem",
+            waitingFor: { [upstream] variables, _, _ in
+                let text = try await upstream.answer()
+                return { records, variables, _ in
+                    let item = records.create(typeName: "Item")
+                    item["text"] = text
+                    item["done"] = false
+                    let list = variables.input?["listId"]?.stringValue.flatMap {
+                        records[DataID($0)]
+                    }
+                    list?.connection("items")?.insert(item, edgeType: "ItemEdge", at: .end)
+                    return item.dataID
+                }
+            })
         engine = try await EngineUnderTest(
-            journal: journal, schema: ServiceSchema(HandlerSchema.base, handlers: handlers),
+            journal: journal, sdl: HandlerSchema.base, handlers: handlers,
             seed: HandlerSchema.seed)
     }
 
@@ -51,7 +55,8 @@ struct WaitingMutationTests {
     }
 
     @Test func otherMutationsGoOnWhileOneWaitsAndItWritesOnTheNewestState() async throws {
-        async let answer = engine.run(Self.fetch, optimisticResponse: Self.expected)
+        async let answer = engine.run(
+            Self.fetch, relay: ["optimisticResponse": Self.expected])
         try await upstream.isAsked()
         // The intent is durable, with what the client expects, and nobody sees it confirmed.
         let pending = try #require(engine.service.snapshot.pending.first)
