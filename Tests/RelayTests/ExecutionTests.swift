@@ -1,0 +1,6 @@
+import Testing
+
+@testable import Relay
+
+@Suite struct ExecutionTests {
+}
