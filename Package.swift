@@ -83,7 +83,7 @@ let package = Package(
                 "RelayArtifacts", "RelayJSON",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
-        room("EventStore", ["EventLog", "RelayStore"]),
+        room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
@@ -93,7 +93,8 @@ let package = Package(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayJSON", "RelayStore", "WebSocketIO", logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO",
+                logging,
             ]),
         .executableTarget(
             name: "RelayCommand",
@@ -102,6 +103,9 @@ let package = Package(
                 "GraphQLTransportWS",
                 "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "TodoServer", dependencies: ["RelayServer", argumentParser],
             swiftSettings: strict),
 
         tests(of: "RelayJSON"),

@@ -61,7 +61,7 @@ struct BenchAppend: AsyncParsableCommand {
         benchmark.batchSize = batch
         benchmark.seconds = seconds
         let progress = ProgressBar("Appending")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var results: [AppendBenchmark.Result] = []
         let directory = try TemporaryLog(in: data)
         let stop = StopFlag()
@@ -70,7 +70,7 @@ struct BenchAppend: AsyncParsableCommand {
             results.append(try await measure(benchmark, in: directory))
         }
         guard !stop.isSet else { throw CommandFailure("Stopped before the end of all runs.") }
-        progress.clear()
+        ProgressBar.clear()
         let taken: JSONObject = [
             "bytes": .int(Int64(bytes)), "batch": .int(Int64(batch)), "seconds": .double(seconds),
             "runs": .int(Int64(runs)),
@@ -88,11 +88,6 @@ struct BenchAppend: AsyncParsableCommand {
     ) async throws -> AppendBenchmark.Result {
         defer { directory.empty() }
         return try await onThreadOfItsOwn { try benchmark.run(in: directory.path) }
-    }
-
-    private func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import RelayJSON
 
 /// `relay connect`: a prompt at a server.
@@ -34,7 +33,7 @@ struct Connect: AsyncParsableCommand {
     /// Runs what is typed, until the input ends; true when a result had errors.
     private func session(_ client: GraphQLClient, _ prompt: Prompt) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            for await line in prompt.lines() {
+            for await line in inputLines() {
                 if line.allSatisfy(\.isWhitespace) {
                     prompt.show()
                     continue
@@ -81,15 +80,5 @@ private struct Prompt: Sendable {
     /// Writes a result; a prompt that stands there is written anew below it.
     func write(_ line: String) {
         printAtOnce(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n")
-    }
-
-    /// What is typed, line by line, to its end. Read on a thread of its own, because reading blocks.
-    func lines() -> AsyncStream<String> {
-        AsyncStream { continuation in
-            DispatchQueue(label: "standard input").async {
-                while let line = readLine() { continuation.yield(line) }
-                continuation.finish()
-            }
-        }
     }
 }

@@ -22,7 +22,21 @@ struct EventSelection: ParsableArguments {
     @Option(help: ArgumentHelp("That write this record.", valueName: "id"))
     var record: String?
 
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            """
+            That fulfil this condition, such as 'variables.input.text contains "corn"'; \
+            docs/replay.md says what there is.
+            """, valueName: "expression"))
+    var condition: String?
+
     func validate() throws {
+        do throws(EventTextError) {
+            _ = try condition.map(parse)
+        } catch {
+            throw ValidationError("--where cannot be read. \(error)")
+        }
         let known = EventKind.allCases.map(\.name)
         for name in kind where !known.contains(name) {
             throw ValidationError(
@@ -30,10 +44,19 @@ struct EventSelection: ParsableArguments {
         }
     }
 
-    func contains(_ summary: EventSummary) -> Bool {
-        (kind.isEmpty || kind.contains(summary.kind))
-            && (operation == nil || operation == summary.operation)
-            && record.map(summary.records.contains) ?? true
+    private func parse(_ text: String) throws(EventTextError) -> EventCondition {
+        try EventCondition(parsing: text, now: WallClock.microseconds())
+    }
+
+    /// Says of each event whether it is looked at.
+    func makeFilter() throws -> (EventSummary) -> Bool {
+        let condition = try condition.map(parse)
+        return { event in
+            (kind.isEmpty || kind.contains(event.kind))
+                && (operation == nil || operation == event.operation)
+                && record.map(event.records.contains) ?? true
+                && condition?.holds(for: event) ?? true
+        }
     }
 
     /// The events between `--since` and `--until`; nil when there are none.

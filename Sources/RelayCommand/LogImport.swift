@@ -1,4 +1,5 @@
 import ArgumentParser
+import struct ArgumentParser.Argument
 import EventLog
 import EventStore
 import RelayJSON
@@ -32,7 +33,7 @@ struct LogImport: LogTool {
     var schema: String?
 
     func run(printingTo output: LineOutput) async throws {
-        try checkDirectory()
+        try checkIsNew(log.directory, "an import makes a new log")
         let bytes = try readFile(file ?? "/dev/stdin", "import")
         let events = try schema.map { try [genesis(of: bytes, schema: $0)] } ?? read(bytes)
         guard !events.isEmpty else { throw CommandFailure("There is nothing to import.") }
@@ -49,19 +50,11 @@ struct LogImport: LogTool {
                 : "\(log.directory) has \(sequence.of("event")) and \(records.of("record")).")
     }
 
-    private func checkDirectory() throws {
-        let contents = try? FileManager.default.contentsOfDirectory(atPath: log.directory)
-        guard contents?.isEmpty ?? true else {
-            throw CommandFailure(
-                "\(log.directory) is not empty: an import makes a new log. Nothing was changed.")
-        }
-    }
-
     /// One event with all records.
     private func genesis(of bytes: [UInt8], schema path: String) throws -> NewEvent {
         let text = String(decoding: try readFile(path, "schema"), as: UTF8.self)
         let time = WallClock.microseconds()
-        let seed = try SeedFile.read(bytes, for: ServiceSchema(text), timeMicroseconds: time)
+        let seed = try SeedFile.read(bytes, for: ServiceSchema(reading: text), timeMicroseconds: time)
         for warning in seed.warnings { complain("Warning: \(warning)") }
         return NewEvent(
             timeMicroseconds: time, body: .genesis(schema: text, seed: seed.writes))
@@ -93,7 +86,7 @@ struct LogImport: LogTool {
         let writer = try EventLogWriter.open(log.directory)
         defer { writer.close() }
         let progress = ProgressBar("Importing into \(log.directory)")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var batch = EventBatch()
         for (index, event) in events.enumerated() {
             batch.append(

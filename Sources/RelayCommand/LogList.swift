@@ -22,9 +22,22 @@ struct LogList: HistoryTool {
     @Flag(name: .shortAndLong, help: "Go on with events as they are appended, until Ctrl-C.")
     var follow = false
 
+    @Option(
+        name: [.customShort("T"), .long],
+        help: ArgumentHelp(
+            """
+            Print this for each event: '{sequence:8} {operation} {variables.input.id}'. Fields are \
+            those of --where.
+            """, valueName: "text"))
+    var template: String?
+
     @OptionGroup(title: "Selection") var selection: EventSelection
 
     func validate() throws {
+        if template != nil, log.json {
+            throw ValidationError("--template and --json exclude each other.")
+        }
+        _ = try makeForm()
         if let number, number < 1 { throw ValidationError("--number must be at least 1.") }
         if follow, reversed { throw ValidationError("--follow and --reversed exclude each other.") }
         if follow, selection.until != nil {
@@ -33,7 +46,8 @@ struct LogList: HistoryTool {
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
-        let printer = SummaryPrinter(output, selection, json: log.json, limit: number)
+        let printer = SummaryPrinter(
+            output, filter: try selection.makeFilter(), form: try makeForm(), limit: number)
         if let range = try selection.range(in: history) {
             let next: () throws -> EventSummary? =
                 try reversed
@@ -43,27 +57,54 @@ struct LogList: HistoryTool {
         }
         if follow { try await printer.follow(history) }
     }
+
+    private func makeForm() throws -> SummaryForm {
+        guard let template else { return log.json ? .json : .columns }
+        do throws(EventTextError) {
+            return .template(try EventTemplate(parsing: template))
+        } catch {
+            throw ValidationError("--template cannot be read. \(error)")
+        }
+    }
+}
+
+/// How an event is printed in a list.
+enum SummaryForm {
+    case columns
+    case json
+    case template(EventTemplate)
+
+    func text(of event: EventSummary) -> String {
+        switch self {
+        case .columns: event.line
+        case .json: event.json.text
+        case .template(let template): template.text(for: event)
+        }
+    }
 }
 
 /// Prints those events that are asked for, and no more than are asked for.
 final class SummaryPrinter {
     private let output: LineOutput
-    private let selection: EventSelection
-    private let json: Bool
+    private let filter: (EventSummary) -> Bool
+    private let form: SummaryForm
     private var left: Int
 
-    init(_ output: LineOutput, _ selection: EventSelection, json: Bool, limit: Int? = nil) {
+    init(
+        _ output: LineOutput, filter: @escaping (EventSummary) -> Bool, form: SummaryForm,
+        limit: Int? = nil
+    ) {
         self.output = output
-        self.selection = selection
-        self.json = json
+        self.filter = filter
+        self.form = form
         left = limit ?? .max
     }
 
     var isDone: Bool { left == 0 }
 
-    func print(_ summary: EventSummary) throws {
-        guard selection.contains(summary) else { return }
-        try output.write(json ? summary.json.text : summary.line)
+    func print(_ event: EventSummary) throws {
+        guard filter(event) else { return }
+        try output.write(form.text(of: event))
         left -= 1
     }
 

@@ -56,48 +56,25 @@ struct LogShow: HistoryTool {
 /// Everything that is known of an event.
 private struct EventDescription {
     private let summary: EventSummary
-    private let event: Event
     private let changes: [FieldDifference]
     private let frame: FrameInfo?
-    /// What the mutation asked for; also of the event that ends one.
-    private let intent: MutationIntent?
 
     init(_ sequence: UInt64, in history: History) throws {
         guard let summary = try history.summaries(in: sequence...sequence).next() else {
             throw CommandFailure("Event \(sequence) is no longer in \(history.directory).")
         }
         self.summary = summary
-        event = try history.event(sequence)
         changes = try history.differences(from: sequence - 1, to: sequence)
         frame = try EventLogReader(history.directory).frame(containing: sequence)
-        intent = try Self.intent(of: event, in: history)
-    }
-
-    private static func intent(of event: Event, in history: History) throws -> MutationIntent? {
-        if case .mutation(let intent) = event.body { return intent }
-        guard let mutation = mutation(endedBy: event), history.extent?.contains(mutation) == true,
-            case .mutation(let intent) = try history.event(mutation).body
-        else { return nil }
-        return intent
-    }
-
-    private static func mutation(endedBy event: Event) -> UInt64? {
-        switch event.body {
-        case .response(let response): response.mutation
-        case .revocation(let revocation): revocation.mutation
-        default: nil
-        }
     }
 
     var json: JSONValue {
         var object = summary.json.object ?? [:]
         object["viewer"] = JSONValue(summary.viewer)
-        object["mutation"] = JSONValue(Self.mutation(endedBy: event))
-        object["field"] = JSONValue(intent?.field)
-        object["arguments"] = intent?.arguments ?? .null
-        if case .revocation(let revocation) = event.body {
-            object["reason"] = .string(revocation.reason)
-        }
+        object["mutation"] = JSONValue(summary.ends)
+        object["field"] = JSONValue(summary.intent?.field)
+        object["arguments"] = summary.intent?.arguments ?? .null
+        if let reason = summary.reason { object["reason"] = .string(reason) }
         object["changes"] = .array(changes.map(\.json))
         object["frame"] = frame.map(\.json) ?? .null
         return .object(object)
@@ -112,12 +89,12 @@ private struct EventDescription {
         add("time", RFC3339.text(microseconds: summary.timeMicroseconds))
         add("kind", summary.kind)
         add("operation", summary.operation)
-        add("mutation", Self.mutation(endedBy: event).map { "event \($0)" })
+        add("mutation", summary.ends.map { "event \($0)" })
         add("mutation id", summary.mutationID?.description)
         add("viewer", summary.viewer)
-        add("field", intent?.field)
-        add("arguments", intent?.arguments.text)
-        if case .revocation(let revocation) = event.body { add("reason", revocation.reason) }
+        add("field", summary.intent?.field)
+        add("arguments", summary.intent?.arguments.text)
+        add("reason", summary.reason)
         for (index, change) in changes.enumerated() {
             lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line)
         }

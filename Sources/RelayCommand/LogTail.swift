@@ -23,12 +23,14 @@ struct LogTail: HistoryTool {
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
-        let printer = SummaryPrinter(output, selection, json: log.json)
+        let filter = try selection.makeFilter()
+        let printer = SummaryPrinter(
+            output, filter: filter, form: log.json ? .json : .columns)
         if let range = try selection.range(in: history) {
             let summaries = ReversedSummaries(history, in: range)
             var newest: [EventSummary] = []
             while newest.count < number, let summary = try summaries.next() {
-                if selection.contains(summary) { newest.append(summary) }
+                if filter(summary) { newest.append(summary) }
             }
             for summary in newest.reversed() { try printer.print(summary) }
         }

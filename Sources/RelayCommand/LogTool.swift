@@ -2,10 +2,16 @@ import ArgumentParser
 import EventLog
 import EventStore
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// A command on a log's directory.
 ///
-/// Its output is handed over whatever happens, a reader that leaves ends it quietly, and damage of the
-/// log that it meets is told by exit code 2.
+/// Its output is handed over whatever happens, a reader that leaves and Ctrl-C end it quietly, and damage
+/// of the log that it meets is told by exit code 2.
 protocol LogTool: AsyncParsableCommand {
     func run(printingTo output: LineOutput) async throws
 }
@@ -13,6 +19,8 @@ protocol LogTool: AsyncParsableCommand {
 extension LogTool {
     func run() async throws {
         let output = LineOutput()
+        Interruption.arm()
+        defer { ProgressBar.clear() }
         do {
             do {
                 try await run(printingTo: output)
@@ -42,7 +50,9 @@ protocol HistoryTool: LogTool {
 
 extension HistoryTool {
     func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+        var history = try History(log.directory)
+        let progress = ProgressBar("Reading \(log.directory)")
+        history.watch = { progress.show($0, of: $1) }
         if let damage = history.damage {
             complain("Error: Only events up to \(history.last) can be read: \(damage).")
         }
@@ -63,6 +73,14 @@ struct LogArguments: ParsableArguments {
 
     @Flag(help: "Print JSON, one object a line.")
     var json = false
+}
+
+/// Checks that a directory is missing or empty, for a command that makes a log there.
+func checkIsNew(_ directory: String, _ reason: String) throws {
+    let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
+    guard contents?.isEmpty ?? true else {
+        throw CommandFailure("\(directory) is not empty: \(reason). Nothing was changed.")
+    }
 }
 
 /// Whether an error says that bytes of a log are not what was written.

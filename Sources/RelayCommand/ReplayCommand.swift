@@ -1,4 +1,5 @@
 import ArgumentParser
+import struct ArgumentParser.Argument
 import EventStore
 import RelayJSON
 import RelayServer
@@ -13,6 +14,7 @@ struct ReplayCommand: HistoryTool {
             relay replay <dir> [state [<record[.field]>]] [--at <point>]
             relay replay <dir> --query <document> [--at <point>]
             relay replay <dir> --step [--query <document>] [--at <point>]
+            relay replay <dir> --serve [--speed <n> | --step] [--at <point>] [--port <port>]
             relay replay <dir> --check
             """,
         discussion: """
@@ -60,7 +62,15 @@ struct ReplayCommand: HistoryTool {
             """)
     var check = false
 
+    @OptionGroup(title: "Serving") var serving: ServingOptions
+
     func validate() throws {
+        if serving.serve, aspect != nil || check || query != nil {
+            throw ValidationError("--serve excludes \"state\", --query and --check.")
+        }
+        if serving.serve, step, serving.speed != nil {
+            throw ValidationError("--speed and --step exclude each other.")
+        }
         if aspect != nil, query != nil || step {
             throw ValidationError("\"state\" excludes --query and --step.")
         }
@@ -74,6 +84,12 @@ struct ReplayCommand: HistoryTool {
 
     func run(on history: History, printingTo output: LineOutput) async throws {
         if check { return try checkpoints(of: history, output) }
+        if serving.serve {
+            let start = try at.map(history.sequence) ?? max(1, history.first)
+            let form: SummaryForm = log.json ? .json : .columns
+            return try await ServedReplay(serving, isStepped: step, form: form)
+                .run(history, from: start)
+        }
         let request = try makeRequest()
         if step {
             let start = try at.map(history.sequence) ?? history.first - 1

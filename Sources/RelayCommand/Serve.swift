@@ -84,6 +84,7 @@ struct Serve: AsyncParsableCommand {
         switch reason {
         case .signal(let name): logger.info("Stopping on \(name).")
         case .failure(let message): logger.critical("Stopping: \(message)")
+        case .done: break
         }
         await server.stop()
         logger.info("Stopped.")

@@ -11,11 +11,11 @@ final class StopSignals {
     enum Reason: Sendable {
         case signal(String)
         case failure(String)
+        case done
     }
 
     private let stream: AsyncStream<Reason>
     private let continuation: AsyncStream<Reason>.Continuation
-    private let sources: [any DispatchSourceSignal]
 
     /// From now on the signals no longer end the process.
     init() {
@@ -23,18 +23,19 @@ final class StopSignals {
             of: Reason.self, bufferingPolicy: .bufferingOldest(1))
         self.stream = stream
         self.continuation = continuation
-        sources = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")].map { number, name in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { continuation.yield(.signal(name)) }
-            source.resume()
-            return source
+        Interruption.take { signal in
+            continuation.yield(.signal(signal == SIGINT ? "SIGINT" : "SIGTERM"))
         }
     }
 
     /// Something to be called, on any thread, when the command cannot go on.
     var fail: @Sendable (String) -> Void {
         { [continuation] message in continuation.yield(.failure(message)) }
+    }
+
+    /// Something to be called, on any thread, when there is nothing left to be done.
+    var end: @Sendable () -> Void {
+        { [continuation] in continuation.yield(.done) }
     }
 
     /// Waits for the first reason to stop.

@@ -1,40 +1,63 @@
 package import EventStore
 import GraphQLExecution
-package import Logging
+public import Logging
 import RelayStore
 package import WebSocketIO
 
-/// A schema served from a log, on a port: what `relay serve` runs.
+/// A schema served from a log, on a port: what `relay serve` runs, and what a program runs that has
+/// handlers of its own.
 ///
-///     let server = try await Server.start(configuration, logger: logger)
+///     let server = try await Server.start(
+///         .init(schema: schema, storage: .directory("todo-data"), handlers: handlers))
 ///     print("listening on \(server.url)")
 ///     …
 ///     await server.stop()
-package final class Server: Sendable {
-    package struct Configuration: Sendable {
+public final class Server: Sendable {
+    public struct Configuration: Sendable {
         /// The schema, in SDL.
-        package var schema: String
+        public var schema: String
         /// How people know the schema: its file's path.
-        package var schemaName: String
-        package var storage: Storage
+        public var schemaName: String
+        public var storage: Storage
+        /// What the program does in place of the schema's directives, or beside them.
+        public var handlers: Handlers
         /// What a seed file holds; used only when the log is empty.
-        package var seed: [UInt8]?
-        package var host = "127.0.0.1"
+        public var seed: [UInt8]?
+        public var host = "127.0.0.1"
         /// 0 lets the system choose.
-        package var port = 8080
+        public var port = 8080
+        /// A client must show one of these, if there are any.
+        public var tokens: [String] = []
+        /// How long a stop may take before what has not ended is cut off.
+        public var stopDeadline: Duration = .seconds(5)
         package var tls: HTTPServer.TLSIdentity?
-        package var tokens: [String] = []
         package var origins = OriginPolicy()
         package var persisted = PersistedOperations()
         package var limits = GraphQLService.Limits()
         package var connectionLimits = ConnectionLimits()
-        /// How long a stop may take before what has not ended is cut off.
-        package var stopDeadline: Duration = .seconds(5)
 
-        package init(schema: String, schemaName: String, storage: Storage) {
+        public init(
+            schema: String, schemaName: String = "schema.graphql", storage: Storage,
+            handlers: Handlers = Handlers()
+        ) {
             self.schema = schema
             self.schemaName = schemaName
             self.storage = storage
+            self.handlers = handlers
+        }
+
+        /// Serves over TLS.
+        /// - Parameters:
+        ///   - certificateFile: the certificate chain, as PEM.
+        ///   - keyFile: its private key, as PEM.
+        public mutating func useTLS(certificateFile: String, keyFile: String) {
+            tls = HTTPServer.TLSIdentity(certificateFile: certificateFile, keyFile: keyFile)
+        }
+
+        /// Lets web pages of these origins use the server; `*` means all.
+        /// - Parameter origins: as browsers send them, such as `https://example.com`.
+        public mutating func allow(origins: [String]) {
+            self.origins = OriginPolicy(allowing: origins)
         }
     }
 
@@ -50,14 +73,31 @@ package final class Server: Sendable {
         package init() {}
     }
 
-    package enum Storage: Sendable {
-        case memory
-        case directory(String, EventStoreOptions)
+    /// Where the log is kept.
+    public struct Storage: Sendable {
+        enum Place: Sendable {
+            case memory
+            case directory(String, EventStoreOptions)
+        }
+
+        let place: Place
+
+        /// In memory: it is gone with the process.
+        public static let memory = Storage(place: .memory)
+
+        /// In files of a directory, which is made if need be. One server at a time.
+        public static func directory(_ path: String) -> Storage {
+            .directory(path, EventStoreOptions())
+        }
+
+        package static func directory(_ path: String, _ options: EventStoreOptions) -> Storage {
+            Storage(place: .directory(path, options))
+        }
     }
 
     /// Where clients find it: `ws://HOST:PORT/graphql`, or `wss://…` with TLS.
-    package let url: String
-    package let port: Int
+    public let url: String
+    public let port: Int
     private let service: GraphQLService
     private let store: OpenStore
     private let loop: IOLoop
@@ -65,10 +105,12 @@ package final class Server: Sendable {
     private let stopDeadline: Duration
 
     /// Opens the log, folds it, and listens. When it returns, clients can come.
-    /// - Throws: `SchemaMistakes`, `SeedErrors`, `IncompatibleSchema`, `EventStoreError`, `IOError`;
-    ///   each description is a whole message. Nothing is left open, and the log is as it was.
-    package static func start(
-        _ configuration: Configuration, logger: Logger
+    /// - Parameter logger: hears what an operator should know.
+    /// - Throws: when the schema has mistakes or does not fit the records in the log, when the seed, the
+    ///   log or the port cannot be used. The error's description is a whole message. Nothing is left open,
+    ///   and the log is as it was.
+    public static func start(
+        _ configuration: Configuration, logger: Logger = Logger(label: "relay")
     ) async throws -> Server {
         let store = try await OpenStore.open(configuration, logger: logger)
         do {
@@ -129,7 +171,7 @@ package final class Server: Sendable {
     }
 
     /// Stops in order: accepts nobody any more, ends what is open, syncs and closes the log.
-    package func stop() async {
+    public func stop() async {
         await http.stop(within: stopDeadline)
         await loop.stop()
         store.close()

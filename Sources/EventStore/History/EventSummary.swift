@@ -9,12 +9,19 @@ package struct EventSummary: Sendable, Hashable {
     /// The operation's name, or the root field of one without; a response and a revocation have
     /// that of their mutation, an update its own name.
     package let operation: String?
-    /// That of the mutation, also for its response and revocation.
-    package let mutationID: MutationID?
-    /// Who asked for the mutation.
-    package let viewer: String?
+    /// What was asked for; of a response and a revocation what their mutation asked for.
+    package let intent: MutationIntent?
+    /// The mutation that a response or a revocation ends.
+    package let ends: UInt64?
+    /// Why a mutation was revoked.
+    package let reason: String?
     /// The ids of the records that the event's write set touches, in its order.
     package let records: [String]
+
+    /// That of the mutation, also for its response and revocation.
+    package var mutationID: MutationID? { intent?.mutationID }
+    /// Who asked for the mutation.
+    package var viewer: String? { intent?.viewer }
 }
 
 /// Events of a log as summaries, one after another. Not Sendable: it moves.
@@ -37,15 +44,18 @@ package final class SummaryIterator {
             open[event.sequence] = intent
             return summary(event, of: intent, intent.optimistic)
         case .response(let response):
-            return summary(event, of: try end(response.mutation), response.writes)
+            let intent = try end(response.mutation)
+            return summary(event, of: intent, response.writes, ends: response.mutation)
         case .revocation(let revocation):
-            return summary(event, of: try end(revocation.mutation), nil)
+            let intent = try end(revocation.mutation)
+            return summary(
+                event, of: intent, ends: revocation.mutation, reason: revocation.reason)
         case .genesis(_, let seed):
-            return summary(event, of: nil, seed)
+            return summary(event, seed)
         case .update(let update):
-            return summary(event, of: nil, update.writes, operation: update.name)
+            return summary(event, update.writes, operation: update.name)
         case .schema, .unknown:
-            return summary(event, of: nil, nil)
+            return summary(event)
         }
     }
 
@@ -59,13 +69,13 @@ package final class SummaryIterator {
     }
 
     private func summary(
-        _ event: Event, of intent: MutationIntent?, _ writes: WriteSet?, operation: String? = nil
+        _ event: Event, of intent: MutationIntent? = nil, _ writes: WriteSet? = nil,
+        operation: String? = nil, ends: UInt64? = nil, reason: String? = nil
     ) -> EventSummary {
         EventSummary(
             sequence: event.sequence, timeMicroseconds: event.timeMicroseconds,
-            kind: event.body.kindName, operation: operation ?? intent?.operation,
-            mutationID: intent?.mutationID, viewer: intent?.viewer,
-            records: writes?.recordIDs ?? [])
+            kind: event.body.kindName, operation: operation ?? intent?.operation, intent: intent,
+            ends: ends, reason: reason, records: writes?.recordIDs ?? [])
     }
 }
 

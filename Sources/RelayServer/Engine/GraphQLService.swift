@@ -13,8 +13,10 @@ package final class GraphQLService: Sendable {
     private let durable: DurableHead
     private let writer: MutationWriter
     private let publisher: Publisher
+    private let sequences: SequenceSubscriptions
     private let storeID: String
     private let epoch: UInt64
+    private let mutationRefusal: String?
     package let counters = ServiceCounters()
 
     package struct Limits: Sendable {
@@ -29,38 +31,59 @@ package final class GraphQLService: Sendable {
     ///   - journal: holds everything up to `snapshot`, which is all of it.
     ///   - storeID: names the store in cursors.
     ///   - persisted: the documents that requests may name instead of sending them.
+    ///   - mutationRefusal: why all mutations are refused, where they are.
     ///   - onDurable: hears of every durable state, in order; on the journal's thread.
     ///   - deliver: takes what subscriptions are told, in order.
     package init(
         _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
         snapshot: Snapshot, inputs: EngineInputs, limits: Limits = .init(),
-        persisted: PersistedOperations = .init(),
+        persisted: PersistedOperations = .init(), mutationRefusal: String? = nil,
         onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
         deliver: @escaping @Sendable ([Delivery]) -> Void
     ) {
         self.schemaService = schemaService
         self.storeID = storeID
+        self.mutationRefusal = mutationRefusal
         epoch = journal.epoch
         operations = OperationCache(
             schema: schemaService.executable, limits: limits.document, persisted: persisted)
         durable = DurableHead(snapshot)
+        let deliver: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
+            counters.count(\.deliveries, deliveries.count)
+            deliver(deliveries)
+        }
         let publisher = Publisher(
             schemaService, storeID: storeID, epoch: journal.epoch, snapshot: snapshot,
-            deliver: { [counters] deliveries in
-                counters.count(\.deliveries, deliveries.count)
-                deliver(deliveries)
-            })
+            deliver: deliver)
         self.publisher = publisher
+        sequences = SequenceSubscriptions(
+            schemaService, storeID: storeID, epoch: journal.epoch, durable: durable,
+            deliver: deliver)
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
-            publish: { [counters] commits in
+            publish: { [counters] publications in
                 counters.count(\.publications)
-                if let last = commits.last { onDurable(last.snapshot) }
-                publisher.post(.commits(commits))
+                if let last = publications.last { onDurable(last.snapshot) }
+                let commits = publications.compactMap(\.commit)
+                if !commits.isEmpty { publisher.post(.commits(commits)) }
             })
     }
+
+    /// Moves on with commits that are durable without this service's doing, in log order: queries and
+    /// subscriptions see what follows from them. Only for a service that refuses mutations.
+    /// - Parameter head: the state after the last of them, which may have later events folded in that
+    ///   change no record.
+    func publish(_ commits: [Commit], head: Snapshot) {
+        durable.advance(to: head)
+        if commits.isEmpty { return }
+        counters.count(\.publications)
+        publisher.post(.commits(commits))
+    }
+
+    /// Commits, and changes of what is subscribed, that the publisher has not come to.
+    var unpublishedCount: Int { publisher.waitingCount }
 
     /// Everything durable, as of now.
     package var snapshot: Snapshot { durable.snapshot }
@@ -119,12 +142,17 @@ package final class GraphQLService: Sendable {
     ) throws(ExecutionErrors) {
         let variables = try operation.coerce(request.variables)
         counters.count(\.subscriptions)
-        publisher.post(
-            .subscribe(.init(operation: operation, variables: variables, sink: sink)))
+        let subscription = Publisher.Request(
+            operation: operation, variables: variables, viewer: request.viewer, sink: sink)
+        if sequences.start(subscription) { return }
+        publisher.post(.subscribe(subscription))
     }
 
     /// Ends a subscription. What is on its way may still arrive.
-    package func unsubscribe(_ sink: any SubscriptionSink) { publisher.post(.unsubscribe(sink)) }
+    package func unsubscribe(_ sink: any SubscriptionSink) {
+        if sequences.stop(sink) { return }
+        publisher.post(.unsubscribe(sink))
+    }
 
     private func query(_ operation: PreparedOperation, _ request: GraphQLRequest) -> Outcome {
         let variables: CoercedVariables
@@ -136,7 +164,7 @@ package final class GraphQLService: Sendable {
         let snapshot = durable.snapshot
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: schemaService.executable)
+            schema: schemaService.executable, viewer: request.viewer)
         let bytes = execution.response(isOpen: true)
         return .executed(
             Response(
@@ -149,6 +177,9 @@ package final class GraphQLService: Sendable {
         _ operation: PreparedOperation, _ request: GraphQLRequest,
         answer: @escaping @Sendable (Outcome) -> Void
     ) {
+        if let mutationRefusal {
+            return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
+        }
         var mutationID: MutationID?
         if let text = request.extensions["relay"]?["mutationId"]?.string {
             guard let id = MutationID(text) else {
@@ -165,7 +196,9 @@ package final class GraphQLService: Sendable {
         let isTaken = writer.post(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: mutationID,
-                viewer: request.viewer, answer: answer))
+                viewer: request.viewer,
+                optimisticResponse: request.extensions["relay"]?["optimisticResponse"],
+                answer: answer))
         if !isTaken {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .limitExceeded)]))

@@ -18,6 +18,7 @@ final class Publisher: Sendable {
     struct Request: Sendable {
         let operation: PreparedOperation
         let variables: CoercedVariables
+        let viewer: String?
         let sink: any SubscriptionSink
     }
 
@@ -59,6 +60,9 @@ final class Publisher: Sendable {
             if !deliveries.isEmpty { self.deliver(deliveries) }
         }
     }
+
+    /// Messages that it has not come to.
+    var waitingCount: Int { queue.count }
 
     /// Subscriptions and groups of equal ones.
     var counts: (subscriptions: Int, groups: Int) {
@@ -138,7 +142,7 @@ final class Publisher: Sendable {
     ) -> (bytes: [UInt8], hasErrors: Bool, dependencies: Dependencies?) {
         var execution = Execution(
             group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
-            recordsDependencies: source == nil)
+            viewer: group.key.viewer, recordsDependencies: source == nil)
         let bytes = execution.response(source: source, isOpen: true)
         return (bytes, !execution.errors.isEmpty, execution.dependencies)
     }
@@ -149,7 +153,8 @@ final class Publisher: Sendable {
         _ request: Request, _ state: inout State, _ deliveries: inout [Delivery]
     ) {
         let key = SubscriptionGroup.Key(
-            operation: ObjectIdentifier(request.operation), variables: request.variables)
+            operation: ObjectIdentifier(request.operation), variables: request.variables,
+            viewer: service.looksAtViewer ? request.viewer : nil)
         let group: SubscriptionGroup
         if let known = state.groups[key] {
             group = known

@@ -3,7 +3,15 @@ import RelayJSON
 import RelayStore
 
 /// Who gets the results of a subscription. The front has one for each operation of each connection.
-package protocol SubscriptionSink: AnyObject, Sendable {}
+package protocol SubscriptionSink: AnyObject, Sendable {
+    /// Calls back, once, when there is room again, or at once when there is. Not called when the sink is
+    /// no longer wanted before that.
+    func whenDrained(_ action: @escaping @Sendable () -> Void)
+}
+
+extension SubscriptionSink {
+    package func whenDrained(_ action: @escaping @Sendable () -> Void) { action() }
+}
 
 /// Something to be told to one sink.
 package struct Delivery: Sendable {
@@ -12,6 +20,8 @@ package struct Delivery: Sendable {
         case next(Response)
         /// The subscription ends with errors, and nothing follows.
         case failed([ExecutionError])
+        /// The subscription ends; there is nothing more to come.
+        case completed
     }
 
     package let sink: any SubscriptionSink
@@ -24,6 +34,8 @@ final class SubscriptionGroup {
     struct Key: Hashable {
         let operation: ObjectIdentifier
         let variables: CoercedVariables
+        /// Nil where nothing depends on who asks.
+        let viewer: String?
     }
 
     /// What makes the group execute.

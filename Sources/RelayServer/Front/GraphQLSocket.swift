@@ -166,6 +166,8 @@ final class GraphQLSocket: WebSocketHandler {
                 switch delivery.event {
                 case .failed(let errors):
                     sink.socket?.fail(sink.operation, errors)
+                case .completed:
+                    sink.socket?.complete(sink.operation)
                 case .next(let response):
                     // Deliveries of one response stand behind each other: its frame is made once.
                     if shared?.response !== response { shared = (response, message(response)) }
@@ -196,6 +198,11 @@ final class GraphQLSocket: WebSocketHandler {
         case .refused(let errors):
             fail(operation, errors)
         }
+    }
+
+    private func complete(_ operation: ServerConnection.Operation) {
+        state.withLock { $0.streams[operation] = nil }
+        perform { $0.complete(operation) }
     }
 
     private func fail(_ operation: ServerConnection.Operation, _ errors: [ExecutionError]) {

@@ -16,7 +16,7 @@ package struct PastService {
 
     /// Takes a state, and the schema that was in force there.
     package init(_ state: Snapshot) throws {
-        let schema = try ServiceSchema(state.schema)
+        let schema = try ServiceSchema(reading: state.schema)
         snapshot = state.indexed(by: schema.indexes)
         service = SchemaService(schema, symbols: snapshot.symbols)
         operations = OperationCache(schema: service.executable)

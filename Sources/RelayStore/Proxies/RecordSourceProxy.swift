@@ -7,6 +7,9 @@ public import RelayArtifacts
 public protocol RecordSourceProxy {
     /// A new record. If one with this id exists, it is given as it is.
     mutating func create(dataID: DataID, typeName: String) -> any RecordProxy
+    /// A new record with an id that the store makes: one of the server's there, one for the time being on a
+    /// client.
+    mutating func create(typeName: String) -> any RecordProxy
     /// Deletes a record. Links to it stay and read as null.
     mutating func delete(dataID: DataID)
     /// The record with this id; nil when it was deleted or nobody knows it.
@@ -33,8 +36,8 @@ public protocol RecordSourceSelectorProxy: RecordSourceProxy {
 public protocol RecordProxy: AnyObject {
     var dataID: DataID { get }
     var typeName: String { get }
-    /// The value of a leaf: String, Int, Double, Bool, NSNull, or arrays and dictionaries of them; nil
-    /// when it is unknown. Setting nil makes it unknown; a null is `NSNull()`.
+    /// The value of a leaf: String, Int, Double, Bool, `VariableValue.null`, or arrays and dictionaries of
+    /// them; nil when it is unknown. Setting nil makes it unknown; Foundation's `NSNull()` is a null too.
     subscript(_ name: String, args: (any VariableDataConvertible)?) -> Any? { get set }
     /// The linked record; nil when the field is unknown or null, or the record was deleted.
     func getLinkedRecord(_ name: String, args: (any VariableDataConvertible)?)

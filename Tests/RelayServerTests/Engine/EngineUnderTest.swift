@@ -99,6 +99,7 @@ private final class Inbox: Sendable {
                     case .next(let response):
                         (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
                     case .failed(let errors): ["errors": .array(errors.map(\.json))]
+                    case .completed: ["completed": true]
                     }
                 results[ObjectIdentifier(delivery.sink), default: []].append(value)
             }

@@ -1,0 +1,94 @@
+package import RelayJSON
+import RelayStore
+
+/// A field of an event, as conditions and templates name it.
+package struct EventField: Sendable, Hashable {
+    package enum Name: String, Sendable, CaseIterable {
+        case sequence
+        /// When it happened.
+        case time
+        /// `genesis`, `schema`, `mutation`, `response`, `revocation`, `update`.
+        case kind
+        /// As a list of events shows it; of a response that of its mutation.
+        case operation
+        /// The root field of the mutation.
+        case field
+        case mutationId
+        case viewer
+        /// The ids of the records that the event writes.
+        case records
+        /// What the mutation was asked with: `variables.input.text`.
+        case variables
+        /// The sequence of the mutation that a response or revocation ends.
+        case ends
+        /// Why a mutation was revoked.
+        case reason
+    }
+
+    package let name: Name
+    /// What is looked at inside the variables: keys of objects, and places in lists from 0.
+    package let path: [Substring]
+
+    /// Reads a name such as `kind` or `variables.input.text`.
+    /// - Throws: which names there are; the position is that of the text's beginning.
+    init(_ text: String) throws(EventTextError) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        // The variables are the arguments of the mutation's field, and so the list of events calls
+        // them, too.
+        let first = parts.first == "arguments" ? "variables" : parts.first ?? ""
+        guard let name = Name(rawValue: String(first)) else {
+            let known = Name.allCases.map(\.rawValue).joined(separator: ", ")
+            throw EventTextError("\"\(text)\" is no field of an event; there are \(known)")
+        }
+        guard parts.count == 1 || name == .variables else {
+            throw EventTextError("\"\(name.rawValue)\" has no parts; only \"variables\" has")
+        }
+        self.name = name
+        path = Array(parts.dropFirst())
+    }
+
+    /// The value in an event, times in microseconds since 1970; null when the event has none.
+    package func value(in event: EventSummary) -> JSONValue {
+        switch name {
+        case .sequence: .int(Int64(clamping: event.sequence))
+        case .time: .int(event.timeMicroseconds)
+        case .kind: .string(event.kind)
+        case .operation: event.operation.map(JSONValue.string) ?? .null
+        case .field: event.intent.map { .string($0.field) } ?? .null
+        case .mutationId: event.mutationID.map { .string($0.description) } ?? .null
+        case .viewer: event.viewer.map(JSONValue.string) ?? .null
+        case .records: .array(event.records.map(JSONValue.string))
+        case .variables: event.intent.map { find(path[...], in: $0.arguments) } ?? .null
+        case .ends: event.ends.map { .int(Int64(clamping: $0)) } ?? .null
+        case .reason: event.reason.map(JSONValue.string) ?? .null
+        }
+    }
+
+    private func find(_ path: ArraySlice<Substring>, in value: JSONValue) -> JSONValue {
+        guard let step = path.first else { return value }
+        if let list = value.array {
+            guard let place = Int(step), list.indices.contains(place) else { return .null }
+            return find(path.dropFirst(), in: list[place])
+        }
+        return value[String(step)].map { find(path.dropFirst(), in: $0) } ?? .null
+    }
+}
+
+/// Why a text is no condition or no template.
+package struct EventTextError: Error, Hashable, CustomStringConvertible {
+    package let message: String
+    /// The place of the character at which it goes wrong, from 1.
+    package let position: Int
+
+    init(_ message: String, at position: Int = 1) {
+        self.message = message
+        self.position = position
+    }
+
+    /// The same, in a text that begins at a place of a longer one.
+    func moved(to start: Int) -> EventTextError {
+        EventTextError(message, at: start + position - 1)
+    }
+
+    package var description: String { "At character \(position): \(message)." }
+}

@@ -1,0 +1,136 @@
+import ArgumentParser
+import EventStore
+import Logging
+import RelayServer
+
+/// How a recorded history is served.
+struct ServingOptions: ParsableArguments {
+    @Flag(
+        help: """
+            Serve the history to clients as it happened, at its own pace, from the point on or from \
+            the beginning. Prints "listening on ws://HOST:PORT/graphql"; the first client's first \
+            request starts the clock. Mutations are refused. With --step each line on standard \
+            input, Enter, lets one event happen.
+            """)
+    var serve = false
+
+    @Option(help: "So many times as fast as it happened; 0.5 is half as fast. (default: 1)")
+    var speed: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "No pause between two events is longer: 2s, 1m.", valueName: "duration"))
+    var longestPause: String?
+
+    @Flag(help: "Do not wait for a client, but let the clock run at once.")
+    var now = false
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 takes any that is free.")
+    var port = 8080
+
+    @Option(help: "A token that lets a client in; may be given several times.")
+    var token: [String] = []
+
+    func validate() throws {
+        if let speed, !(speed > 0 && speed.isFinite) {
+            throw ValidationError("--speed must be a number greater than 0.")
+        }
+        guard 0...65_535 ~= port else {
+            throw ValidationError("--port must be from 0 to 65535, not \(port).")
+        }
+        _ = try makePace()
+        if !serve, speed != nil || longestPause != nil || now {
+            throw ValidationError("--speed, --longest-pause and --now need --serve.")
+        }
+    }
+
+    func makePace() throws -> ReplayServer.Pace {
+        var pace = ReplayServer.Pace()
+        if let speed { pace.speed = speed }
+        if let longestPause {
+            guard let pause = HistoryPoint.microseconds(ofDuration: longestPause) else {
+                throw ValidationError("--longest-pause must be a duration such as 2s or 1m30s.")
+            }
+            pace.longestPause = .microseconds(pause)
+        }
+        return pace
+    }
+}
+
+/// Serves a recorded history until SIGINT or SIGTERM.
+struct ServedReplay {
+    private let options: ServingOptions
+    private let isStepped: Bool
+    /// How an event that was let happen is printed.
+    private let form: SummaryForm
+
+    init(_ options: ServingOptions, isStepped: Bool, form: SummaryForm) {
+        self.options = options
+        self.isStepped = isStepped
+        self.form = form
+    }
+
+    /// - Parameter start: the event after which to begin.
+    func run(_ history: History, from start: UInt64) async throws {
+        let logger = Logger(label: "relay") { _ in
+            LineLogHandler(format: .text, logLevel: .warning)
+        }
+        var configuration = ReplayServer.Configuration(start: start)
+        configuration.host = options.host
+        configuration.port = options.port
+        configuration.tokens = options.token
+        let pace = try options.makePace()
+        let stop = StopSignals()
+        let server = try await ReplayServer.start(history, configuration, logger: logger)
+        printAtOnce("listening on \(server.url)\n")
+        let (isStepped, form, waits, end) = (isStepped, form, !options.now, stop.end)
+        let playing = Task { () -> (any Error)? in
+            do {
+                if isStepped {
+                    try await Self.step(server, form)
+                    end()
+                } else {
+                    try await Self.play(server, pace, waitsForClient: waits)
+                }
+                return nil
+            } catch {
+                end()
+                return error
+            }
+        }
+        _ = await stop.first()
+        playing.cancel()
+        let error = await playing.value
+        await server.stop()
+        if let error, !(error is CancellationError) { throw error }
+    }
+
+    private static func play(
+        _ server: ReplayServer, _ pace: ReplayServer.Pace, waitsForClient: Bool
+    ) async throws {
+        while waitsForClient, !server.hasClients { try await Task.sleep(for: .milliseconds(10)) }
+        let start = server.sequence
+        let progress = ProgressBar("Replaying")
+        try await server.play(pace) { progress.show($0 - start, of: server.end - start) }
+        ProgressBar.clear()
+        complain("Event \(server.end) was the last. Clients are served until Ctrl-C.")
+    }
+
+    /// Lets an event happen for each line that comes, until the input ends or says q.
+    private static func step(_ server: ReplayServer, _ form: SummaryForm) async throws {
+        if StandardStream.input.isTerminal {
+            complain("Enter lets the next event happen; q and Enter, or Ctrl-D, ends.")
+        }
+        for await line in inputLines() {
+            if ["q", "quit"].contains(line) { return }
+            if let event = try await server.step() {
+                printAtOnce(form.text(of: event) + "\n")
+            } else {
+                complain("Event \(server.end) was the last.")
+            }
+        }
+    }
+}

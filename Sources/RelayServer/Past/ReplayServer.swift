@@ -1,0 +1,157 @@
+import EventLog
+package import EventStore
+import GraphQLExecution
+package import Logging
+import RelayStore
+import WebSocketIO
+
+/// A recorded history, served to real clients as it happens once more: what `relay replay --serve` runs.
+///
+/// Queries are answered from the state that the replay has come to, subscriptions are told of every commit
+/// as they were when it was made, mutations are refused. The schema is the one that the history ends with.
+/// Reads the log only.
+package final class ReplayServer: Sendable {
+    package struct Configuration: Sendable {
+        /// The event after which it begins.
+        package var start: UInt64
+        package var host = "127.0.0.1"
+        /// 0 lets the system choose.
+        package var port = 8080
+        package var tokens: [String] = []
+        package var origins = OriginPolicy()
+        /// How long a stop may take before what has not ended is cut off.
+        package var stopDeadline: Duration = .seconds(5)
+
+        package init(start: UInt64) { self.start = start }
+    }
+
+    /// How fast events follow each other.
+    package struct Pace: Sendable {
+        /// So many times as fast as they happened.
+        package var speed = 1.0
+        /// No pause between two events is longer; nil leaves them as they were.
+        package var longestPause: Duration?
+
+        package init() {}
+    }
+
+    static let mutationRefusal = "This is a replay of a log: the past can be read, not changed."
+
+    /// Steps that are published at once, and messages that may wait for the publisher.
+    private static let batchLimit = 256
+
+    /// Where clients find it: `ws://HOST:PORT/graphql`.
+    package let url: String
+    /// The last event that there is to be played.
+    package let end: UInt64
+    private let service: GraphQLService
+    private let replay: ReplayedHistory
+    private let played: PlayedSequence
+    private let loop: IOLoop
+    private let http: HTTPServer
+    private let stopDeadline: Duration
+
+    /// Folds the log up to the start, and listens. When it returns, clients can come.
+    /// - Throws: `EventStoreError`, `IOError`, and what is wrong with the recorded schema.
+    package static func start(
+        _ history: History, _ configuration: Configuration, logger: Logger
+    ) async throws -> ReplayServer {
+        let schema = try ServiceSchema(history.snapshot(at: history.last).schema)
+        let snapshot = try history.snapshot(at: configuration.start, indexes: schema.indexes)
+        let schemaService = SchemaService(schema, symbols: snapshot.symbols)
+        let replay = try ReplayedHistory(history, from: snapshot, schemaService: schemaService)
+        let played = PlayedSequence(configuration.start)
+        let loop = try IOLoop.start()
+        do {
+            LibraryLog.setReceiver { level, line in
+                logger.log(level: level == .error ? .warning : .debug, "libwebsockets: \(line)")
+            }
+            let service = GraphQLService(
+                schemaService, journal: ReplayedJournal(history: history, played: played),
+                storeID: history.metadata.storeID.description, snapshot: snapshot,
+                inputs: EngineInputs(now: WallClock.microseconds),
+                mutationRefusal: mutationRefusal,
+                deliver: { GraphQLSocket.deliver($0, on: loop) })
+            let metrics = Metrics(service, journal: nil)
+            let front = Front(
+                service, authentication: Authentication(tokens: configuration.tokens),
+                origins: configuration.origins, metrics: metrics)
+            let http = try await HTTPServer.start(
+                HTTPServer.Options(
+                    host: configuration.host, port: configuration.port,
+                    subprotocols: [GraphQLSocket.subprotocol]),
+                on: loop, handler: front)
+            metrics.observe(http)
+            return ReplayServer(
+                configuration, end: history.last, service, replay, played, loop, http)
+        } catch {
+            await loop.stop()
+            throw error
+        }
+    }
+
+    private init(
+        _ configuration: Configuration, end: UInt64, _ service: GraphQLService,
+        _ replay: ReplayedHistory, _ played: PlayedSequence, _ loop: IOLoop, _ http: HTTPServer
+    ) {
+        self.end = end
+        self.service = service
+        self.replay = replay
+        self.played = played
+        self.loop = loop
+        self.http = http
+        stopDeadline = configuration.stopDeadline
+        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        url = "ws://\(host):\(http.port)\(Front.path)"
+    }
+
+    /// The last event that was played.
+    package var sequence: UInt64 { played.value }
+
+    /// Whether any client has asked for anything yet.
+    package var hasClients: Bool {
+        let counts = service.counters.now
+        return counts.queries + counts.subscriptions + counts.mutations > 0
+    }
+
+    /// Lets one event happen; nil at the end.
+    package func step() async throws -> EventSummary? {
+        guard let step = try await replay.step() else { return nil }
+        publish([step])
+        return step.summary
+    }
+
+    /// Lets events happen at a pace until the end, or until the task is cancelled.
+    /// - Parameter note: called after each event or more with the last that was played.
+    package func play(_ pace: Pace, note: @Sendable (UInt64) -> Void) async throws {
+        guard var time = await replay.nextTime else { return }
+        var due = ContinuousClock.now
+        while let next = await replay.nextTime {
+            // A clock that was set back makes no pause.
+            var pause = Duration.microseconds(max(0, next - time)) / pace.speed
+            if let longest = pace.longestPause { pause = min(pause, longest) }
+            time = next
+            due += pause
+            try await Task.sleep(until: due)
+            publish(try await replay.steps(through: next, limit: Self.batchLimit))
+            note(sequence)
+            // Clients that take their time hold up the replay rather than fill the memory.
+            while service.unpublishedCount > Self.batchLimit {
+                try await Task.sleep(for: .milliseconds(1))
+                due = .now
+            }
+        }
+    }
+
+    private func publish(_ steps: [ReplayedHistory.Step]) {
+        guard let last = steps.last else { return }
+        played.advance(to: last.snapshot.sequence)
+        service.publish(steps.compactMap(\.commit), head: last.snapshot)
+    }
+
+    /// Accepts nobody any more and ends what is open.
+    package func stop() async {
+        await http.stop(within: stopDeadline)
+        await loop.stop()
+    }
+}

@@ -1,0 +1,96 @@
+import EventStore
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// A history that happens once more, event by event, to a service that queries and subscriptions see.
+actor ReplayedHistory {
+    private let schemaService: SchemaService
+    private let events: SummarizedEvents
+    private var snapshot: Snapshot
+    private var next: (event: Event, summary: EventSummary)?
+
+    /// - Parameters:
+    ///   - snapshot: the state at which it begins; its symbols are this history's from now on.
+    ///   - schemaService: made of the same symbols.
+    init(
+        _ history: History, from snapshot: Snapshot, schemaService: SchemaService
+    ) throws(EventStoreError) {
+        self.schemaService = schemaService
+        self.snapshot = snapshot
+        events = try SummarizedEvents(history, after: snapshot.sequence)
+        next = try events.next()
+    }
+
+    /// When the next event happened, in microseconds since 1970; nil at the end.
+    var nextTime: Int64? { next?.event.timeMicroseconds }
+
+    /// What happened, and what subscriptions are told of it.
+    struct Step: Sendable {
+        let summary: EventSummary
+        /// Nil when no record changed and no mutation ended.
+        let commit: Commit?
+        let snapshot: Snapshot
+    }
+
+    /// Lets the next event happen; nil at the end.
+    func step() throws -> Step? {
+        guard let (event, summary) = next else { return nil }
+        var changes = ChangeSet()
+        try snapshot.fold(event, changes: &changes)
+        next = try events.next()
+        return Step(
+            summary: summary, commit: commit(of: event, summary, changes), snapshot: snapshot)
+    }
+
+    /// Lets all events up to a time happen, but no more than so many.
+    func steps(through time: Int64, limit: Int) throws -> [Step] {
+        var steps: [Step] = []
+        while steps.count < limit, let nextTime, nextTime <= time, let step = try step() {
+            steps.append(step)
+        }
+        return steps
+    }
+
+    private func commit(
+        of event: Event, _ summary: EventSummary, _ changes: ChangeSet
+    ) -> Commit? {
+        if case .response(let response) = event.body, let intent = summary.intent {
+            // A mutation that the schema no longer has is nobody's to hear of; what it changed is.
+            let payload = schemaService.mutations[intent.field]?
+                .payload(for: intent, response: response, in: snapshot)
+            return Commit(
+                intent: intent, response: response, payload: payload ?? .init(),
+                snapshot: snapshot, changes: changes)
+        }
+        if changes.isEmpty { return nil }
+        // No mutation: only those who watch the records hear of it.
+        let intent = MutationIntent(field: "", arguments: [:])
+        let response = MutationResponse(mutation: 0, writes: .empty, result: nil)
+        return Commit(
+            intent: intent, response: response, payload: .init(), snapshot: snapshot,
+            changes: changes)
+    }
+}
+
+/// The events of a history, each with what a list shows of it. Not Sendable: it moves.
+private final class SummarizedEvents {
+    private let events: EventIterator?
+    private let summaries: SummaryIterator?
+
+    init(_ history: History, after sequence: UInt64) throws(EventStoreError) {
+        guard sequence < history.last else {
+            (events, summaries) = (nil, nil)
+            return
+        }
+        events = try history.events(in: sequence + 1...history.last)
+        summaries = try history.summaries(in: sequence + 1...history.last)
+    }
+
+    func next() throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
+        guard let event = try events?.next(), let summary = try summaries?.next() else {
+            return nil
+        }
+        return (event, summary)
+    }
+}
