@@ -1,6 +1,5 @@
-public import Foundation
 public import RelayArtifacts
-public import RelayStore
+import RelayStore
 
 #if canImport(OpenCombine)
     public import OpenCombine
@@ -31,7 +30,7 @@ extension Environment {
     /// The same, awaited. Cancelling the task cancels the request.
     public func fetch<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init()
-    ) async throws -> sending OperationResult<Op.Data> {
+    ) async throws -> OperationResult<Op.Data> {
         try await lastResult(
             of: operation,
             execute(operation: operation.createDescriptor(), cacheConfig: cacheConfig))
@@ -84,7 +83,7 @@ extension Environment {
         _ operation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
-    ) async throws -> sending OperationResult<Op.Data> {
+    ) async throws -> OperationResult<Op.Data> {
         try await lastResult(
             of: operation,
             executeMutation(
@@ -192,7 +191,7 @@ extension Environment {
 
     private func lastResult<Op: Operation>(
         of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
-    ) async throws -> sending OperationResult<Op.Data> {
+    ) async throws -> OperationResult<Op.Data> {
         guard let response = try await responses.lastValue() else {
             return OperationResult(data: nil, errors: [], extensions: [:])
         }
@@ -211,7 +210,7 @@ extension Environment {
 }
 
 /// What an operation came to.
-public struct OperationResult<Data> {
+public struct OperationResult<Data: ReadableRecord>: Sendable {
     /// nil where the server had none.
     public var data: Data?
     /// Those that came beside the data; each says which field of it is null for what reason.

@@ -1,5 +1,5 @@
 public import Foundation
-public import RelayArtifacts
+import RelayArtifacts
 import RelayJSON
 public import RelayStore
 
@@ -17,7 +17,7 @@ extension Environment {
         selector: SingularReaderSelector, as type: T.Type = T.self
     ) -> Snapshot<T> {
         Snapshot(
-            store.read(selector.selector), selector,
+            store.lookup(selector.selector), selector,
             ReadOrigin(owner: selector.owner, symbols: store.symbols))
     }
 

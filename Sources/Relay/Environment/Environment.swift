@@ -1,12 +1,4 @@
-public import Foundation
-public import RelayArtifacts
 public import RelayStore
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// Changes records of the store. Throwing leaves them as they were.
 public typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
@@ -27,7 +19,6 @@ open class Environment: @unchecked Sendable {
 
     public let network: any Network
     public let store: Store
-    let handlers: any HandlerProvider
     let tracker = OperationTracker()
     let transactions = TransactionNames()
     let scheduler: any Scheduling
@@ -52,7 +43,7 @@ open class Environment: @unchecked Sendable {
     ) {
         self.network = network
         self.store = store
-        handlers = handlerProvider
+        store.use(handlerProvider)
         self.scheduler = scheduler
         log = ExecutionLog()
     }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// Something that happened to an operation, under the name that Relay's developer tools know.
 public struct ExecutionEvent: Sendable {

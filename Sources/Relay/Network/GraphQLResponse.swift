@@ -1,4 +1,3 @@
-public import Foundation
 import RelayArtifacts
 import RelayJSON
 import RelayStore

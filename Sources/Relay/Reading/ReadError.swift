@@ -1,4 +1,5 @@
 public import Foundation
+import RelayJSON
 import RelayStore
 
 /// Data cannot be made of what the store has.

@@ -11,7 +11,7 @@ public import RelayArtifacts
 ///             text = try record.string("text")
 ///         }
 ///     }
-public protocol ReadableRecord {
+public protocol ReadableRecord: Sendable {
     /// - Throws: a ``ReadError`` where the record lacks what the data cannot do without.
     init(_ record: inout RecordReader) throws
 }

@@ -1,4 +1,5 @@
-public import RelayArtifacts
+import RelayArtifacts
+import RelayJSON
 public import RelayStore
 
 /// Gives the fields of one record, as one selection set has them, to data that is made of it.
@@ -71,15 +72,13 @@ public struct RecordReader {
     public mutating func optionalScalar<T: ReadableScalar>(
         _ name: StaticString, _ type: T.Type = T.self
     ) throws -> T? {
-        do throws(DataError) {
-            guard let json = try cursor.json(name), json != .null else { return nil }
-            guard let value = T(scalar: VariableValue(json)) else {
-                throw DataError(field: "\(name)", problem: .notA("\(type)"))
-            }
-            return value
-        } catch {
-            throw ReadError(error)
+        let json: JSONValue?
+        do throws(DataError) { json = try cursor.json(name) } catch { throw ReadError(error) }
+        guard let json, json != .null else { return nil }
+        guard let value = T(scalar: VariableValue(json)) else {
+            throw ReadError(.mismatch(expected: "\(type)"), at: ["\(name)"])
         }
+        return value
     }
 
     // MARK: Records

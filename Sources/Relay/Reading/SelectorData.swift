@@ -1,4 +1,5 @@
 import RelayArtifacts
+import RelayJSON
 public import RelayStore
 
 /// The data of a selection set without a type for it: what updaters get.
@@ -23,7 +24,9 @@ public struct SelectorData: Sendable, Equatable {
     /// A leaf.
     /// - Throws: a ``ReadError`` if it is unknown, null or of another kind.
     public func get<T: ReadableScalar>(_ type: T.Type, _ key: String) throws -> T {
-        guard let leaf = node.leaf(key), leaf != .null else { throw ReadError(.absent, at: [key]) }
+        guard let leaf = node.leaf(named: key), leaf != .null else {
+            throw ReadError(.absent, at: [key])
+        }
         guard let value = T(scalar: VariableValue(leaf)) else {
             throw ReadError(.mismatch(expected: "\(type)"), at: [key])
         }
@@ -32,7 +35,7 @@ public struct SelectorData: Sendable, Equatable {
 
     /// A leaf; nil if it is unknown, null or of another kind.
     public func get<T: ReadableScalar>(_ type: T?.Type, _ key: String) -> T? {
-        guard let leaf = node.leaf(key), leaf != .null else { return nil }
+        guard let leaf = node.leaf(named: key), leaf != .null else { return nil }
         return T(scalar: VariableValue(leaf))
     }
 
@@ -66,7 +69,7 @@ public struct SelectorData: Sendable, Equatable {
             guard let place = place as? Int, list.indices.contains(place) else { return nil }
             return list[place]?.get(path: Array(rest))
         }
-        guard rest.isEmpty, let leaf = node.leaf(key), leaf != .null else { return nil }
+        guard rest.isEmpty, let leaf = node.leaf(named: key), leaf != .null else { return nil }
         return leaf.any
     }
 }

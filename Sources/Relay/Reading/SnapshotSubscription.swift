@@ -26,9 +26,9 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     }
 
     func begin(_ store: Store) {
-        let following = store.subscribe(first.read) { [weak self, first] read in
-            self?.take(first.with(read))
-        }
+        // The store refuses it inside an updater only, where there is nothing to follow.
+        let me = WeakTaker(take: { [weak self] in self?.take($0) })
+        let following = try? store.subscribe(first.read) { me.take($0) }
         lock.withLock { if subscriber != nil { self.following = following } }
     }
 
@@ -47,8 +47,8 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
         following?.cancel()
     }
 
-    private func take(_ snapshot: Snapshot<Data>) {
-        lock.withLock { newest = snapshot }
+    private func take(_ read: SelectorSnapshot) {
+        lock.withLock { newest = first.with(read) }
         deliver()
     }
 
@@ -67,4 +67,10 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
         isDelivering = false
         lock.unlock()
     }
+}
+
+/// Hands over what a store tells, whatever the data's type.
+private struct WeakTaker: @unchecked Sendable {
+    // Unchecked: the closure holds one weak reference to a subscription, which has a lock.
+    let take: (SelectorSnapshot) -> Void
 }
