@@ -54,6 +54,7 @@ let package = Package(
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
+        .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -89,6 +90,12 @@ let package = Package(
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
         room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
+        room(
+            "RelayNetwork",
+            [
+                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "WebSocketIO",
+                openCombine("OpenCombine"),
+            ]),
         room(
             "RelayServer",
             [
@@ -128,6 +135,12 @@ let package = Package(
             [
                 "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayJSON",
                 "RelayStore", "WebSocketIO", logging,
+            ]),
+        tests(
+            of: "RelayNetwork",
+            [
+                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "RelayServer",
+                "WebSocketIO", logging, openCombine("OpenCombine"),
             ]),
         tests(
             of: "Relay",

@@ -1,9 +1,10 @@
 import ArgumentParser
-import struct ArgumentParser.Argument
 import EventStore
 import RelayJSON
 import RelayServer
 import RelayStore
+
+import struct ArgumentParser.Argument
 
 /// `relay replay`: the past of a log.
 struct ReplayCommand: HistoryTool {

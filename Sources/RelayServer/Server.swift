@@ -35,6 +35,9 @@ public final class Server: Sendable {
         package var persisted = PersistedOperations()
         package var limits = GraphQLService.Limits()
         package var connectionLimits = ConnectionLimits()
+        package var socketLimits = SocketLimits()
+        /// Serve the subprotocol `echo` too.
+        package var echoes = false
 
         public init(
             schema: String, schemaName: String = "schema.graphql", storage: Storage,
@@ -69,6 +72,16 @@ public final class Server: Sendable {
         package var messageBytes = 4 << 20
         /// Larger bodies of HTTP requests are answered 413.
         package var bodyBytes = 4 << 20
+        /// Bytes that may wait for one connection; beyond it, it is closed, a WebSocket with 1013.
+        package var queuedBytes = 16 << 20
+        /// How long a client may take for its handshake, or to send a request whole.
+        package var handshakeTimeout: Duration = .seconds(10)
+        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
+        package var keepAlive: Duration = .seconds(30)
+        /// A peer that takes nothing for so long is left.
+        package var writeStuckTimeout: Duration = .seconds(10)
+        /// WebSocket connections that may use permessage-deflate, which costs about 150 KB each.
+        package var compressedConnections = 0
 
         package init() {}
     }
@@ -134,9 +147,10 @@ public final class Server: Sendable {
             let service = GraphQLService(
                 store.schemaService, journal: store.journal, storeID: store.storeID,
                 snapshot: store.snapshot, inputs: EngineInputs(now: WallClock.microseconds),
-                limits: configuration.limits, persisted: configuration.persisted,
+                limits: configuration.limits, persisted: configuration.persisted, logger: logger,
                 onDurable: { store.noteDurable($0) },
-                deliver: { GraphQLSocket.deliver($0, on: loop) })
+                deliver: { Front.deliver($0, on: loop) },
+                settle: { _ = try? await loop.run {} })
             for (id, error) in service.persistedMistakes() {
                 logger.warning(
                     "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
@@ -144,7 +158,9 @@ public final class Server: Sendable {
             let metrics = Metrics(service, journal: store.file)
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),
-                origins: configuration.origins, metrics: metrics)
+                origins: configuration.origins, metrics: metrics,
+                limits: configuration.socketLimits)
+            front.start(on: loop)
             let http = try await HTTPServer.start(
                 configuration.listening, on: loop, handler: front)
             metrics.observe(http)
@@ -181,10 +197,16 @@ public final class Server: Sendable {
 extension Server.Configuration {
     fileprivate var listening: HTTPServer.Options {
         var options = HTTPServer.Options(
-            host: host, port: port, tls: tls, subprotocols: [GraphQLSocket.subprotocol])
+            host: host, port: port, tls: tls,
+            subprotocols: [GraphQLSocket.subprotocol] + (echoes ? [EchoSocket.subprotocol] : []))
         options.maxConnections = connectionLimits.connections
         options.maxMessageBytes = connectionLimits.messageBytes
         options.maxBodyBytes = connectionLimits.bodyBytes
+        options.maxQueuedBytes = connectionLimits.queuedBytes
+        options.handshakeTimeout = connectionLimits.handshakeTimeout
+        options.keepAlive = connectionLimits.keepAlive
+        options.writeStuckTimeout = connectionLimits.writeStuckTimeout
+        options.maxCompressedConnections = connectionLimits.compressedConnections
         return options
     }
 }

@@ -81,20 +81,22 @@ enum TodoHandlers {
 
     /// A mutation that waits for somebody else before it writes.
     static func addSuggestTodo(to handlers: inout Handlers) {
-        handlers.mutation("suggestTodo", waitingFor: { variables, _, _ in
-            let topic = variables.input?["topic"]?.stringValue ?? ""
-            let suggestion = try await Suggestions.shared.suggestion(on: topic)
-            return { records, variables, _ in
-                guard let id = variables.input?["userId"]?.stringValue,
-                    let user = records[DataID(id)]
-                else { throw HandlerError("There is no such user.", code: "NOT_FOUND") }
-                let todo = records.create(typeName: "Todo")
-                todo["text"] = suggestion
-                todo["complete"] = false
-                user.connection("todos")?.insert(todo, edgeType: "TodoEdge", at: .end)
-                return todo.dataID
-            }
-        })
+        handlers.mutation(
+            "suggestTodo",
+            waitingFor: { variables, _, _ in
+                let topic = variables.input?["topic"]?.stringValue ?? ""
+                let suggestion = try await Suggestions.shared.suggestion(on: topic)
+                return { records, variables, _ in
+                    guard let id = variables.input?["userId"]?.stringValue,
+                        let user = records[DataID(id)]
+                    else { throw HandlerError("There is no such user.", code: "NOT_FOUND") }
+                    let todo = records.create(typeName: "Todo")
+                    todo["text"] = suggestion
+                    todo["complete"] = false
+                    user.connection("todos")?.insert(todo, edgeType: "TodoEdge", at: .end)
+                    return todo.dataID
+                }
+            })
     }
 
     /// A subscription that is fed by a sequence.

@@ -235,8 +235,9 @@ struct MutationRunner: Sendable {
     private func finish(_ execution: inout Execution, _ request: MutationRequest) -> Response {
         Response(
             open: execution.finish(isOpen: true), hasErrors: !execution.errors.isEmpty,
-            cursor: StreamCursor(
-                storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
-            mutationID: request.mutationID)
+            RelayNotes(
+                cursor: StreamCursor(
+                    storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
+                mutationID: request.mutationID))
     }
 }

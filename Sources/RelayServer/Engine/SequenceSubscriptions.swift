@@ -9,8 +9,7 @@ import Synchronization
 /// when the last one has gone to the subscriber.
 final class SequenceSubscriptions: Sendable {
     private let service: SchemaService
-    private let storeID: String
-    private let epoch: UInt64
+    private let identity: StoreIdentity
     private let durable: DurableHead
     private let deliver: @Sendable ([Delivery]) -> Void
     /// By sink. A task that has ended by itself takes itself out.
@@ -18,18 +17,17 @@ final class SequenceSubscriptions: Sendable {
 
     /// - Parameter deliver: takes what subscribers are told, for each of them in order.
     init(
-        _ service: SchemaService, storeID: String, epoch: UInt64, durable: DurableHead,
+        _ service: SchemaService, _ identity: StoreIdentity, durable: DurableHead,
         deliver: @escaping @Sendable ([Delivery]) -> Void
     ) {
         self.service = service
-        self.storeID = storeID
-        self.epoch = epoch
+        self.identity = identity
         self.durable = durable
         self.deliver = deliver
     }
 
     /// Starts a subscription, if it is one of these.
-    func start(_ request: Publisher.Request) -> Bool {
+    func start(_ request: SubscriptionRequest) -> Bool {
         guard request.operation.kind == .subscription else { return false }
         let plan = request.operation.plan(for: request.variables)
         guard let field = plan.root.fields.first,
@@ -56,9 +54,18 @@ final class SequenceSubscriptions: Sendable {
     }
 
     private func run(
-        _ handler: SubscriptionHandler, _ plan: Plan, _ request: Publisher.Request
+        _ handler: SubscriptionHandler, _ plan: Plan, _ request: SubscriptionRequest
     ) async {
         let end: Delivery.Event
+        if case .resume = request.start {
+            // A sequence of Swift code has no place in the log to go on from.
+            let notes = RelayNotes(
+                cursor: identity.cursor(durable.snapshot.sequence), recovered: false)
+            deliver([
+                Delivery(sink: request.sink, event: .next(Response(notes))),
+                Delivery(sink: request.sink, event: .caughtUp),
+            ])
+        }
         do {
             try await handler.run(try context(plan, request)) { value in
                 try Task.checkCancellation()
@@ -75,25 +82,25 @@ final class SequenceSubscriptions: Sendable {
     }
 
     private func context(
-        _ plan: Plan, _ request: Publisher.Request
+        _ plan: Plan, _ request: SubscriptionRequest
     ) throws(ExecutionError) -> SubscriptionContext {
         let snapshot = durable.snapshot
         var execution = Execution(
             plan, variables: request.variables, on: snapshot, schema: service.executable)
         return SubscriptionContext(
-            arguments: VariableData(try execution.rootArguments(0)), viewer: request.viewer,
+            arguments: VariableData(try execution.rootArguments(0)), viewer: request.request.viewer,
             records: SnapshotReader(snapshot: snapshot))
     }
 
-    private func tell(_ value: JSONValue, _ plan: Plan, _ request: Publisher.Request) {
+    private func tell(_ value: JSONValue, _ plan: Plan, _ request: SubscriptionRequest) {
         let snapshot = durable.snapshot
         var execution = Execution(
             plan, variables: request.variables, on: snapshot, schema: service.executable,
-            viewer: request.viewer)
+            viewer: request.request.viewer)
         let bytes = execution.response(source: .value(value), isOpen: true)
-        let cursor = StreamCursor(storeID: storeID, epoch: epoch, sequence: snapshot.sequence)
         let response = Response(
-            open: bytes, hasErrors: !execution.errors.isEmpty, cursor: cursor)
+            open: bytes, hasErrors: !execution.errors.isEmpty,
+            RelayNotes(cursor: identity.cursor(snapshot.sequence)))
         deliver([Delivery(sink: request.sink, event: .next(response))])
     }
 }

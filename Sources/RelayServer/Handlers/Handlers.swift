@@ -98,7 +98,8 @@ extension Handlers {
     ///   - prepare: gets the variables, and the state when the mutation was taken.
     public mutating func mutation(
         _ field: String,
-        waitingFor prepare: @escaping @Sendable (VariableData, MutationContext, SnapshotReader)
+        waitingFor prepare:
+            @escaping @Sendable (VariableData, MutationContext, SnapshotReader)
             async throws -> MutationBody
     ) {
         mutations[field] = .waiting(prepare)

@@ -12,6 +12,8 @@ package struct SchemaService: Sendable {
     let looksAtViewer: Bool
     /// By root field of the subscription type.
     let subscriptions: [String: SubscriptionSource]
+    /// What all of it was made from.
+    private let source: ServiceSchema
 
     /// - Parameter symbols: the store's; names are added to it, so this is for the store's writer, or
     ///   for before there is one.
@@ -24,7 +26,14 @@ package struct SchemaService: Sendable {
         looksAtViewer = schema.hasComputedFields
         waiting = schema.mutations.compactMapValues { $0.makeWaiting?(symbols) }
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
+        source = schema
     }
+
+    /// What a store must keep beside its records.
+    var indexes: [IndexDefinition] { source.indexes }
+
+    /// The same for another store: a state of the past has numbers of its own for names.
+    func on(_ symbols: Symbols) -> SchemaService { SchemaService(source, symbols: symbols) }
 }
 
 /// Makes a resolver once the store's numbers for names are known.
