@@ -21,7 +21,7 @@ struct LoadClient: Sendable {
         }
         let loop = try IOLoop.start()
         let progress = ProgressBar("Connecting")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         do {
             let connections = try await withThrowingTaskGroup(of: LoadConnection.self) { group in
                 var connections: [LoadConnection] = []

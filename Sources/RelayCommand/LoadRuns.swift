@@ -19,7 +19,7 @@ struct LoadRuns: ParsableArguments {
     /// Takes all runs, one after the other.
     func take<Result>(_ title: String, _ run: () async throws -> Result) async throws -> [Result] {
         let progress = ProgressBar(title)
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         let stop = StopFlag()
         var results: [Result] = []
         for number in 0..<runs {

@@ -60,7 +60,7 @@ enum TodoLoad {
     /// Makes new todos, and returns their ids.
     static func makeTodos(_ count: Int, on connection: LoadConnection) async throws -> [JSONValue] {
         let progress = ProgressBar("Making todos")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         return try await withThrowingTaskGroup(of: JSONValue.self) { group in
             var ids: [JSONValue] = []
             func take(_ data: JSONValue) throws {
