@@ -139,8 +139,8 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "RelayServer",
-                "WebSocketIO", logging, openCombine("OpenCombine"),
+                "EventStore", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
+                "RelayServer", "WebSocketIO", logging, openCombine("OpenCombine"),
             ]),
         tests(
             of: "Relay",
