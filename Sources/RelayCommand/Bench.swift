@@ -13,8 +13,7 @@ struct Bench: AsyncParsableCommand {
         abstract: "Measure this machine and this build.",
         subcommands: [
             BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self, BenchMutation.self,
-            BenchFanout.self,
-            BenchLive.self, BenchMutate.self,
+            BenchStore.self, BenchFanout.self, BenchLive.self, BenchMutate.self,
         ])
 }
 
