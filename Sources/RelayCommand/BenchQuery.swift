@@ -44,7 +44,8 @@ struct BenchQuery: AsyncParsableCommand {
             // Worth measuring all the same: a document of all there is to parse fits no schema.
             _ = try benchmark.parse()
             let reason = errors.errors.first?.message ?? "it is not valid"
-            complain("The document cannot be executed on this schema, so it is only parsed: \(reason)")
+            complain(
+                "The schema cannot execute the document, which is only parsed: \(reason)")
             let time = try medianMicroseconds(runs: runs) { _ = try benchmark.parse() }
             let taken: JSONObject = [
                 "documentBytes": .int(Int64(text.utf8.count)), "runs": .int(Int64(runs)),
