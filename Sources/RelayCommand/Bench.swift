@@ -1,12 +1,17 @@
 import ArgumentParser
-import Foundation
 import RelayJSON
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// `relay bench`: what a user can measure on their own machine.
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure this machine and this build.",
-        subcommands: [BenchAppend.self, BenchQuery.self])
+        subcommands: [BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self])
 }
 
 /// How measures are shown.
@@ -50,4 +55,9 @@ func medianMicroseconds(runs: Int, _ body: () throws -> Void) rethrows -> Double
     }
     times.removeFirst()  // warming up
     return times.sorted()[runs / 2]
+}
+
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
 }

@@ -1,7 +1,12 @@
 import ArgumentParser
 import EventLog
-import Foundation
 import RelayJSON
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `relay bench append`: how fast events become durable.
 struct BenchAppend: AsyncParsableCommand {
@@ -82,16 +87,7 @@ struct BenchAppend: AsyncParsableCommand {
         _ benchmark: AppendBenchmark, in directory: TemporaryLog
     ) async throws -> AppendBenchmark.Result {
         defer { directory.empty() }
-        return try await withCheckedThrowingContinuation { done in
-            Thread.detachNewThread {
-                done.resume(with: Result { try benchmark.run(in: directory.path) })
-            }
-        }
-    }
-
-    private func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+        return try await onThreadOfItsOwn { try benchmark.run(in: directory.path) }
     }
 }
 

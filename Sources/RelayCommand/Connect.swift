@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import RelayJSON
 
 /// `relay connect`: a prompt at a server.
@@ -18,7 +17,7 @@ struct Connect: AsyncParsableCommand {
 
     func run() async throws {
         let client = try await GraphQLClient.connect(server, url)
-        let prompt = Prompt(isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1)
+        let prompt = Prompt(isTerminal: StandardStream.areBothTerminals)
         prompt.greet(url)
         let hasErrors = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { try await session(client, prompt) }
@@ -35,13 +34,12 @@ struct Connect: AsyncParsableCommand {
     private func session(_ client: GraphQLClient, _ prompt: Prompt) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for await line in inputLines() {
-                let text = line.trimmingCharacters(in: .whitespaces)
-                if text.isEmpty {
+                if line.allSatisfy(\.isWhitespace) {
                     prompt.show()
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let results = await client.run(["query": .string(text)])
+                let results = await client.run(["query": .string(line)])
                 group.addTask {
                     var hasErrors = false
                     for try await result in results {
@@ -82,16 +80,5 @@ private struct Prompt: Sendable {
     /// Writes a result; a prompt that stands there is written anew below it.
     func write(_ line: String) {
         printAtOnce(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n")
-    }
-}
-
-/// What comes on standard input, line by line, to its end. Read on a thread of its own, because reading
-/// blocks.
-func inputLines() -> AsyncStream<String> {
-    AsyncStream { continuation in
-        Thread.detachNewThread {
-            while let line = readLine() { continuation.yield(line) }
-            continuation.finish()
-        }
     }
 }

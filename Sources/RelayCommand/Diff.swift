@@ -1,7 +1,12 @@
 import ArgumentParser
 import EventStore
-import Foundation
 import RelayJSON
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `relay diff`: what is different between two points of a history, or the ends of two.
 struct Diff: HistoryTool {

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Why the command cannot go on, in one line.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -26,10 +30,4 @@ func readFile(_ path: String, _ what: String) throws -> [UInt8] {
         }
         return bytes
     }
-}
-
-/// Writes to standard output and waits for nothing: `print` would keep lines back in a pipe, and flushing
-/// its buffer waits for whoever is blocked in reading standard input.
-func printAtOnce(_ text: String) {
-    FileHandle.standardOutput.write(Data(text.utf8))
 }

@@ -1,6 +1,11 @@
 import Dispatch
-import Foundation
 import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// SIGINT and SIGTERM. A command that only reads ends at once, whatever it is at, with the exit status that
 /// shells give the signal (130, 143), and leaves nothing behind; one that has to be stopped in order takes the

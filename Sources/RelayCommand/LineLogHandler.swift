@@ -1,7 +1,7 @@
 import EventStore
-import Foundation
 import Logging
 import RelayJSON
+import RelayServer
 
 /// How log lines look.
 enum LogFormat: String, CaseIterable {
@@ -27,7 +27,7 @@ struct LineLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-        let time = RFC3339.text(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
+        let time = RFC3339.text(microseconds: WallClock.microseconds())
         var line: String
         switch format {
         case .text:
@@ -41,7 +41,6 @@ struct LineLogHandler: LogHandler {
             for (key, value) in all { object[key] = .string("\(value)") }
             line = JSONValue.object(object).text
         }
-        // One write a line, so that lines of several threads do not mix.
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        complain(line)
     }
 }

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Standard output of commands that may print much: line by line for a terminal, in large pieces for
 /// a pipe or a file.
@@ -6,7 +10,7 @@ import Foundation
 /// A write that fails ends the command: an export to a full disk must not look like a whole one.
 final class LineOutput {
     private var waiting: [UInt8] = []
-    private let isTerminal = isatty(STDOUT_FILENO) == 1
+    private let isTerminal = StandardStream.output.isTerminal
     private let sizeLimit: Int
 
     init() {
@@ -33,20 +37,12 @@ final class LineOutput {
     func flush() throws {
         defer { waiting.removeAll(keepingCapacity: true) }
         if isTerminal, !waiting.isEmpty { ProgressBar.clear() }
-        try waiting.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(
-                    STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EPIPE {
-                    throw ReaderLeft()
-                } else if errno != EINTR {
-                    throw CommandFailure(
-                        "Could not write to standard output: \(String(cString: strerror(errno))).")
-                }
-            }
+        switch StandardStream.output.write(waiting) {
+        case nil: return
+        case EPIPE: throw ReaderLeft()
+        case let failure?:
+            throw CommandFailure(
+                "Could not write to standard output: \(String(cString: strerror(failure))).")
         }
     }
 }

@@ -1,8 +1,13 @@
 import ArgumentParser
 import EventStore
-import Foundation
 import RelayJSON
 import RelayStore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `relay log export`: a log as lines of JSON.
 struct LogExport: HistoryTool {

@@ -1,10 +1,15 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
 import RelayJSON
 import RelayServer
 import RelayStore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `relay log import`: a log made of lines.
 struct LogImport: LogTool {
@@ -27,7 +32,7 @@ struct LogImport: LogTool {
     var schema: String?
 
     func run(printingTo output: LineOutput) async throws {
-        try checkDirectory()
+        try checkIsNew(log.directory, "an import makes a new log")
         let bytes = try readFile(file ?? "/dev/stdin", "import")
         let events = try schema.map { try [genesis(of: bytes, schema: $0)] } ?? read(bytes)
         guard !events.isEmpty else { throw CommandFailure("There is nothing to import.") }
@@ -42,14 +47,6 @@ struct LogImport: LogTool {
             log.json
                 ? report.text
                 : "\(log.directory) has \(sequence.of("event")) and \(records.of("record")).")
-    }
-
-    private func checkDirectory() throws {
-        let contents = try? FileManager.default.contentsOfDirectory(atPath: log.directory)
-        guard contents?.isEmpty ?? true else {
-            throw CommandFailure(
-                "\(log.directory) is not empty: an import makes a new log. Nothing was changed.")
-        }
     }
 
     /// One event with all records.

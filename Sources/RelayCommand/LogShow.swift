@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
 import RelayJSON
 import RelayStore
 
@@ -47,9 +46,9 @@ struct LogShow: HistoryTool {
     private func hexDump(_ bytes: [UInt8]) -> [String] {
         stride(from: 0, to: bytes.count, by: 16).map { start in
             let row = bytes[start..<min(start + 16, bytes.count)]
-            let values = row.map { String(format: "%02x", $0) }.joined(separator: " ")
+            let values = row.map { inHex($0, digits: 2) }.joined(separator: " ")
             let text = row.map { 0x20..<0x7F ~= $0 ? String(UnicodeScalar($0)) : "." }.joined()
-            return String(format: "%08x", start) + "  " + values.padded(to: 49) + text
+            return inHex(start, digits: 8) + "  " + values.padded(to: 49) + text
         }
     }
 }
@@ -113,7 +112,7 @@ private struct EventDescription {
 }
 
 extension FrameInfo {
-    fileprivate var checksumText: String { String(format: "%08x", checksum) }
+    fileprivate var checksumText: String { inHex(checksum, digits: 8) }
 
     fileprivate var json: JSONValue {
         [
@@ -125,4 +124,10 @@ extension FrameInfo {
             "chain": .string("\(chain)"),
         ]
     }
+}
+
+/// A number in base 16, filled up with zeros.
+private func inHex(_ number: some BinaryInteger, digits: Int) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
 }

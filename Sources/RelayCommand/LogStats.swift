@@ -1,9 +1,14 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
 import RelayJSON
 import RelayStore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `relay log stats`: a log in figures.
 struct LogStats: HistoryTool {

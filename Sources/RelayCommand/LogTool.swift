@@ -1,7 +1,12 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A command on a log's directory.
 ///
@@ -70,10 +75,12 @@ struct LogArguments: ParsableArguments {
     var json = false
 }
 
-/// Writes a line to standard error.
-func complain(_ line: String) {
-    ProgressBar.clear()
-    writeToStandardError(line + "\n")
+/// Checks that a directory is missing or empty, for a command that makes a log there.
+func checkIsNew(_ directory: String, _ reason: String) throws {
+    let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
+    guard contents?.isEmpty ?? true else {
+        throw CommandFailure("\(directory) is not empty: \(reason). Nothing was changed.")
+    }
 }
 
 /// Whether an error says that bytes of a log are not what was written.

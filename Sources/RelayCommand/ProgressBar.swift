@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// How far long work is, on standard error, where a terminal is to show it; otherwise nothing.
@@ -12,8 +11,7 @@ final class ProgressBar: Sendable {
     /// Whether there is a bar on the terminal.
     private static let isDrawn = Mutex(false)
     private let title: String
-    private let isShown =
-        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    private let isShown = StandardStream.error.isTerminal && environmentValue("TERM") != "dumb"
     private let state = Mutex(State())
 
     /// - Parameter title: what is being done, as in "Checking".
@@ -42,29 +40,15 @@ final class ProgressBar: Sendable {
         guard isDue else { return }
         Self.isDrawn.withLock { isDrawn in
             isDrawn = true
-            writeToStandardError("\r\(title) \(text)\u{1B}[K")
+            StandardStream.error.write("\r\(title) \(text)\u{1B}[K".utf8)
         }
     }
 
     /// Leaves an empty line where the bar was.
     static func clear() {
         isDrawn.withLock { isDrawn in
-            if isDrawn { writeToStandardError("\r\u{1B}[K") }
+            if isDrawn { StandardStream.error.write("\r\u{1B}[K".utf8) }
             isDrawn = false
-        }
-    }
-}
-
-/// Writes to standard error as far as somebody reads it.
-func writeToStandardError(_ text: String) {
-    var text = text
-    text.withUTF8 { bytes in
-        var rest = UnsafeRawBufferPointer(bytes)[...]
-        while !rest.isEmpty {
-            let count = write(
-                STDERR_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count < 0 && errno != EINTR { return }
-            rest = rest.dropFirst(max(0, count))
         }
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import RelayJSON
 
 /// `relay request`: one operation, its results as JSON lines.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventLog
 import EventStore
-import Foundation
 import Logging
 import RelayServer
 import WebSocketIO
@@ -75,7 +74,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup(title: "Limits") var limits: LimitOptions
 
     func run() async throws {
-        let settings = Settings(environment: ProcessInfo.processInfo.environment)
+        let settings = Settings()
         let logger = try makeLogger(settings)
         let stop = StopSignals()
         let configuration = try makeConfiguration(settings, onFreeze: stop.fail)

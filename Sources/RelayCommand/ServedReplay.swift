@@ -1,6 +1,5 @@
 import ArgumentParser
 import EventStore
-import Foundation
 import Logging
 import RelayServer
 
@@ -122,7 +121,7 @@ struct ServedReplay {
 
     /// Lets an event happen for each line that comes, until the input ends or says q.
     private static func step(_ server: ReplayServer, _ form: SummaryForm) async throws {
-        if isatty(STDIN_FILENO) == 1 {
+        if StandardStream.input.isTerminal {
             complain("Enter lets the next event happen; q and Enter, or Ctrl-D, ends.")
         }
         for await line in inputLines() {

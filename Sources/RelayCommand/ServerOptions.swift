@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import WebSocketIO
 
 /// How a client command gets to its server.
@@ -13,7 +12,7 @@ struct ServerOptions: ParsableArguments {
             valueName: "file"))
     var ca: String?
 
-    var resolvedToken: String? { token ?? ProcessInfo.processInfo.environment["RELAY_TOKEN"] }
+    var resolvedToken: String? { token ?? environmentValue("RELAY_TOKEN") }
 }
 
 extension ServerAddress {

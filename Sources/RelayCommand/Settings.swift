@@ -2,10 +2,8 @@ import ArgumentParser
 
 /// Options that were given in the environment: `--allow-origin` as `RELAY_ALLOW_ORIGIN`.
 struct Settings {
-    let environment: [String: String]
-
     func text(_ option: String) -> String? {
-        let value = environment[name(option)]
+        let value = environmentValue(name(option))
         return value?.isEmpty == true ? nil : value
     }
 

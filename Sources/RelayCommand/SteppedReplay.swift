@@ -1,5 +1,4 @@
 import EventStore
-import Foundation
 import RelayJSON
 import RelayServer
 import RelayStore
@@ -10,7 +9,7 @@ struct SteppedReplay {
     /// A query that is answered after every event.
     private let request: GraphQLRequest?
     private let json: Bool
-    private let waitsForEnter = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+    private let waitsForEnter = StandardStream.areBothTerminals
 
     init(_ output: LineOutput, _ request: GraphQLRequest?, json: Bool) {
         self.output = output

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure that it cannot go on after.
 final class StopSignals {

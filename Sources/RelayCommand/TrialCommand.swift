@@ -1,4 +1,13 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// A command whose exit status decides, as `git bisect run` has it: 0 is good, 125 cannot tell, anything
 /// else up to 127 is bad, and more, or a signal, ends the search.

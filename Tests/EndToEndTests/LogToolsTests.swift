@@ -251,14 +251,4 @@ struct LogToolsTests {
                 ])
         }
     #endif
-
-    @Test func appendsAreMeasuredAndNothingIsLeftBehind() async throws {
-        let measures = try await sandbox.json(
-            "bench", "append", "--bytes", "256", "--batch", "8", "--seconds", "0.05", "--data",
-            sandbox.directory)
-        #expect(
-            measures.map { $0["measure"] } == ["append_events_per_s", "append_batch_p99_us"])
-        #expect(measures.map { $0["unit"] } == ["events/s", "us"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.directory) == [])
-    }
 }

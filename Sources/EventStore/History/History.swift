@@ -85,6 +85,14 @@ package struct History: Sendable {
 
     // MARK: States
 
+    /// The newest state, folded from the earliest that can be rebuilt, without the help of later
+    /// checkpoints.
+    package func refolded() throws(EventStoreError) -> Snapshot {
+        let replay = try Replay(fromEarliest: reader, through: last)
+        try replay.advance(to: last)
+        return replay.snapshot
+    }
+
     /// The state after an event; 0 is the state before all events.
     /// - Throws: `outOfRange`, `notAHistory`, and whatever reading says.
     package func snapshot(

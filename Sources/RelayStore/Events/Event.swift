@@ -86,12 +86,30 @@ package struct MutationResponse: Sendable, Hashable {
     package var result: DataID?
     /// What the client was answered; kept only for a mutation with an id, which may be repeated.
     package var answer: [UInt8]?
+    /// What the entries that are still optimistic have become on the new state.
+    package var rebased: [RebasedEntry] = []
 
-    package init(mutation: UInt64, writes: WriteSet, result: DataID?, answer: [UInt8]? = nil) {
+    package init(
+        mutation: UInt64, writes: WriteSet, result: DataID?, answer: [UInt8]? = nil,
+        rebased: [RebasedEntry] = []
+    ) {
         self.mutation = mutation
         self.writes = writes
         self.result = result
         self.answer = answer
+        self.rebased = rebased
+    }
+}
+
+/// An optimistic entry whose updater, run again on a newer state, wrote something else: `e5'/e3'`.
+package struct RebasedEntry: Sendable, Hashable {
+    /// The sequence of its mutation event.
+    package var mutation: UInt64
+    package var writes: WriteSet
+
+    package init(mutation: UInt64, writes: WriteSet) {
+        self.mutation = mutation
+        self.writes = writes
     }
 }
 
@@ -100,27 +118,38 @@ package struct Revocation: Sendable, Hashable {
     package var mutation: UInt64
     /// Why, for people.
     package var reason: String
+    /// What the entries that are still optimistic have become without it.
+    package var rebased: [RebasedEntry] = []
 
-    package init(mutation: UInt64, reason: String) {
+    package init(mutation: UInt64, reason: String, rebased: [RebasedEntry] = []) {
         self.mutation = mutation
         self.reason = reason
+        self.rebased = rebased
     }
 }
 
 package struct LocalUpdate: Sendable, Hashable {
     package var name: String
     package var writes: WriteSet
+    /// What the entries that are still optimistic have become on the new state.
+    package var rebased: [RebasedEntry] = []
 
-    package init(name: String, writes: WriteSet) {
+    package init(name: String, writes: WriteSet, rebased: [RebasedEntry] = []) {
         self.name = name
         self.writes = writes
+        self.rebased = rebased
     }
 }
 
 /// A mutation that has begun and not ended.
 package struct PendingMutation: Sendable, Hashable {
     package let sequence: UInt64
-    package let intent: MutationIntent
+    package internal(set) var intent: MutationIntent
+
+    init(sequence: UInt64, intent: MutationIntent) {
+        self.sequence = sequence
+        self.intent = intent
+    }
 }
 
 /// The kinds of events by the numbers the log has for them, and the names people see.

@@ -36,12 +36,15 @@ extension EventBody {
             parts.add(2, response.writes.bytes)
             if let result = response.result { parts.add(3, result.rawValue) }
             if let answer = response.answer { parts.add(4, answer) }
+            parts.add(7, response.rebased)
         case .revocation(let revocation):
             parts.add(1, revocation.mutation)
             parts.add(2, revocation.reason)
+            parts.add(7, revocation.rebased)
         case .update(let update):
             parts.add(1, update.name)
             parts.add(2, update.writes.bytes)
+            parts.add(7, update.rebased)
         case .unknown(_, let payload):
             return payload
         }
@@ -77,17 +80,20 @@ extension EventBody {
                     mutation: try parts.required(1, "the mutation").number(),
                     writes: try parts.required(2, "the write set").writeSet(),
                     result: (parts[3]?.string).map(DataID.init(rawValue:)),
-                    answer: parts[4].map { Array($0.bytes) }))
+                    answer: parts[4].map { Array($0.bytes) },
+                    rebased: try parts[7]?.rebasedEntries() ?? []))
         case .revocation:
             self = .revocation(
                 Revocation(
                     mutation: try parts.required(1, "the mutation").number(),
-                    reason: try parts.required(2, "the reason").string))
+                    reason: try parts.required(2, "the reason").string,
+                    rebased: try parts[7]?.rebasedEntries() ?? []))
         case .update:
             self = .update(
                 LocalUpdate(
                     name: try parts.required(1, "the name").string,
-                    writes: try parts.required(2, "the write set").writeSet()))
+                    writes: try parts.required(2, "the write set").writeSet(),
+                    rebased: try parts[7]?.rebasedEntries() ?? []))
         }
     }
 }
@@ -110,6 +116,18 @@ private struct PartWriter {
         coded.write(number: value)
         add(number, coded.bytes)
     }
+
+    /// A count, and that many sequences and counted write sets; no part at all when there are none.
+    mutating func add(_ number: UInt8, _ rebased: [RebasedEntry]) {
+        if rebased.isEmpty { return }
+        var coded = ByteWriter()
+        coded.write(number: UInt64(rebased.count))
+        for entry in rebased {
+            coded.write(number: entry.mutation)
+            coded.write(counted: entry.writes.bytes)
+        }
+        add(number, coded.bytes)
+    }
 }
 
 /// The parts of one payload, by their numbers, in place.
@@ -126,6 +144,17 @@ private struct PartReader {
 
         func writeSet() throws(MalformedEvent) -> WriteSet {
             try WriteSet(checking: Array(bytes))
+        }
+
+        func rebasedEntries() throws(MalformedEvent) -> [RebasedEntry] {
+            var reader = ByteReader(UnsafeRawBufferPointer(bytes))
+            var entries: [RebasedEntry] = []
+            for _ in 0..<(try reader.readCount()) {
+                let mutation = try reader.readNumber()
+                let writes = try WriteSet(checking: try reader.readBytes())
+                entries.append(RebasedEntry(mutation: mutation, writes: writes))
+            }
+            return entries
         }
 
         func mutationID() throws(MalformedEvent) -> MutationID {

@@ -5,7 +5,7 @@ package import RelayJSON
 /// The bytes are what the log keeps and what the fold reads, so a live commit and its replay run the same
 /// code. For every record that is touched, in order:
 ///
-///     operation   1 byte: 1 write, 2 delete
+///     operation   1 byte: 1 write, 2 delete, 3 forget
 ///     id          counted text
 ///     only for write:
 ///       type      counted text
@@ -28,6 +28,8 @@ package struct WriteSet: Sendable, Hashable {
 enum WriteOperation: UInt8 {
     case write = 1
     case delete = 2
+    /// The record becomes unknown again: a client's garbage collection.
+    case forget = 3
 }
 
 /// How a field of a write set is coded.
@@ -94,7 +96,7 @@ extension FieldValue {
 
 /// Writes a ``WriteSet``, record by record.
 package struct WriteSetWriter: Sendable {
-    private var writer = ByteWriter()
+    fileprivate var writer = ByteWriter()
 
     package init() {}
 
@@ -112,6 +114,11 @@ package struct WriteSetWriter: Sendable {
 
     package mutating func delete(_ id: DataID) {
         writer.write(byte: WriteOperation.delete.rawValue)
+        writer.write(counted: id.rawValue)
+    }
+
+    package mutating func forget(_ id: DataID) {
+        writer.write(byte: WriteOperation.forget.rawValue)
         writer.write(counted: id.rawValue)
     }
 
@@ -171,6 +178,64 @@ package struct WriteSetWriter: Sendable {
     }
 }
 
+// MARK: Writing from a row's memory
+
+extension WriteSetWriter {
+    mutating func begin(_ id: UnsafeBufferPointer<UInt8>, type: UnsafeBufferPointer<UInt8>) {
+        writer.write(byte: WriteOperation.write.rawValue)
+        writer.write(counted: id)
+        writer.write(counted: type)
+    }
+
+    mutating func end() { writer.write(byte: FieldTag.end.rawValue) }
+
+    mutating func delete(_ id: UnsafeBufferPointer<UInt8>) {
+        writer.write(byte: WriteOperation.delete.rawValue)
+        writer.write(counted: id)
+    }
+
+    mutating func forget(_ id: UnsafeBufferPointer<UInt8>) {
+        writer.write(byte: WriteOperation.forget.rawValue)
+        writer.write(counted: id)
+    }
+
+    /// A field's tag and key; its value, if the tag has one, follows.
+    mutating func field(_ tag: FieldTag, _ key: UnsafeBufferPointer<UInt8>) {
+        writer.write(byte: tag.rawValue)
+        writer.write(counted: key)
+    }
+
+    mutating func field(_ key: UnsafeBufferPointer<UInt8>, int: Int64) {
+        field(.int, key)
+        writer.write(signed: int)
+    }
+
+    mutating func field(_ key: UnsafeBufferPointer<UInt8>, double: Double) {
+        field(.double, key)
+        writer.write(double: double)
+    }
+
+    mutating func field(
+        _ tag: FieldTag, _ key: UnsafeBufferPointer<UInt8>, text: UnsafeBufferPointer<UInt8>
+    ) {
+        field(tag, key)
+        writer.write(counted: text)
+    }
+
+    mutating func range(start: Int, deleted: Int) {
+        writer.write(number: UInt64(start))
+        writer.write(number: UInt64(deleted))
+    }
+
+    mutating func links(_ records: some Collection<RecordIndex?>, _ symbols: Symbols) {
+        writer.write(number: UInt64(records.count))
+        for record in records {
+            writer.write(byte: record == nil ? 0 : 1)
+            if let record { writer.write(counted: symbols.id(record)) }
+        }
+    }
+}
+
 extension WriteSet {
     /// Takes bytes from a log or a message, after a check of their form.
     package init(checking bytes: [UInt8]) throws(MalformedEvent) {
@@ -205,8 +270,8 @@ extension WriteSet {
                     body(try reader.readText())
                     switch WriteOperation(rawValue: operation) {
                     case .write: try skipFields(&reader)
-                    case .delete: break
-                    case nil: throw reader.malformed("a write or a delete")
+                    case .delete, .forget: break
+                    case nil: throw reader.malformed("a write, a delete or a forget")
                     }
                 }
                 return nil

@@ -1,4 +1,4 @@
-/// Changes in the making: a mutation handler writes here and reads what it has written.
+/// Changes in the making: a mutation handler or an updater writes here and reads what it has written.
 ///
 /// Every write is coded as the log will keep it and applied from those bytes, so ``writeSet`` leads any
 /// replay to exactly ``snapshot``. Thrown away, it leaves nothing behind.
@@ -6,14 +6,17 @@ package struct Draft: Sendable {
     /// The state that the draft started from.
     package let base: Snapshot
     /// The state with all writes so far.
-    package private(set) var snapshot: Snapshot
+    package internal(set) var snapshot: Snapshot
     /// What the writes so far really changed.
-    package private(set) var changes = ChangeSet()
+    package internal(set) var changes = ChangeSet()
+    /// Whether a normalized payload becomes part of ``writeSet`` too: only a log asks for it.
+    package let keepsPayloads: Bool
     private var writer = WriteSetWriter()
 
-    package init(on snapshot: Snapshot) {
+    package init(on snapshot: Snapshot, keepsPayloads: Bool = true) {
         base = snapshot
         self.snapshot = snapshot
+        self.keepsPayloads = keepsPayloads
     }
 
     /// Everything written, as data.
@@ -34,8 +37,33 @@ package struct Draft: Sendable {
         apply(one.writeSet)
     }
 
-    private mutating func apply(_ writes: WriteSet) {
+    /// Makes whatever was fetched with this record in it, up to now, stale. Without effect on a record
+    /// that does not exist.
+    package mutating func invalidate(_ id: DataID) {
+        guard let record = snapshot.existing(id.rawValue), let type = snapshot.type(of: record)
+        else { return }
+        let sequence = FieldValue.int(Int64(snapshot.sequence) + 1)
+        write(
+            id, type: snapshot.symbols.nameString(type),
+            fields: [(key: Snapshot.invalidatedKey, value: sequence)])
+    }
+
+    /// Makes a record unknown, as if nobody had ever spoken of it: garbage collection.
+    package mutating func forget(_ id: DataID) {
+        var one = WriteSetWriter()
+        one.forget(id)
+        apply(one.writeSet)
+    }
+
+    package mutating func apply(_ writes: WriteSet) {
         snapshot.apply(writes, changes: &changes)
         writer.append(writes)
+    }
+
+    /// Takes in what was written to ``snapshot`` without passing through bytes: the normalizer's rows.
+    /// - Parameter before: the state that they were written on.
+    mutating func keepWrites(of written: ChangeSet, since before: Snapshot) {
+        changes.formUnion(written)
+        if keepsPayloads { writer.append(snapshot.writeSet(of: written, since: before)) }
     }
 }

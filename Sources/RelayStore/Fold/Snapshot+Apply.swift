@@ -13,6 +13,23 @@ extension Snapshot {
     }
 }
 
+extension Snapshot {
+    /// Takes a record out; what is known of it afterwards is that it was deleted, or nothing.
+    fileprivate mutating func remove(
+        _ record: RecordIndex, leaving slot: RecordSlot, changes: inout ChangeSet
+    ) {
+        let old = row(record)
+        switch (self[record], slot) {
+        case (.nonexistent, .nonexistent), (.unknown, .unknown): return
+        default: set(record, slot)
+        }
+        guard let old else { return }
+        recordCount -= 1
+        indexes.update(record, old: old, new: nil)
+        changes.delete(record)
+    }
+}
+
 /// Reads a write set and applies it, field by field, without a tree between the two.
 private struct WriteSetApplier {
     var reader: ByteReader
@@ -28,22 +45,13 @@ private struct WriteSetApplier {
             let record = snapshot.symbols.record(try reader.readText())
             switch WriteOperation(rawValue: operation) {
             case .write: try write(record, to: &snapshot, changes: &changes)
-            case .delete: Self.delete(record, from: &snapshot, changes: &changes)
-            case nil: throw reader.malformed("a write or a delete")
+            case .delete:
+                snapshot.remove(record, leaving: .nonexistent, changes: &changes)
+            case .forget:
+                snapshot.remove(record, leaving: .unknown, changes: &changes)
+            case nil: throw reader.malformed("a write, a delete or a forget")
             }
         }
-    }
-
-    private static func delete(
-        _ record: RecordIndex, from snapshot: inout Snapshot, changes: inout ChangeSet
-    ) {
-        let old = snapshot.row(record)
-        if case .nonexistent = snapshot[record] { return }
-        snapshot.set(record, .nonexistent)
-        guard let old else { return }
-        snapshot.recordCount -= 1
-        snapshot.indexes.update(record, old: old, new: nil)
-        changes.delete(record)
     }
 
     private mutating func write(

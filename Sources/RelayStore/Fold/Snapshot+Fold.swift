@@ -27,14 +27,26 @@ extension Snapshot {
                 ledger.record(
                     id, .init(sequence: event.sequence, bytes: response.answer ?? []))
             }
+            rebase(response.rebased)
         case .revocation(let revocation):
             _ = try end(revocation.mutation, by: event)
+            rebase(revocation.rebased)
         case .update(let update):
             apply(update.writes, changes: &changes)
+            rebase(update.rebased)
         case .unknown:
             break
         }
         sequence = event.sequence
+    }
+
+    /// Takes in what entries that are still optimistic have become. One that has ended is passed over.
+    mutating func rebase(_ entries: [RebasedEntry]) {
+        for entry in entries {
+            guard let place = pending.firstIndex(where: { $0.sequence == entry.mutation })
+            else { continue }
+            pending[place].intent.optimistic = entry.writes
+        }
     }
 
     private mutating func end(

@@ -1,12 +1,28 @@
 /// The id of a record, unique in its store across all types.
-package struct DataID: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral,
-    CustomStringConvertible
+public struct DataID: RawRepresentable, Hashable, Comparable, Sendable, Codable,
+    ExpressibleByStringLiteral, CustomStringConvertible
 {
-    package let rawValue: String
+    public let rawValue: String
 
-    package init(rawValue: String) { self.rawValue = rawValue }
-    package init(_ rawValue: String) { self.rawValue = rawValue }
-    package init(stringLiteral value: String) { rawValue = value }
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral value: String) { rawValue = value }
 
-    package var description: String { rawValue }
+    /// The record that holds the fields of the query type.
+    public static let rootID: DataID = "client:root"
+
+    public var description: String { rawValue }
+
+    public static func < (left: DataID, right: DataID) -> Bool { left.rawValue < right.rawValue }
+
+    /// The id of an object without an id of its own: it follows from where it stands.
+    ///
+    /// `client:<this id>:<storage key>`, in a list with `:<place>` behind it; an id that begins with
+    /// `client:` does not get that a second time.
+    public func clientID(storageKey: String, place: String? = nil) -> DataID {
+        var id = rawValue.hasPrefix("client:") ? rawValue : "client:" + rawValue
+        id += ":" + storageKey
+        if let place { id += ":" + place }
+        return DataID(id)
+    }
 }

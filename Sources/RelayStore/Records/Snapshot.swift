@@ -26,6 +26,11 @@ package struct Snapshot: Sendable {
         self.indexes = Indexes(indexes, symbols: symbols)
     }
 
+    /// The type of the record ``DataID/rootID``.
+    package static let rootTypeName = "__Root"
+    /// The key under which a record keeps the sequence of the event that invalidated it last.
+    package static let invalidatedKey = "__invalidatedAt"
+
     // MARK: Reading
 
     @inline(__always)

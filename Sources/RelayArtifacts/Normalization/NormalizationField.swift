@@ -1,0 +1,98 @@
+/// A field whose value is a leaf, or a list of leaves.
+public final class NormalizationScalarField: Sendable {
+    public let name: String
+    public let alias: String?
+    public let args: [any Argument]
+    /// Where a record keeps the value.
+    public let key: StorageKey
+    /// The member of the response that has the value.
+    public let responseName: String
+
+    public init(
+        name: String, alias: String? = nil, args: [any Argument] = [], storageKey: String? = nil
+    ) {
+        self.name = name
+        self.alias = alias
+        self.args = args
+        key = StorageKey(name: name, arguments: args, given: storageKey)
+        responseName = alias ?? name
+    }
+
+    /// The storage key where no variable is part of it.
+    public var storageKey: String? { key.constant }
+}
+
+/// A field whose value is a record, or a list of records.
+public final class NormalizationLinkedField: Sendable {
+    public let name: String
+    public let alias: String?
+    public let args: [any Argument]
+    /// The type of the records where the schema leaves no choice; nil for an abstract type, whose
+    /// objects bring their `__typename`.
+    public let concreteType: String?
+    public let plural: Bool
+    public let selections: [NormalizationSelection]
+    /// Where a record keeps the link.
+    public let key: StorageKey
+    /// The member of the response that has the object.
+    public let responseName: String
+
+    public init(
+        name: String, alias: String? = nil, args: [any Argument] = [], storageKey: String? = nil,
+        concreteType: String? = nil, plural: Bool = false, selections: [NormalizationSelection]
+    ) {
+        self.name = name
+        self.alias = alias
+        self.args = args
+        self.concreteType = concreteType
+        self.plural = plural
+        self.selections = selections
+        key = StorageKey(name: name, arguments: args, given: storageKey)
+        responseName = alias ?? name
+    }
+
+    /// The storage key where no variable is part of it.
+    public var storageKey: String? { key.constant }
+}
+
+/// A field that a handler looks at once it is normalized (`@connection`, `@appendNode`, …).
+public final class NormalizationHandle: Sendable {
+    public enum Kind: Sendable {
+        case scalar
+        case linked
+    }
+
+    public let kind: Kind
+    public let name: String
+    public let alias: String?
+    public let args: [any Argument]
+    /// Which handler: `connection`, `deleteRecord`, `appendNode` …
+    public let handle: String
+    public let key: String
+    /// The arguments of the field that tell one handled value from another; nil: none do.
+    public let filters: [String]?
+    /// Arguments of the directive itself, such as `connections`.
+    public let handleArgs: [any Argument]
+    /// Where the record keeps the field itself.
+    public let fieldKey: StorageKey
+    /// Where the handler keeps what it makes of the field: `__KEY_HANDLE`, with the filters as arguments.
+    public let handleKey: StorageKey
+
+    public init(
+        kind: Kind, name: String, alias: String? = nil, args: [any Argument] = [], handle: String,
+        key: String = "", filters: [String]? = nil, handleArgs: [any Argument] = []
+    ) {
+        self.kind = kind
+        self.name = name
+        self.alias = alias
+        self.args = args
+        self.handle = handle
+        self.key = key
+        self.filters = filters
+        self.handleArgs = handleArgs
+        fieldKey = StorageKey(name: name, arguments: args)
+        handleKey = StorageKey(
+            name: "__\(key.isEmpty ? name : key)_\(handle)",
+            arguments: args.filter { filters?.contains($0.name) ?? false })
+    }
+}

@@ -1,0 +1,86 @@
+/// What `@required(action:)` does when the field is null: each makes the nearest enclosing object null.
+public enum RequiredAction: String, Hashable, Sendable {
+    case none = "NONE"
+    /// Also says so in the log.
+    case log = "LOG"
+    /// Also throws, to whoever reads the data.
+    case `throw` = "THROW"
+}
+
+/// What `@catch(to:)` makes of field errors below it.
+public enum CatchTarget: String, Hashable, Sendable {
+    /// A `Result`: the value, or the errors.
+    case result = "RESULT"
+    /// null.
+    case null = "NULL"
+}
+
+/// A field whose value is a leaf, or a list of leaves.
+public final class ReaderScalarField: Sendable {
+    public let name: String
+    public let alias: String?
+    public let args: [any Argument]
+    /// nil without `@required`.
+    public let required: RequiredAction?
+    /// nil without `@catch`.
+    public let catchTo: CatchTarget?
+    /// Where a record keeps the value.
+    public let key: StorageKey
+    /// The name of the value in the data.
+    public let responseName: String
+
+    public init(
+        name: String, alias: String? = nil, storageKey: String? = nil, args: [any Argument] = [],
+        required: RequiredAction? = nil, catchTo: CatchTarget? = nil
+    ) {
+        self.name = name
+        self.alias = alias
+        self.args = args
+        self.required = required
+        self.catchTo = catchTo
+        key = StorageKey(name: name, arguments: args, given: storageKey)
+        responseName = alias ?? name
+    }
+
+    /// The storage key where no variable is part of it.
+    public var storageKey: String? { key.constant }
+}
+
+/// A field whose value is a record, or a list of records.
+public final class ReaderLinkedField: Sendable {
+    public let name: String
+    public let alias: String?
+    public let args: [any Argument]
+    /// The type of the records where the schema leaves no choice.
+    public let concreteType: String?
+    public let plural: Bool
+    /// nil without `@required`.
+    public let required: RequiredAction?
+    /// nil without `@catch`.
+    public let catchTo: CatchTarget?
+    public let selections: [ReaderSelection]
+    /// Where a record keeps the link.
+    public let key: StorageKey
+    /// The name of the value in the data.
+    public let responseName: String
+
+    public init(
+        name: String, alias: String? = nil, storageKey: String? = nil, args: [any Argument] = [],
+        concreteType: String? = nil, plural: Bool = false, required: RequiredAction? = nil,
+        catchTo: CatchTarget? = nil, selections: [ReaderSelection]
+    ) {
+        self.name = name
+        self.alias = alias
+        self.args = args
+        self.concreteType = concreteType
+        self.plural = plural
+        self.required = required
+        self.catchTo = catchTo
+        self.selections = selections
+        key = StorageKey(name: name, arguments: args, given: storageKey)
+        responseName = alias ?? name
+    }
+
+    /// The storage key where no variable is part of it.
+    public var storageKey: String? { key.constant }
+}

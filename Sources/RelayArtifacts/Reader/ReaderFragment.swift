@@ -1,0 +1,99 @@
+/// How the data of a fragment or an operation is read from records. Fragments in it stay closed: the
+/// reader gives a pointer in their place.
+public final class ReaderFragment: Sendable {
+    public let name: String
+    /// The type condition; the root type of an operation.
+    public let type: String
+    /// Set if the type is abstract: `__isTYPE`.
+    public let abstractKey: String?
+    /// If the type is abstract: the object types that the compiler's schema counts to it.
+    public let possibleTypes: [String]
+    public let argumentDefinitions: [ArgumentDefinition]
+    public let metadata: ReaderMetadata
+    public let selections: [ReaderSelection]
+
+    public init(
+        name: String, type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
+        argumentDefinitions: [ArgumentDefinition] = [], metadata: ReaderMetadata = .init(),
+        selections: [ReaderSelection]
+    ) {
+        self.name = name
+        self.type = type
+        self.abstractKey = abstractKey
+        self.possibleTypes = possibleTypes
+        self.argumentDefinitions = argumentDefinitions
+        self.metadata = metadata
+        self.selections = selections
+    }
+}
+
+/// What directives on a fragment or operation say about reading it.
+public struct ReaderMetadata: Hashable, Sendable {
+    /// `@relay(plural: true)`: read from a list of pointers.
+    public var plural: Bool
+    /// `@catch` on the fragment itself.
+    public var catchTo: CatchTarget?
+    /// `@throwOnFieldError`
+    public var throwOnFieldError: Bool
+    /// The `@connection` fields in it.
+    public var connections: [ConnectionMetadata]
+    /// `@refetchable`
+    public var refetch: RefetchDescription?
+
+    public init(
+        plural: Bool = false, catchTo: CatchTarget? = nil, throwOnFieldError: Bool = false,
+        connections: [ConnectionMetadata] = [], refetch: RefetchDescription? = nil
+    ) {
+        self.plural = plural
+        self.catchTo = catchTo
+        self.throwOnFieldError = throwOnFieldError
+        self.connections = connections
+        self.refetch = refetch
+    }
+}
+
+/// Where a connection is in a fragment's data, and which variables page it.
+public struct ConnectionMetadata: Hashable, Sendable {
+    /// Response names from the fragment's data to the connection.
+    public var path: [String]
+    public var backward: ConnectionVariableConfig?
+    public var forward: ConnectionVariableConfig?
+
+    public init(
+        path: [String], backward: ConnectionVariableConfig? = nil,
+        forward: ConnectionVariableConfig? = nil
+    ) {
+        self.path = path
+        self.backward = backward
+        self.forward = forward
+    }
+}
+
+/// The variables for one direction of paging.
+public struct ConnectionVariableConfig: Hashable, Sendable {
+    /// The variable given as `first` or `last`.
+    public var count: String
+    /// The variable given as `after` or `before`.
+    public var cursor: String
+
+    public init(count: String, cursor: String) {
+        self.count = count
+        self.cursor = cursor
+    }
+}
+
+/// How `@refetchable` fetches a fragment again.
+public struct RefetchDescription: Hashable, Sendable {
+    /// The name of the query made for it.
+    public var operation: String
+    /// Response names from the query's data to the fragment's record: `["node"]`, `["viewer"]`, `[]`.
+    public var path: [String]
+    /// The field of the fragment's data that names the record (`id`); nil where the path says it all.
+    public var identifierField: String?
+
+    public init(operation: String, path: [String], identifierField: String? = nil) {
+        self.operation = operation
+        self.path = path
+        self.identifierField = identifierField
+    }
+}

@@ -1,0 +1,89 @@
+/// One part of what is read from a record.
+///
+/// Every case holds one reference, so that walking selections copies nothing.
+public enum ReaderSelection: Sendable {
+    case scalarField(ReaderScalarField)
+    case linkedField(ReaderLinkedField)
+    case fragmentSpread(ReaderFragmentSpread)
+    case inlineFragment(ReaderInlineFragment)
+    case condition(ReaderCondition)
+    case clientExtension(ReaderClientExtension)
+    case `defer`(ReaderDefer)
+    case stream(ReaderStream)
+
+    public static func field(_ field: ReaderScalarField) -> Self { .scalarField(field) }
+    public static func field(_ field: ReaderLinkedField) -> Self { .linkedField(field) }
+}
+
+/// The place of a fragment's data: read as a pointer, which only the fragment's owner opens.
+public final class ReaderFragmentSpread: Sendable {
+    /// The fragment's name.
+    public let name: String
+    /// From `@arguments`.
+    public let args: [any Argument]
+
+    public init(name: String, args: [any Argument] = []) {
+        self.name = name
+        self.args = args
+    }
+}
+
+/// Selections that count for records of a type only.
+public final class ReaderInlineFragment: Sendable {
+    /// The type condition.
+    public let type: String
+    /// Set if the type is abstract: `__isTYPE`.
+    public let abstractKey: String?
+    /// If the type is abstract: the object types that the compiler's schema counts to it.
+    public let possibleTypes: [String]
+    public let selections: [ReaderSelection]
+
+    public init(
+        type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
+        selections: [ReaderSelection]
+    ) {
+        self.type = type
+        self.abstractKey = abstractKey
+        self.possibleTypes = possibleTypes
+        self.selections = selections
+    }
+}
+
+/// Selections under `@include(if: $condition)` (`passingValue` true) or `@skip(if: $condition)` (false).
+public final class ReaderCondition: Sendable {
+    /// The name of the variable.
+    public let condition: String
+    public let passingValue: Bool
+    public let selections: [ReaderSelection]
+
+    public init(condition: String, passingValue: Bool, selections: [ReaderSelection]) {
+        self.condition = condition
+        self.passingValue = passingValue
+        self.selections = selections
+    }
+
+    package func holds(under variables: VariableData) -> Bool {
+        (variables[condition] == .bool(true)) == passingValue
+    }
+}
+
+/// Fields that only the client's schema has.
+public final class ReaderClientExtension: Sendable {
+    public let selections: [ReaderSelection]
+
+    public init(selections: [ReaderSelection]) { self.selections = selections }
+}
+
+/// Selections under `@defer`: missing until they have come.
+public final class ReaderDefer: Sendable {
+    public let selections: [ReaderSelection]
+
+    public init(selections: [ReaderSelection]) { self.selections = selections }
+}
+
+/// A list under `@stream`: as long as what has come.
+public final class ReaderStream: Sendable {
+    public let selections: [ReaderSelection]
+
+    public init(selections: [ReaderSelection]) { self.selections = selections }
+}

@@ -1,0 +1,26 @@
+/// The three kinds of operation (GraphQL §2.3).
+public enum OperationKind: String, Hashable, Sendable {
+    case mutation
+    case query
+    case subscription
+}
+
+/// What a network needs to know of an operation in order to send it.
+public struct RequestParameters: Hashable, Sendable {
+    /// The operation's name in the document; usually sent as `operationName`.
+    public var name: String
+    public var operationKind: OperationKind
+    /// The operation with all fragments it needs; usually sent as `query`. Either this or `id` is set.
+    public var text: String?
+    /// The id under which the server knows the persisted operation. Either this or `text` is set.
+    public var id: String?
+
+    public init(
+        name: String, operationKind: OperationKind, text: String? = nil, id: String? = nil
+    ) {
+        self.name = name
+        self.operationKind = operationKind
+        self.text = text
+        self.id = id
+    }
+}

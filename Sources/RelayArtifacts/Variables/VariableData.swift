@@ -1,0 +1,91 @@
+package import RelayJSON
+
+/// The variables of an operation, or the fields of an input object, by name.
+///
+/// It can be embedded in an `Encodable` request body as it is:
+///
+///     struct RequestPayload: Encodable {
+///         var query: String
+///         var operationName: String
+///         var variables: VariableData
+///     }
+///
+/// A Swift optional that is nil is *absent*: the operation's default value counts, and an update leaves
+/// the field as it is. An explicit null is ``VariableValue/null``.
+@dynamicMemberLookup
+public struct VariableData: Hashable, Sendable {
+    package private(set) var values: [String: VariableValue]
+
+    /// No variables.
+    public init() { values = [:] }
+
+    /// The given variables; those that are nil are left out.
+    public init(_ data: [String: any VariableValueConvertible]) {
+        values = data.compactMapValues(\.presentVariableValue)
+    }
+
+    init(values: some Sequence<(String, VariableValue)>) {
+        self.values = Dictionary(values, uniquingKeysWith: { _, last in last })
+    }
+
+    public var isEmpty: Bool { values.isEmpty }
+
+    /// The value of the variable with this name; nil where it is absent.
+    public subscript(dynamicMember name: String) -> VariableValue? { values[name] }
+
+    /// The value of the variable with this name; nil where it is absent.
+    public subscript(_ name: String) -> VariableValue? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    /// Takes over all of the other's variables; where both have one, the other's counts.
+    public mutating func merge(_ other: any VariableDataConvertible) {
+        values.merge(other.variableData.values) { _, new in new }
+    }
+
+    /// Name and value, sorted by name.
+    package var sorted: [(key: String, value: VariableValue)] {
+        values.sorted { $0.key < $1.key }
+    }
+}
+
+extension VariableData: ExpressibleByDictionaryLiteral {
+    public typealias Key = String
+    public typealias Value = any VariableValueConvertible
+
+    public init(dictionaryLiteral elements: (String, any VariableValueConvertible)...) {
+        self.init(Dictionary(elements, uniquingKeysWith: { _, last in last }))
+    }
+}
+
+extension VariableData: CustomStringConvertible {
+    /// Sorted by name: `{complete:true,id:"a"}`.
+    public var description: String {
+        "{\(sorted.map { "\($0.key):\($0.value)" }.joined(separator: ","))}"
+    }
+}
+
+extension VariableData: Encodable {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, value) in sorted { try container.encode(value, forKey: Name(stringValue: name)) }
+    }
+}
+
+extension VariableData {
+    package init(_ json: JSONObject) {
+        self.init(values: json.members.lazy.map { ($0.key, VariableValue($0.value)) })
+    }
+
+    /// The variables as a JSON object, sorted by name.
+    package var json: JSONObject { JSONObject(sorted.lazy.map { ($0.key, $0.value.json) }) }
+}

@@ -1,0 +1,76 @@
+import Dispatch
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The streams that a program is started with.
+enum StandardStream: Int32 {
+    case input = 0
+    case output = 1
+    case error = 2
+
+    var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Whether somebody types and reads.
+    static var areBothTerminals: Bool { input.isTerminal && output.isTerminal }
+
+    /// Writes all bytes, unbuffered.
+    /// - Returns: what hindered it, an `errno`; nil when all is written.
+    @discardableResult
+    func write(_ bytes: some Sequence<UInt8>) -> Int32? {
+        let bytes = Array(bytes)
+        return bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let piece = UnsafeRawBufferPointer(rebasing: rest)
+                #if canImport(Glibc)
+                    let count = Glibc.write(rawValue, piece.baseAddress, piece.count)
+                #else
+                    let count = Darwin.write(rawValue, piece.baseAddress, piece.count)
+                #endif
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// Writes to standard output and waits for nothing: `print` would keep lines back in a pipe, and flushing
+/// its buffer waits for whoever is blocked in reading standard input.
+func printAtOnce(_ text: String) { StandardStream.output.write(text.utf8) }
+
+/// Writes a line to standard error; one write, so that lines of several threads do not mix.
+func complain(_ line: String) {
+    ProgressBar.clear()
+    StandardStream.error.write((line + "\n").utf8)
+}
+
+/// What comes on standard input, line by line, to its end. Read on a thread of its own, because reading
+/// blocks.
+func inputLines() -> AsyncStream<String> {
+    AsyncStream { continuation in
+        DispatchQueue(label: "relay.input").async {
+            while let line = readLine() { continuation.yield(line) }
+            continuation.finish()
+        }
+    }
+}
+
+/// A value of the environment that the program was started with.
+func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+/// Runs what blocks on a thread of its own, not on one of the few that everything else shares.
+func onThreadOfItsOwn<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in
+        DispatchQueue(label: "relay.blocking").async { done.resume(with: Result { try body() }) }
+    }
+}

@@ -1,0 +1,126 @@
+public import RelayArtifacts
+
+/// Keeps the pages of a connection as one list: the record that `@connection(key:)` names.
+///
+/// That record is linked from the parent as `__KEY_connection`, has an id of its own and survives
+/// fetches with other paging arguments. Its edges are told apart by their nodes.
+public final class ConnectionHandler: Handler {
+    public static let `default` = ConnectionHandler()
+
+    private init() {}
+
+    /// The connection's record; nil when it was never fetched, or is null.
+    public func getConnection(
+        _ record: any RecordProxy, key: String,
+        filters: (any VariableDataConvertible)? = nil
+    ) -> (any RecordProxy)? {
+        record.getLinkedRecord("__\(key)_connection", args: filters)
+    }
+
+    /// The id of the connection's record.
+    public func getConnectionID(
+        parentID: DataID, key: String, filters: (any VariableDataConvertible)? = nil
+    ) -> DataID {
+        parentID.clientID(storageKey: storageKey("__\(key)_connection", filters))
+    }
+
+    // MARK: Edges
+
+    /// An edge of the connection to a node. Made twice for one node, it is the same edge.
+    public func createEdge(
+        _ store: inout any RecordSourceProxy, connection: any RecordProxy,
+        node: any RecordProxy, type: String
+    ) -> any RecordProxy {
+        let id = connection.dataID.clientID(storageKey: node.dataID.rawValue)
+        let edge = store.create(dataID: id, typeName: type)
+        edge.setLinkedRecord("node", record: node)
+        return edge
+    }
+
+    /// An edge of the connection to a node. Made twice for one node, it is the same edge.
+    public func createEdge(
+        _ store: inout any RecordSourceSelectorProxy, connection: any RecordProxy,
+        node: any RecordProxy, type: String
+    ) -> any RecordProxy {
+        var source: any RecordSourceProxy = store
+        return createEdge(&source, connection: connection, node: node, type: type)
+    }
+
+    /// The connection's own copy of an edge that came from the server; nil for an edge without a node.
+    public func buildConnectionEdge(
+        _ store: inout any RecordSourceProxy, connection: any RecordProxy,
+        edge: (any RecordProxy)?
+    ) -> (any RecordProxy)? {
+        guard let edge, let node = edge.getLinkedRecord("node") else { return nil }
+        let own = createEdge(&store, connection: connection, node: node, type: edge.typeName)
+        own.copyFields(from: edge)
+        return own
+    }
+
+    /// Puts an edge before the one with this cursor; at the start when there is none, or `before` is nil.
+    /// An edge to a node that is in the connection already changes nothing.
+    public func insert(
+        connection: any RecordProxy, edge: any RecordProxy, before cursor: String?
+    ) {
+        ConnectionEdges(connection)?.insert(edge) { edges in
+            cursor.flatMap { edges.index(ofCursor: $0) } ?? 0
+        }
+    }
+
+    /// Puts an edge behind the one with this cursor; at the end when there is none, or `after` is nil.
+    /// An edge to a node that is in the connection already changes nothing.
+    public func insert(
+        connection: any RecordProxy, edge: any RecordProxy, after cursor: String? = nil
+    ) {
+        ConnectionEdges(connection)?.insert(edge) { edges in
+            cursor.flatMap { edges.index(ofCursor: $0) }.map { $0 + 1 } ?? edges.count
+        }
+    }
+
+    /// Takes every edge to a node out of the connection.
+    public func delete(connection: any RecordProxy, nodeID: DataID) {
+        ConnectionEdges(connection)?.delete(nodeID)
+    }
+
+    func insert(
+        _ edge: any RecordProxy, into connection: any RecordProxy, at place: ConnectionPlace
+    ) {
+        ConnectionEdges(connection)?.insert(edge) { edges in
+            switch place {
+            case .start: 0
+            case .end: edges.count
+            case .before(let id): edges.index(ofNode: id) ?? 0
+            case .after(let id): edges.index(ofNode: id).map { $0 + 1 } ?? edges.count
+            }
+        }
+    }
+
+    // MARK: Pages
+
+    public func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
+        guard let source = store as? DraftProxy, source.row(fieldPayload.dataID) != nil
+        else { return }
+        let parent = source.proxy(fieldPayload.dataID)
+        guard case .link(let serverID) = parent.value(fieldPayload.fieldKey),
+            source.row(serverID) != nil
+        else {
+            // Nothing to page through: the connection reads as null, like the field itself (T11).
+            if case .null? = parent.value(fieldPayload.fieldKey)?.withoutErrors {
+                source.write(parent.dataID, [(fieldPayload.handleKey, .null)])
+            }
+            return
+        }
+        var merge = ConnectionMerge(
+            source, server: source.proxy(serverID),
+            id: parent.dataID.clientID(storageKey: fieldPayload.handleKey), args: fieldPayload.args)
+        merge.run()
+        if parent.value(fieldPayload.handleKey) != .link(merge.id) {
+            source.write(parent.dataID, [(fieldPayload.handleKey, .link(merge.id))])
+        }
+    }
+}
+
+extension FieldValue {
+    /// A field that failed is null to whoever does not ask for errors.
+    var withoutErrors: FieldValue { if case .failed = self { .null } else { self } }
+}

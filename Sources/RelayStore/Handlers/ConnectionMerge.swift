@@ -1,0 +1,161 @@
+import RelayArtifacts
+
+/// Joins a page that came from the server with what a connection's record has already.
+///
+/// | arguments of the page | it is |
+/// |---|---|
+/// | `after`: where the connection ends, or the page ends where it does | put behind |
+/// | `before`: where the connection starts | put before |
+/// | `after` or `before` another place | left out: there would be a gap |
+/// | neither | the whole connection now |
+///
+/// An edge whose node is in the list already is left out.
+struct ConnectionMerge {
+    let id: DataID
+    private let source: DraftProxy
+    private let server: DraftRecordProxy
+    private let after: String?
+    private let before: String?
+
+    init(_ source: DraftProxy, server: DraftRecordProxy, id: DataID, args: VariableData) {
+        func text(_ name: String) -> String? {
+            if case .string(let text) = args[name] { text } else { nil }
+        }
+        self.source = source
+        self.server = server
+        self.id = id
+        after = text("after")
+        before = text("before")
+    }
+
+    mutating func run() {
+        let isNew = source.row(id) == nil
+        if isNew { _ = source.create(dataID: id, typeName: server.typeName) }
+        let connection = source.proxy(id)
+        // A page behind a place where the connection does not end would leave a gap.
+        if !isNew, !isContinuing(connection) { return }
+        copyFields(to: connection)
+        mergeEdges(of: connection)
+        mergePageInfo(of: connection)
+    }
+
+    private func isContinuing(_ connection: DraftRecordProxy) -> Bool {
+        guard connection.value("edges") != nil, server.value("edges") != nil else { return true }
+        if let after {
+            let end = pageInfo(connection, "endCursor")
+            return end == .string(after) || end == pageInfo(server, "endCursor")
+        }
+        if let before { return pageInfo(connection, "startCursor") == .string(before) }
+        return true
+    }
+
+    private func pageInfo(_ connection: DraftRecordProxy, _ field: String) -> FieldValue? {
+        guard case .link(let id) = connection.value("pageInfo") else { return nil }
+        return source.proxy(id).value(field)
+    }
+
+    /// Everything that the server said of the connection besides its edges and its page.
+    private func copyFields(to connection: DraftRecordProxy) {
+        guard let index = source.draft.snapshot.symbols.findRecord(server.dataID.rawValue),
+            let fields = source.draft.snapshot.recordJSON(index, except: ["edges", "pageInfo"])
+        else { return }
+        if !fields.isEmpty { source.write(id, fields) }
+    }
+
+    // MARK: Edges
+
+    private func mergeEdges(of connection: DraftRecordProxy) {
+        guard let serverEdges = ConnectionEdges(server), let edges = ConnectionEdges(connection),
+            case .links? = server.value("edges")
+        else {
+            if connection.value("edges") == nil, let none = server.value("edges") {
+                source.write(id, [("edges", none)])
+            }
+            return
+        }
+        let old = edges.records
+        let hasPages = after != nil || before != nil
+        var known: Set<RecordIndex> = []
+        if hasPages { known.formUnion(old.compactMap { edges.node(of: $0) }) }
+        var new: [RecordIndex?] = []
+        for edge in serverEdges.records {
+            // An edge without a node is kept: the server counts it, and it says nothing wrong.
+            if let node = serverEdges.node(of: edge), !known.insert(node).inserted { continue }
+            new.append(edge)
+        }
+        let ids = ownEdges(new)
+        if before != nil {
+            source.write(id, [("edges", .splice(start: 0, deleted: 0, ids))])
+        } else if after != nil {
+            source.write(id, [("edges", .splice(start: old.count, deleted: 0, ids))])
+        } else {
+            source.write(id, [("edges", .links(ids))])
+        }
+    }
+
+    /// The edges as the connection keeps them. One that is named by its node is shared with the page: it
+    /// means the same there for ever. One that is named by its place is copied, because the next fetch
+    /// of the same page may put another there.
+    private func ownEdges(_ edges: [RecordIndex?]) -> [DataID?] {
+        let symbols = source.draft.snapshot.symbols
+        let finder = ConnectionEdges(server)
+        return edges.map { edge -> DataID? in
+            guard let edge else { return nil }
+            let edgeID = DataID(symbols.idString(edge))
+            guard let node = finder?.node(of: edge) else { return edgeID }
+            let nodeID = symbols.idString(node)
+            if edgeID.rawValue.hasSuffix(nodeID) { return edgeID }
+            let own = id.clientID(storageKey: nodeID)
+            let proxy = source.proxy(edgeID)
+            _ = source.create(dataID: own, typeName: proxy.typeName)
+            source.proxy(own).copyFields(from: proxy)
+            return own
+        }
+    }
+
+    // MARK: Page info
+
+    private func mergePageInfo(of connection: DraftRecordProxy) {
+        let infoID = id.clientID(storageKey: "pageInfo")
+        var fields: [(key: String, value: FieldValue)] = []
+        let isNew = source.row(infoID) == nil
+        if isNew {
+            _ = source.create(dataID: infoID, typeName: "PageInfo")
+            fields = [
+                ("hasNextPage", .bool(false)), ("hasPreviousPage", .bool(false)),
+                ("endCursor", .null), ("startCursor", .null),
+            ]
+        }
+        func take(_ names: [String]) {
+            for name in names {
+                guard let value = pageInfo(server, name) else { continue }
+                fields.append((name, value))
+            }
+        }
+        if isNew || (after == nil && before == nil) {
+            take(["hasNextPage", "hasPreviousPage", "endCursor", "startCursor"])
+        } else if before != nil {
+            take(["hasPreviousPage", "startCursor"])
+        } else {
+            take(["hasNextPage", "endCursor"])
+        }
+        if !fields.isEmpty { source.write(infoID, fields) }
+        if connection.value("pageInfo") != .link(infoID) {
+            source.write(id, [("pageInfo", .link(infoID))])
+        }
+    }
+}
+
+extension Snapshot {
+    /// The fields of a record but for some; nil when it does not exist.
+    func recordJSON(
+        _ record: RecordIndex, except keys: Set<String>
+    ) -> [(key: String, value: FieldValue)]? {
+        guard let row = row(record) else { return nil }
+        return row.shape.keys.compactMap { key in
+            let name = symbols.nameString(key)
+            guard !keys.contains(name), let value = fieldValue(name, of: record) else { return nil }
+            return (name, value)
+        }
+    }
+}

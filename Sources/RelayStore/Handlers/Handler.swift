@@ -1,0 +1,59 @@
+public import RelayArtifacts
+
+/// Looks at a field once a payload with it has been normalized, and keeps what it makes of it beside the
+/// field: what `@connection`, `@appendNode`, `@deleteRecord` and the like do.
+public protocol Handler: Sendable {
+    func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload)
+}
+
+/// Finds the handler that a directive names.
+public protocol HandlerProvider: Sendable {
+    /// - Returns: nil for a handle that nobody knows; the field is then left as it is.
+    func handler(for handle: String) -> (any Handler)?
+}
+
+/// The field that a handler is called for.
+public struct HandleFieldPayload: Sendable {
+    /// The record that has the field.
+    public var dataID: DataID
+    /// Where the record keeps the field itself.
+    public var fieldKey: String
+    /// Where the record keeps what the handler makes of it.
+    public var handleKey: String
+    /// The name of the handler.
+    public var handle: String
+    /// The field's arguments.
+    public var args: VariableData
+    /// The directive's own arguments, such as `connections`.
+    public var handleArgs: VariableData
+
+    public init(
+        dataID: DataID, fieldKey: String, handleKey: String, handle: String,
+        args: VariableData = [:], handleArgs: VariableData = [:]
+    ) {
+        self.dataID = dataID
+        self.fieldKey = fieldKey
+        self.handleKey = handleKey
+        self.handle = handle
+        self.args = args
+        self.handleArgs = handleArgs
+    }
+}
+
+/// The handlers of Relay's own directives.
+public struct DefaultHandlerProvider: HandlerProvider {
+    public init() {}
+
+    public func handler(for handle: String) -> (any Handler)? {
+        switch handle {
+        case "connection": ConnectionHandler.default
+        case "deleteRecord": DeleteRecordHandler()
+        case "deleteEdge": DeleteEdgeHandler()
+        case "appendEdge": EdgeHandler(place: .end)
+        case "prependEdge": EdgeHandler(place: .start)
+        case "appendNode": NodeHandler(place: .end)
+        case "prependNode": NodeHandler(place: .start)
+        default: nil
+        }
+    }
+}

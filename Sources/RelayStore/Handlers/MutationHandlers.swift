@@ -1,0 +1,82 @@
+import RelayArtifacts
+
+/// `@deleteRecord`: the field has the id of a record, or a list of ids; the records are deleted.
+struct DeleteRecordHandler: Handler {
+    func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
+        for id in fieldPayload.ids(in: store) { store.delete(dataID: id) }
+    }
+}
+
+/// `@deleteEdge(connections:)`: the field has the id of a node, or a list of ids; the nodes leave the
+/// connections, the records stay.
+struct DeleteEdgeHandler: Handler {
+    func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
+        let ids = fieldPayload.ids(in: store)
+        for connection in fieldPayload.connections(in: store) {
+            for id in ids { ConnectionHandler.default.delete(connection: connection, nodeID: id) }
+        }
+    }
+}
+
+/// `@appendEdge(connections:)`, `@prependEdge(connections:)`: the field links to an edge, or to a list of
+/// edges.
+struct EdgeHandler: Handler {
+    let place: ConnectionPlace
+
+    func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
+        let edges = fieldPayload.records(in: store)
+        for connection in fieldPayload.connections(in: store) {
+            for edge in place == .start ? edges.reversed() : edges {
+                guard
+                    let own = ConnectionHandler.default.buildConnectionEdge(
+                        &store, connection: connection, edge: edge)
+                else { continue }
+                ConnectionHandler.default.insert(own, into: connection, at: place)
+            }
+        }
+    }
+}
+
+/// `@appendNode(connections:edgeTypeName:)`, `@prependNode(…)`: the field links to a node, or to a list of
+/// nodes.
+struct NodeHandler: Handler {
+    let place: ConnectionPlace
+
+    func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
+        guard case .string(let type) = fieldPayload.handleArgs["edgeTypeName"] else { return }
+        let nodes = fieldPayload.records(in: store)
+        for connection in fieldPayload.connections(in: store) {
+            for node in place == .start ? nodes.reversed() : nodes {
+                let edge = ConnectionHandler.default.createEdge(
+                    &store, connection: connection, node: node, type: type)
+                ConnectionHandler.default.insert(edge, into: connection, at: place)
+            }
+        }
+    }
+}
+
+// MARK: What the field holds; whatever the server sent instead counts as nothing (T12)
+
+extension HandleFieldPayload {
+    fileprivate func ids(in store: any RecordSourceProxy) -> [DataID] {
+        switch store[dataID]?[fieldKey] {
+        case let id as String: [DataID(id)]
+        case let ids as [Any]: ids.compactMap { ($0 as? String).map { DataID($0) } }
+        default: []
+        }
+    }
+
+    fileprivate func records(in store: any RecordSourceProxy) -> [any RecordProxy] {
+        guard let record = store[dataID] else { return [] }
+        if let one = record.getLinkedRecord(fieldKey) { return [one] }
+        return record.getLinkedRecords(fieldKey)?.compactMap { $0 } ?? []
+    }
+
+    /// The connections that the directive names by their record ids, as far as they are in the store.
+    fileprivate func connections(in store: any RecordSourceProxy) -> [any RecordProxy] {
+        guard case .array(let ids) = handleArgs["connections"] else { return [] }
+        return ids.compactMap { id in
+            if case .string(let id) = id { store[DataID(id)] } else { nil }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+/// A store without its lock: confirmed records, optimistic entries on top, and the state that readers see.
+///
+/// Pure: every input returns what it did, nothing waits and nobody is told.
+///
+/// Invariants: 1. `head` is `confirmed` with the entries' updates run on it, in order. 2. An entry stands
+/// for one pending mutation of `confirmed`, and `pending` has its newest writes. 3. An input that throws
+/// has changed nothing. 4. Folding the events that the inputs returned gives `confirmed`.
+struct StoreState {
+    private(set) var confirmed: Snapshot
+    private(set) var head: Snapshot
+    private(set) var entries: [OptimisticEntry] = []
+    /// Whether the events are needed, or only what they do.
+    private let keepsEvents: Bool
+    private var nextEntry: UInt64 = 0
+
+    /// What an input did.
+    struct Step {
+        /// For the log, in order.
+        var events: [EventBody] = []
+        /// What changed in `head`.
+        var changes = ChangeSet()
+        /// Entries whose updaters threw on the new state. They show nothing until it changes again.
+        var failures: [(entry: OptimisticEntryID, error: any Error)] = []
+    }
+
+    /// - Parameter snapshot: confirmed state, as it was restored. Mutations that are pending in it become
+    ///   entries with the writes that the log has.
+    init(_ snapshot: Snapshot, keepsEvents: Bool) {
+        confirmed = snapshot
+        head = snapshot
+        self.keepsEvents = keepsEvents
+        for mutation in snapshot.pending {
+            var entry = OptimisticEntry(
+                id: makeEntryID(), mutation: mutation.sequence,
+                update: OptimisticUpdate(mutation.intent.optimistic ?? .empty))
+            var draft = Draft(on: head)
+            draft.apply(mutation.intent.optimistic ?? .empty)
+            entry.take(draft)
+            head = draft.snapshot
+            entries.append(entry)
+        }
+    }
+
+    private mutating func makeEntryID() -> OptimisticEntryID {
+        nextEntry += 1
+        return OptimisticEntryID(rawValue: nextEntry)
+    }
+
+    /// A draft for an update of confirmed state.
+    func draft() -> Draft { Draft(on: confirmed, keepsPayloads: keepsEvents) }
+
+    // MARK: Inputs
+
+    /// A mutation begins; what it expects is shown.
+    mutating func begin(
+        _ intent: MutationIntent, _ update: OptimisticUpdate
+    ) throws -> (id: OptimisticEntryID, step: Step) {
+        var draft = Draft(on: head, keepsPayloads: keepsEvents)
+        try update.run(&draft)
+        var entry = OptimisticEntry(
+            id: makeEntryID(), mutation: confirmed.sequence + 1, update: update)
+        entry.take(draft)
+        var intent = intent
+        intent.optimistic = draft.changes.isEmpty ? nil : entry.writes
+        let base = confirmed
+        confirmed.sequence += 1
+        confirmed.pending.append(PendingMutation(sequence: entry.mutation, intent: intent))
+        head = draft.snapshot
+        head.follow(confirmed)
+        entries.append(entry)
+        return (entry.id, step([.mutation(intent)], on: base, draft.changes))
+    }
+
+    /// A mutation ends without an answer: error, cancel, timeout, disconnect.
+    /// - Returns: nil for an entry that has ended.
+    mutating func revoke(_ id: OptimisticEntryID, reason: String) -> Step? {
+        guard let place = entries.firstIndex(where: { $0.id == id }) else { return nil }
+        let base = confirmed
+        let old = entries.remove(at: place)
+        confirmed.sequence += 1
+        confirmed.endPending(old.mutation)
+        let (changes, rebased, failures) = rebase(ChangeSet(), without: old)
+        var revocation = Revocation(mutation: old.mutation, reason: reason)
+        revocation.rebased = rebased
+        return step([.revocation(revocation)], on: base, changes, failures)
+    }
+
+    /// A mutation is answered: its entry goes and what was written comes, in one step.
+    /// - Parameter draft: made by ``draft()`` since the last input.
+    /// - Returns: nil for an entry that has ended; the draft is then not taken in.
+    mutating func respond(_ id: OptimisticEntryID, _ draft: Draft, result: DataID?) -> Step? {
+        guard let place = entries.firstIndex(where: { $0.id == id }) else { return nil }
+        let base = confirmed
+        let old = entries.remove(at: place)
+        confirmed = draft.snapshot
+        confirmed.sequence += 1
+        confirmed.endPending(old.mutation)
+        let (changes, rebased, failures) = rebase(draft.changes, without: old)
+        let response = MutationResponse(
+            mutation: old.mutation, writes: draft.writeSet, result: result, rebased: rebased)
+        return step([.response(response)], on: base, changes, failures)
+    }
+
+    /// A change of confirmed state without a mutation.
+    /// - Parameter draft: made by ``draft()`` since the last input.
+    mutating func update(_ name: String, _ draft: Draft) -> Step {
+        let base = confirmed
+        confirmed = draft.snapshot
+        confirmed.sequence += 1
+        let (changes, rebased, failures) = rebase(draft.changes)
+        let update = LocalUpdate(name: name, writes: draft.writeSet, rebased: rebased)
+        return step([.update(update)], on: base, changes, failures)
+    }
+
+    /// An event that was made elsewhere, or read from the log.
+    mutating func fold(_ event: Event) throws(FoldError) -> Step {
+        var changes = ChangeSet()
+        try confirmed.fold(event, changes: &changes)
+        let ended = entries.firstIndex { entry in
+            !confirmed.pending.contains { $0.sequence == entry.mutation }
+        }
+        let old = ended.map { entries.remove(at: $0) }
+        if case .mutation(let intent) = event.body {
+            entries.append(
+                OptimisticEntry(
+                    id: makeEntryID(), mutation: event.sequence,
+                    update: OptimisticUpdate(intent.optimistic ?? .empty)))
+        }
+        var result = Step()
+        (result.changes, _, result.failures) = rebase(changes, without: old)
+        return result
+    }
+
+    // MARK: Rebase
+
+    /// Makes `head` anew from `confirmed` and the entries.
+    /// - Parameter changes: what changed in `confirmed`.
+    /// - Parameter old: an entry that ended.
+    private mutating func rebase(
+        _ changes: ChangeSet, without old: OptimisticEntry? = nil
+    ) -> (
+        changes: ChangeSet, rebased: [RebasedEntry],
+        failures: [(entry: OptimisticEntryID, error: any Error)]
+    ) {
+        if entries.isEmpty, old?.touched.isEmpty ?? true {
+            head = confirmed
+            return (changes, [], [])
+        }
+        let before = head
+        var touched = changes.touchedRecords.union(old?.touched ?? [])
+        var rebased: [RebasedEntry] = []
+        var failures: [(OptimisticEntryID, any Error)] = []
+        head = confirmed
+        for place in entries.indices {
+            touched.formUnion(entries[place].touched)
+            var draft = Draft(on: head, keepsPayloads: keepsEvents)
+            do {
+                try entries[place].update.run(&draft)
+            } catch {
+                failures.append((entries[place].id, error))
+                draft = Draft(on: head)
+            }
+            let writes = entries[place].writes
+            entries[place].take(draft)
+            touched.formUnion(entries[place].touched)
+            head = draft.snapshot
+            if entries[place].writes != writes {
+                rebased.append(
+                    RebasedEntry(
+                        mutation: entries[place].mutation, writes: entries[place].writes))
+            }
+        }
+        confirmed.rebase(rebased)
+        head.follow(confirmed)
+        return (head.difference(from: before, in: touched), rebased, failures)
+    }
+
+    private func step(
+        _ events: [EventBody], on base: Snapshot, _ changes: ChangeSet,
+        _ failures: [(entry: OptimisticEntryID, error: any Error)] = []
+    ) -> Step {
+        assert(isFold(of: events, on: base), "the events do not fold to the confirmed state")
+        return Step(events: keepsEvents ? events : [], changes: changes, failures: failures)
+    }
+
+    /// Whether the events lead from `base` to `confirmed`, as far as they touch records: debug builds.
+    private func isFold(of events: [EventBody], on base: Snapshot) -> Bool {
+        guard keepsEvents else { return true }
+        var replayed = base
+        var changes = ChangeSet()
+        for body in events {
+            let read = body.payload.withUnsafeBytes { try? EventBody(kind: body.kind, payload: $0) }
+            guard let read, read == body else { return false }
+            let event = Event(sequence: replayed.sequence + 1, timeMicroseconds: 0, body: read)
+            guard (try? replayed.fold(event, changes: &changes)) != nil else { return false }
+        }
+        return replayed.sequence == confirmed.sequence && replayed.pending == confirmed.pending
+            && replayed.recordCount == confirmed.recordCount
+            && replayed.nextCreation == confirmed.nextCreation
+            && replayed.difference(from: confirmed, in: changes.touchedRecords).isEmpty
+    }
+}
+
+extension OptimisticEntry {
+    fileprivate mutating func take(_ draft: Draft) {
+        writes = draft.writeSet
+        touched = draft.changes.touchedRecords
+    }
+}
+
+extension Snapshot {
+    /// Takes over what is told of confirmed state only.
+    fileprivate mutating func follow(_ confirmed: Snapshot) {
+        sequence = confirmed.sequence
+        pending = confirmed.pending
+    }
+
+    fileprivate mutating func endPending(_ mutation: UInt64) {
+        pending.removeAll { $0.sequence == mutation }
+    }
+}

@@ -1,0 +1,22 @@
+/// The nodes of a connection, in order; the same for the client's connection record and the server's list.
+public protocol ConnectionProxy: AnyObject {
+    /// The nodes that exist.
+    var nodes: [any RecordProxy] { get }
+    /// Adds a node. One that is in the connection already stays where it is.
+    /// - Parameter edgeType: the type of the edge, where edges are records.
+    func insert(_ node: any RecordProxy, edgeType: String, at place: ConnectionPlace)
+    /// Takes a node out, however often it is there. The record itself stays.
+    func delete(nodeID: DataID)
+    /// Puts a node of the connection elsewhere in it; without effect when it is not in there.
+    func move(nodeID: DataID, to place: ConnectionPlace)
+}
+
+/// Where in a connection a node goes.
+public enum ConnectionPlace: Hashable, Sendable {
+    case start
+    case end
+    /// Before this node; at the start when it is not in the connection.
+    case before(nodeID: DataID)
+    /// Behind this node; at the end when it is not in the connection.
+    case after(nodeID: DataID)
+}

@@ -1,0 +1,100 @@
+import RelayArtifacts
+
+/// The records of a ``Draft``, for updaters and shared mutations.
+///
+/// Its record proxies stay valid as long as somebody holds them; once the draft has been taken
+/// (``draft``), what they write goes nowhere.
+package final class DraftProxy: RecordSourceProxy {
+    /// How the two ends keep a connection.
+    package enum ConnectionStyle: Sendable {
+        /// As a record `__KEY_connection` with a list of edge records: the client.
+        case edgeRecords
+        /// As a list of links to the nodes, in the field named by what stands behind the key's last
+        /// `_`: the server.
+        case linkLists
+    }
+
+    /// The state with everything written so far.
+    package private(set) var draft: Draft
+    /// The first mistake of the updater that could not be thrown at it.
+    package private(set) var failure: UpdaterError?
+    let connections: ConnectionStyle
+    /// Invalidation is for confirmed state: optimistic updaters must not do it, so theirs is passed over.
+    private let isOptimistic: Bool
+    private let rootID: DataID
+
+    package init(
+        _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool = false,
+        rootID: DataID = .rootID
+    ) {
+        self.draft = draft
+        self.connections = connections
+        self.isOptimistic = isOptimistic
+        self.rootID = rootID
+    }
+
+    package func create(dataID: DataID, typeName: String) -> any RecordProxy {
+        if draft.snapshot.existing(dataID.rawValue) == nil {
+            draft.write(dataID, type: typeName, fields: [])
+        }
+        return proxy(dataID)
+    }
+
+    package func delete(dataID: DataID) {
+        if dataID == rootID {
+            fail("The root record cannot be deleted.")
+        } else {
+            draft.delete(dataID)
+        }
+    }
+
+    package subscript(_ dataID: DataID) -> (any RecordProxy)? {
+        draft.snapshot.existing(dataID.rawValue) == nil ? nil : proxy(dataID)
+    }
+
+    package var root: any RecordProxy { create(dataID: rootID, typeName: Snapshot.rootTypeName) }
+
+    package func invalidateStore() { invalidate(rootID) }
+
+    // MARK: For the proxies of its records
+
+    func proxy(_ dataID: DataID) -> DraftRecordProxy {
+        DraftRecordProxy(source: self, dataID: dataID)
+    }
+
+    func invalidate(_ dataID: DataID) {
+        guard !isOptimistic else { return }
+        if dataID == rootID { _ = root }
+        draft.invalidate(dataID)
+    }
+
+    func row(_ dataID: DataID) -> Row? {
+        draft.snapshot.symbols.findRecord(dataID.rawValue).flatMap { draft.snapshot.row($0) }
+    }
+
+    func write(_ dataID: DataID, _ fields: [(key: String, value: FieldValue)]) {
+        guard let row = row(dataID) else {
+            fail("Record \"\(dataID)\" does not exist any more; it cannot be written.")
+            return
+        }
+        let type = draft.snapshot.symbols.nameString(row.type)
+        draft.write(dataID, type: type, fields: fields)
+    }
+
+    func fail(_ message: String) { failure = failure ?? UpdaterError(message: message) }
+}
+
+/// What an updater did wrong. Nothing of what it wrote remains.
+public struct UpdaterError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let message: String
+
+    package init(message: String) { self.message = message }
+
+    public var description: String { message }
+}
+
+/// Names a field by its arguments, as everybody who reads or writes it does.
+func storageKey(_ name: String, _ args: (any VariableDataConvertible)?) -> String {
+    guard let args else { return name }
+    return StorageKey(name: name, values: args.variableData).resolved(with: VariableData())
+}

@@ -1,0 +1,93 @@
+public import RelayArtifacts
+
+/// All records, as an updater or a shared mutation sees and changes them.
+///
+/// What is written is seen at once by whoever reads through the same proxy, and by nobody else until the
+/// updater has returned. An updater that throws leaves nothing behind.
+public protocol RecordSourceProxy {
+    /// A new record. If one with this id exists, it is given as it is.
+    mutating func create(dataID: DataID, typeName: String) -> any RecordProxy
+    /// Deletes a record. Links to it stay and read as null.
+    mutating func delete(dataID: DataID)
+    /// The record with this id; nil when it was deleted or nobody knows it.
+    subscript(_ dataID: DataID) -> (any RecordProxy)? { get }
+    /// The record with the fields of the query type.
+    var root: any RecordProxy { get }
+    /// Makes everything fetched so far stale.
+    mutating func invalidateStore()
+}
+
+/// What the updater of an operation gets: also the root fields of the operation's own result.
+public protocol RecordSourceSelectorProxy: RecordSourceProxy {
+    /// The record that a root field of the operation links to.
+    /// - Parameter name: the field's alias, or its name.
+    func getRootField(_ name: String) -> (any RecordProxy)?
+    /// The records that a root field of the operation links to.
+    /// - Parameter name: the field's alias, or its name.
+    func getPluralRootField(_ name: String) -> [(any RecordProxy)?]?
+}
+
+/// One record, as an updater sees and changes it.
+///
+/// Fields are named as in the schema; one with arguments is another field for each combination of them.
+public protocol RecordProxy: AnyObject {
+    var dataID: DataID { get }
+    var typeName: String { get }
+    /// The value of a leaf: String, Int, Double, Bool, `VariableValue.null`, or arrays and dictionaries of
+    /// them; nil when it is unknown. Setting nil makes it unknown; Foundation's `NSNull()` is a null too.
+    subscript(_ name: String, args: (any VariableDataConvertible)?) -> Any? { get set }
+    /// The linked record; nil when the field is unknown or null, or the record was deleted.
+    func getLinkedRecord(_ name: String, args: (any VariableDataConvertible)?)
+        -> (any RecordProxy)?
+    /// The linked records; nil when the field is unknown or null.
+    func getLinkedRecords(_ name: String, args: (any VariableDataConvertible)?)
+        -> [(any RecordProxy)?]?
+    /// The linked record, made if there is none.
+    func getOrCreateLinkedRecord(
+        _ name: String, typeName: String, args: (any VariableDataConvertible)?
+    ) -> any RecordProxy
+    /// Sets a link; nil is null.
+    func setLinkedRecord(
+        _ name: String, args: (any VariableDataConvertible)?, record: (any RecordProxy)?)
+    func setLinkedRecords(
+        _ name: String, args: (any VariableDataConvertible)?, records: [(any RecordProxy)?])
+    /// Sets every field that the other record has.
+    func copyFields(from record: any RecordProxy)
+    /// Makes everything that was fetched with this record in it stale.
+    func invalidateRecord()
+    /// A list of nodes that is paged: on the client the record that `@connection(key:)` keeps, on the
+    /// server the list behind the connection field. nil when it was never fetched, or is null.
+    func connection(_ key: String, filters: (any VariableDataConvertible)?)
+        -> (any ConnectionProxy)?
+}
+
+extension RecordProxy {
+    public subscript(_ name: String) -> Any? {
+        get { self[name, nil] }
+        set { self[name, nil] = newValue }
+    }
+
+    public func getLinkedRecord(_ name: String) -> (any RecordProxy)? {
+        getLinkedRecord(name, args: nil)
+    }
+
+    public func getLinkedRecords(_ name: String) -> [(any RecordProxy)?]? {
+        getLinkedRecords(name, args: nil)
+    }
+
+    public func getOrCreateLinkedRecord(_ name: String, typeName: String) -> any RecordProxy {
+        getOrCreateLinkedRecord(name, typeName: typeName, args: nil)
+    }
+
+    public func setLinkedRecord(_ name: String, record: (any RecordProxy)?) {
+        setLinkedRecord(name, args: nil, record: record)
+    }
+
+    public func setLinkedRecords(_ name: String, records: [(any RecordProxy)?]) {
+        setLinkedRecords(name, args: nil, records: records)
+    }
+
+    public func connection(_ key: String) -> (any ConnectionProxy)? {
+        connection(key, filters: nil)
+    }
+}

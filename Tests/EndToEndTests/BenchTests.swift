@@ -1,0 +1,51 @@
+import Foundation
+import RelayJSON
+import Testing
+
+/// `relay bench`, at sizes that take no time.
+struct BenchTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    @Test func aMadeUpLogIsTheSameEveryTimeAndAHistoryLikeAnyOther() async throws {
+        let numbers = ["--events", "1000", "--records", "40"]
+        func make(_ name: String, _ options: String...) async throws -> JSONValue {
+            let child = try sandbox.start(
+                ["bench", "log", sandbox.path(name), "--json"] + numbers + options)
+            return try JSONValue(parsing: try #require(await child.finish().output.first))
+        }
+        let first = try await make("data")
+        #expect(first["sequence"] == 1000 && first["records"] == 41)
+        #expect(try await make("second", "--checkpoint", "900")["head"] == first["head"])
+        #expect(try await make("other", "--seed", "2")["head"] != first["head"])
+
+        let verified = try await sandbox.json("log", "verify", sandbox.path("second"), "--deep")
+        #expect(
+            verified.first?["intact"] == true && verified.first?["head"]?["hash"] == first["head"])
+        let stats = try await sandbox.json("log", "stats", sandbox.path("second"))
+        #expect(stats.first?["checkpoints"]?.array?.count == 1)
+        let measures = try await sandbox.json("bench", "open", sandbox.path("second"))
+        #expect(measures.map { $0["measure"] } == ["open_ms", "refold_ms", "peak_memory_mib"])
+        let server = try await sandbox.serve()
+        #expect(
+            try await server.data("{ user { totalCount } }") == ["user": ["totalCount": 40]])
+        #expect(try await server.stop() == .code(0))
+    }
+
+    @Test func aLogIsNeverMadeOverAnother() async throws {
+        _ = try sandbox.write("mine", to: "file")
+        let finished = try await sandbox.relay("bench", "log", sandbox.directory)
+        #expect(finished.exit == .code(1) && finished.errors.count == 1, "\(finished)")
+    }
+
+    @Test func appendsAreMeasuredAndNothingIsLeftBehind() async throws {
+        let measures = try await sandbox.json(
+            "bench", "append", "--bytes", "256", "--batch", "8", "--seconds", "0.05", "--data",
+            sandbox.directory)
+        #expect(
+            measures.map { $0["measure"] } == ["append_events_per_s", "append_batch_p99_us"])
+        #expect(measures.map { $0["unit"] } == ["events/s", "us"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.directory) == [])
+    }
+}

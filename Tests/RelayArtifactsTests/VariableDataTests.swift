@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+@testable import RelayArtifacts
+
+@Suite struct VariableDataTests {
+    private enum Priority: String, VariableValueConvertible { case high = "HIGH" }
+
+    private struct Input: VariableDataConvertible {
+        var id: String
+        var estimate: Double?
+        var labels: [String]?
+
+        var variableData: VariableData { ["id": id, "estimate": estimate, "labels": labels] }
+    }
+
+    @Test func promise14EmbedsDirectlyInAnEncodable() throws {
+        struct Payload: Encodable {
+            var operationName: String
+            var variables: VariableData
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let payload = Payload(
+            operationName: "Q",
+            variables: [
+                "input": Input(id: "a", labels: ["x"]), "priority": Priority.high, "count": 3,
+                "ratio": 0.5, "none": VariableValue.null,
+            ])
+        let text = String(decoding: try encoder.encode(payload), as: UTF8.self)
+        #expect(
+            text == """
+                {"operationName":"Q","variables":{"count":3,"input":{"id":"a","labels":["x"]},\
+                "none":null,"priority":"HIGH","ratio":0.5}}
+                """)
+    }
+
+    @Test func trap18ANilOptionalIsAbsentAndNotAnExplicitNull() {
+        let variables: VariableData = [
+            "count": nil as Int?, "id": "a", "cursor": VariableValue.null,
+        ]
+        #expect(variables.count == nil)
+        #expect(variables.cursor == .null)
+        let definitions: [ArgumentDefinition] = [
+            .local(name: "count", defaultValue: 100), .local(name: "cursor", defaultValue: "x"),
+        ]
+        let given = definitions.operationVariables(given: variables)
+        #expect(given == ["count": 100, "id": "a", "cursor": VariableValue.null])
+    }
+
+    @Test func fragmentArgumentsReplaceTheOperationsVariables() {
+        let definitions: [ArgumentDefinition] = [
+            .local(name: "count", defaultValue: 10), .local(name: "cursor"), .root(name: "me"),
+        ]
+        let outer: VariableData = ["count": 1, "cursor": "c", "me": "A", "n": 5]
+        #expect(
+            definitions.fragmentVariables(
+                [VariableArgument(name: "count", variableName: "n")], in: outer)
+                == ["count": 5, "me": "A", "n": 5])
+        #expect(
+            definitions.fragmentVariables([], in: outer) == ["count": 10, "me": "A", "n": 5])
+    }
+
+    @Test func descriptionIsSortedByName() {
+        let variables: VariableData = ["c": 1, "a": "b\"", "d": [true, false]]
+        #expect(variables.description == #"{a:"b\"",c:1,d:[true,false]}"#)
+    }
+
+    @Test func mergeTakesTheOthersValues() {
+        var variables: VariableData = ["a": 1, "b": 2]
+        variables.merge(["b": 3, "c": 4])
+        #expect(variables == ["a": 1, "b": 3, "c": 4])
+    }
+}
