@@ -135,9 +135,9 @@ package final class GraphQLService: Sendable {
         _ operation: PreparedOperation, _ request: GraphQLRequest, sink: any SubscriptionSink
     ) throws(ExecutionErrors) {
         let variables = try operation.coerce(request.variables)
-        counters.count(\.subscriptions)
         publisher.post(
             .subscribe(.init(operation: operation, variables: variables, sink: sink)))
+        counters.count(\.subscriptions)
     }
 
     /// Ends a subscription. What is on its way may still arrive.
