@@ -54,6 +54,7 @@ let package = Package(
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
+        .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -90,18 +91,28 @@ let package = Package(
         room("WebSocketIO", ["CLibwebsockets"]),
         room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
         room(
+            "RelayNetwork",
+            [
+                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "WebSocketIO",
+                openCombine("OpenCombine"),
+            ]),
+        room(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayJSON", "RelayStore", "WebSocketIO", logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO",
+                logging,
             ]),
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS",
-                "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer",
+                "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "TodoServer", dependencies: ["RelayServer", argumentParser],
             swiftSettings: strict),
 
         tests(of: "RelayJSON"),
@@ -112,7 +123,7 @@ let package = Package(
         tests(
             of: "RelayStore",
             [
-                "RelayArtifacts", "RelayJSON",
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
@@ -124,6 +135,12 @@ let package = Package(
             [
                 "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayJSON",
                 "RelayStore", "WebSocketIO", logging,
+            ]),
+        tests(
+            of: "RelayNetwork",
+            [
+                "EventStore", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
+                "RelayServer", "WebSocketIO", logging, openCombine("OpenCombine"),
             ]),
         tests(
             of: "Relay",

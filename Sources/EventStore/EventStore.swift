@@ -45,6 +45,7 @@ package struct EventStore: Sendable {
             let reader = try onLog { () throws(LogError) in
                 try EventLogReader(directory, fileSystem: options.fileSystem)
             }
+            let first = try onLog { () throws(LogError) in try reader.firstSequence() }
             let head = log.head.sequence
             let replay = try Replay(reader, near: head, through: head, indexes: indexes)
             let checkpoint = replay.snapshot.sequence
@@ -57,7 +58,8 @@ package struct EventStore: Sendable {
                 recordCount: replay.snapshot.recordCount, duration: .now - start)
             return EventStore(
                 journal: FileJournal(
-                    log, reader: reader, checkpointer: checkpointer, directory: directory),
+                    log, reader: reader, checkpointer: checkpointer, directory: directory,
+                    firstSequence: first),
                 snapshot: replay.snapshot, report: report)
         } catch {
             log.close()

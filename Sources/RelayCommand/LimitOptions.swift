@@ -51,6 +51,83 @@ struct LimitOptions: ParsableArguments {
         help: ArgumentHelp("Bytes in the body of a request. (default: 4194304)", valueName: "n"))
     var maxBodyBytes: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Operations in progress on a connection, subscriptions included. (default: 10000)",
+            valueName: "n"))
+    var maxOperations: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Queries and mutations in progress on a connection; with more, nothing is read from it. \
+            (default: 1024)
+            """, valueName: "n"))
+    var maxRequestsInProgress: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Operations that a connection may begin in a second; from a faster one nothing is read \
+            for a while. (default: any number)
+            """, valueName: "n"))
+    var maxRequestsPerSecond: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Bytes that may wait for a client before its live results are coalesced and its event \
+            streams end with SLOW_CONSUMER. (default: 1048576)
+            """, valueName: "n"))
+    var maxStreamQueueBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that may wait for a client before it is closed, with 1013. (default: 16777216)",
+            valueName: "n"))
+    var maxQueuedBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "WebSocket connections that may use permessage-deflate. (default: none)",
+            valueName: "n"))
+    var maxCompressedConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Events that may be folded to answer one query from the past. (default: 500000)",
+            valueName: "n"))
+    var maxPastEvents: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Commits kept in memory for subscriptions that are resumed. (default: 4096)",
+            valueName: "n"))
+    var recentCommits: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a client may take for its handshake. (default: 10)", valueName: "seconds"))
+    var handshakeTimeout: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "After so much silence a client is told how far everything is delivered. (default: 15)",
+            valueName: "seconds"))
+    var progressInterval: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "After so much silence a client is pinged; after twice as much it is dead. (default: 30)",
+            valueName: "seconds"))
+    var keepAlive: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A client that takes nothing for so long is closed, with 1013. (default: 10)",
+            valueName: "seconds"))
+    var writeTimeout: Int?
+
     func apply(to configuration: inout Server.Configuration, _ settings: Settings) throws {
         let options: [(String, Int?, WritableKeyPath<Server.Configuration, Int>)] = [
             ("max-document-bytes", maxDocumentBytes, \.limits.document.bytes),
@@ -65,6 +142,22 @@ struct LimitOptions: ParsableArguments {
             ("max-connections", maxConnections, \.connectionLimits.connections),
             ("max-message-bytes", maxMessageBytes, \.connectionLimits.messageBytes),
             ("max-body-bytes", maxBodyBytes, \.connectionLimits.bodyBytes),
+            ("max-operations", maxOperations, \.socketLimits.operations),
+            (
+                "max-requests-in-progress", maxRequestsInProgress,
+                \.socketLimits.requestsInProgress
+            ),
+            (
+                "max-requests-per-second", maxRequestsPerSecond, \.socketLimits.requestsPerSecond
+            ),
+            ("max-stream-queue-bytes", maxStreamQueueBytes, \.socketLimits.streamQueueBytes),
+            ("max-queued-bytes", maxQueuedBytes, \.connectionLimits.queuedBytes),
+            (
+                "max-compressed-connections", maxCompressedConnections,
+                \.connectionLimits.compressedConnections
+            ),
+            ("max-past-events", maxPastEvents, \.limits.pastEvents),
+            ("recent-commits", recentCommits, \.limits.recentCommits),
         ]
         for (name, given, limit) in options {
             guard let number = try given ?? settings.number(name) else { continue }
@@ -72,6 +165,32 @@ struct LimitOptions: ParsableArguments {
                 throw ValidationError("--\(name) must be at least 1, not \(number).")
             }
             configuration[keyPath: limit] = number
+        }
+        try applyTimes(to: &configuration, settings)
+    }
+
+    private func applyTimes(
+        to configuration: inout Server.Configuration, _ settings: Settings
+    ) throws {
+        func seconds(_ name: String, _ given: Int?) throws -> Duration? {
+            guard let number = try given ?? settings.number(name) else { return nil }
+            guard number > 0 else {
+                throw ValidationError("--\(name) must be at least 1, not \(number).")
+            }
+            return .seconds(number)
+        }
+        if let time = try seconds("handshake-timeout", handshakeTimeout) {
+            configuration.connectionLimits.handshakeTimeout = time
+            configuration.socketLimits.initialisationTimeout = time
+        }
+        if let time = try seconds("progress-interval", progressInterval) {
+            configuration.socketLimits.progressInterval = time
+        }
+        if let time = try seconds("keep-alive", keepAlive) {
+            configuration.connectionLimits.keepAlive = time
+        }
+        if let time = try seconds("write-timeout", writeTimeout) {
+            configuration.connectionLimits.writeStuckTimeout = time
         }
     }
 }

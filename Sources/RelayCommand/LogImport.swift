@@ -5,6 +5,8 @@ import RelayJSON
 import RelayServer
 import RelayStore
 
+import struct ArgumentParser.Argument
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -53,7 +55,8 @@ struct LogImport: LogTool {
     private func genesis(of bytes: [UInt8], schema path: String) throws -> NewEvent {
         let text = String(decoding: try readFile(path, "schema"), as: UTF8.self)
         let time = WallClock.microseconds()
-        let seed = try SeedFile.read(bytes, for: ServiceSchema(text), timeMicroseconds: time)
+        let seed = try SeedFile.read(
+            bytes, for: ServiceSchema(reading: text), timeMicroseconds: time)
         for warning in seed.warnings { complain("Warning: \(warning)") }
         return NewEvent(
             timeMicroseconds: time, body: .genesis(schema: text, seed: seed.writes))

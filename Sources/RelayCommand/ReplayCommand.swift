@@ -4,6 +4,8 @@ import RelayJSON
 import RelayServer
 import RelayStore
 
+import struct ArgumentParser.Argument
+
 /// `relay replay`: the past of a log.
 struct ReplayCommand: HistoryTool {
     static let configuration = CommandConfiguration(

@@ -31,7 +31,9 @@ struct Request: AsyncParsableCommand {
     @Flag(help: "Get changes as records, after the first result.")
     var records = false
 
-    @Option(help: ArgumentHelp("Answer from the past: a sequence or a time.", valueName: "point"))
+    @Option(
+        help: ArgumentHelp(
+            "Answer from the past: a sequence or an RFC 3339 time.", valueName: "point"))
     var at: String?
 
     @OptionGroup var server: ServerOptions

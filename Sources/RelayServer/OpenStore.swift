@@ -27,10 +27,10 @@ final class OpenStore: Sendable {
     static func open(
         _ configuration: Server.Configuration, logger: Logger
     ) async throws -> OpenStore {
-        let schema = try ServiceSchema([
-            Source(configuration.schema, name: configuration.schemaName)
-        ])
-        switch configuration.storage {
+        let schema = try ServiceSchema(
+            [Source(configuration.schema, name: configuration.schemaName)],
+            handlers: configuration.handlers)
+        switch configuration.storage.place {
         case .memory:
             // A history that nobody can have seen before: each start has an epoch of its own.
             let journal = InMemoryJournal(epoch: UInt64(WallClock.microseconds()))
@@ -60,7 +60,7 @@ final class OpenStore: Sendable {
         _ configuration: Server.Configuration, _ logger: Logger
     ) async throws -> Snapshot {
         let time = WallClock.microseconds()
-        let body: EventBody
+        var bodies: [EventBody] = []
         if snapshot.sequence == 0 {
             var seed = WriteSet.empty
             if let bytes = configuration.seed {
@@ -68,23 +68,43 @@ final class OpenStore: Sendable {
                 for warning in file.warnings { logger.warning("\(warning)") }
                 seed = file.writes
             }
-            body = .genesis(schema: configuration.schema, seed: seed)
+            bodies.append(.genesis(schema: configuration.schema, seed: seed))
         } else {
             if configuration.seed != nil {
                 logger.notice("The seed file is ignored: the log has events already.")
             }
-            if snapshot.schema == configuration.schema { return snapshot }
-            try schema.check(snapshot, writtenUnder: try? ServiceSchema(snapshot.schema))
-            logger.notice("The schema has changed, and fits the records.")
-            body = .schema(configuration.schema)
+            bodies += revocations(in: snapshot, logger)
+            if snapshot.schema != configuration.schema {
+                let old = try? ServiceSchema(reading: snapshot.schema)
+                try schema.check(snapshot, writtenUnder: old)
+                logger.notice("The schema has changed, and fits the records.")
+                bodies.append(.schema(configuration.schema))
+            }
         }
-        let sequence = try await journal.append(
-            [NewEvent(timeMicroseconds: time, body: body)], expecting: snapshot.sequence)
+        if bodies.isEmpty { return snapshot }
+        _ = try await journal.append(
+            bodies.map { NewEvent(timeMicroseconds: time, body: $0) },
+            expecting: snapshot.sequence)
         var current = snapshot
         var changes = ChangeSet()
-        try current.fold(
-            Event(sequence: sequence, timeMicroseconds: time, body: body), changes: &changes)
+        for body in bodies {
+            let event = Event(
+                sequence: current.sequence + 1, timeMicroseconds: time, body: body)
+            try current.fold(event, changes: &changes)
+        }
         return current
+    }
+
+    /// What ends the mutations whose handlers waited when the server stopped: nobody works on them now.
+    private static func revocations(in snapshot: Snapshot, _ logger: Logger) -> [EventBody] {
+        guard !snapshot.pending.isEmpty else { return [] }
+        let names = snapshot.pending.map(\.intent.field).joined(separator: ", ")
+        logger.notice("Mutations that waited when the server stopped are revoked: \(names).")
+        return snapshot.pending.map {
+            .revocation(
+                Revocation(
+                    mutation: $0.sequence, reason: "The server stopped while its handler waited."))
+        }
     }
 
     /// Hears of every durable state, in order.

@@ -1,40 +1,66 @@
 package import EventStore
 import GraphQLExecution
-package import Logging
+public import Logging
 import RelayStore
 package import WebSocketIO
 
-/// A schema served from a log, on a port: what `relay serve` runs.
+/// A schema served from a log, on a port: what `relay serve` runs, and what a program runs that has
+/// handlers of its own.
 ///
-///     let server = try await Server.start(configuration, logger: logger)
+///     let server = try await Server.start(
+///         .init(schema: schema, storage: .directory("todo-data"), handlers: handlers))
 ///     print("listening on \(server.url)")
 ///     …
 ///     await server.stop()
-package final class Server: Sendable {
-    package struct Configuration: Sendable {
+public final class Server: Sendable {
+    public struct Configuration: Sendable {
         /// The schema, in SDL.
-        package var schema: String
+        public var schema: String
         /// How people know the schema: its file's path.
-        package var schemaName: String
-        package var storage: Storage
+        public var schemaName: String
+        public var storage: Storage
+        /// What the program does in place of the schema's directives, or beside them.
+        public var handlers: Handlers
         /// What a seed file holds; used only when the log is empty.
-        package var seed: [UInt8]?
-        package var host = "127.0.0.1"
+        public var seed: [UInt8]?
+        public var host = "127.0.0.1"
         /// 0 lets the system choose.
-        package var port = 8080
+        public var port = 8080
+        /// A client must show one of these, if there are any.
+        public var tokens: [String] = []
+        /// How long a stop may take before what has not ended is cut off.
+        public var stopDeadline: Duration = .seconds(5)
         package var tls: HTTPServer.TLSIdentity?
-        package var tokens: [String] = []
         package var origins = OriginPolicy()
         package var persisted = PersistedOperations()
         package var limits = GraphQLService.Limits()
         package var connectionLimits = ConnectionLimits()
-        /// How long a stop may take before what has not ended is cut off.
-        package var stopDeadline: Duration = .seconds(5)
+        package var socketLimits = SocketLimits()
+        /// Serve the subprotocol `echo` too.
+        package var echoes = false
 
-        package init(schema: String, schemaName: String, storage: Storage) {
+        public init(
+            schema: String, schemaName: String = "schema.graphql", storage: Storage,
+            handlers: Handlers = Handlers()
+        ) {
             self.schema = schema
             self.schemaName = schemaName
             self.storage = storage
+            self.handlers = handlers
+        }
+
+        /// Serves over TLS.
+        /// - Parameters:
+        ///   - certificateFile: the certificate chain, as PEM.
+        ///   - keyFile: its private key, as PEM.
+        public mutating func useTLS(certificateFile: String, keyFile: String) {
+            tls = HTTPServer.TLSIdentity(certificateFile: certificateFile, keyFile: keyFile)
+        }
+
+        /// Lets web pages of these origins use the server; `*` means all.
+        /// - Parameter origins: as browsers send them, such as `https://example.com`.
+        public mutating func allow(origins: [String]) {
+            self.origins = OriginPolicy(allowing: origins)
         }
     }
 
@@ -46,18 +72,45 @@ package final class Server: Sendable {
         package var messageBytes = 4 << 20
         /// Larger bodies of HTTP requests are answered 413.
         package var bodyBytes = 4 << 20
+        /// Bytes that may wait for one connection; beyond it, it is closed, a WebSocket with 1013.
+        package var queuedBytes = 16 << 20
+        /// How long a client may take for its handshake, or to send a request whole.
+        package var handshakeTimeout: Duration = .seconds(10)
+        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
+        package var keepAlive: Duration = .seconds(30)
+        /// A peer that takes nothing for so long is left.
+        package var writeStuckTimeout: Duration = .seconds(10)
+        /// WebSocket connections that may use permessage-deflate, which costs about 150 KB each.
+        package var compressedConnections = 0
 
         package init() {}
     }
 
-    package enum Storage: Sendable {
-        case memory
-        case directory(String, EventStoreOptions)
+    /// Where the log is kept.
+    public struct Storage: Sendable {
+        enum Place: Sendable {
+            case memory
+            case directory(String, EventStoreOptions)
+        }
+
+        let place: Place
+
+        /// In memory: it is gone with the process.
+        public static let memory = Storage(place: .memory)
+
+        /// In files of a directory, which is made if need be. One server at a time.
+        public static func directory(_ path: String) -> Storage {
+            .directory(path, EventStoreOptions())
+        }
+
+        package static func directory(_ path: String, _ options: EventStoreOptions) -> Storage {
+            Storage(place: .directory(path, options))
+        }
     }
 
     /// Where clients find it: `ws://HOST:PORT/graphql`, or `wss://…` with TLS.
-    package let url: String
-    package let port: Int
+    public let url: String
+    public let port: Int
     private let service: GraphQLService
     private let store: OpenStore
     private let loop: IOLoop
@@ -65,10 +118,12 @@ package final class Server: Sendable {
     private let stopDeadline: Duration
 
     /// Opens the log, folds it, and listens. When it returns, clients can come.
-    /// - Throws: `SchemaMistakes`, `SeedErrors`, `IncompatibleSchema`, `EventStoreError`, `IOError`;
-    ///   each description is a whole message. Nothing is left open, and the log is as it was.
-    package static func start(
-        _ configuration: Configuration, logger: Logger
+    /// - Parameter logger: hears what an operator should know.
+    /// - Throws: when the schema has mistakes or does not fit the records in the log, when the seed, the
+    ///   log or the port cannot be used. The error's description is a whole message. Nothing is left open,
+    ///   and the log is as it was.
+    public static func start(
+        _ configuration: Configuration, logger: Logger = Logger(label: "relay")
     ) async throws -> Server {
         let store = try await OpenStore.open(configuration, logger: logger)
         do {
@@ -92,9 +147,10 @@ package final class Server: Sendable {
             let service = GraphQLService(
                 store.schemaService, journal: store.journal, storeID: store.storeID,
                 snapshot: store.snapshot, inputs: EngineInputs(now: WallClock.microseconds),
-                limits: configuration.limits, persisted: configuration.persisted,
+                limits: configuration.limits, persisted: configuration.persisted, logger: logger,
                 onDurable: { store.noteDurable($0) },
-                deliver: { GraphQLSocket.deliver($0, on: loop) })
+                deliver: { Front.deliver($0, on: loop) },
+                settle: { _ = try? await loop.run {} })
             for (id, error) in service.persistedMistakes() {
                 logger.warning(
                     "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
@@ -102,7 +158,9 @@ package final class Server: Sendable {
             let metrics = Metrics(service, journal: store.file)
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),
-                origins: configuration.origins, metrics: metrics)
+                origins: configuration.origins, metrics: metrics,
+                limits: configuration.socketLimits)
+            front.start(on: loop)
             let http = try await HTTPServer.start(
                 configuration.listening, on: loop, handler: front)
             metrics.observe(http)
@@ -129,7 +187,7 @@ package final class Server: Sendable {
     }
 
     /// Stops in order: accepts nobody any more, ends what is open, syncs and closes the log.
-    package func stop() async {
+    public func stop() async {
         await http.stop(within: stopDeadline)
         await loop.stop()
         store.close()
@@ -139,10 +197,16 @@ package final class Server: Sendable {
 extension Server.Configuration {
     fileprivate var listening: HTTPServer.Options {
         var options = HTTPServer.Options(
-            host: host, port: port, tls: tls, subprotocols: [GraphQLSocket.subprotocol])
+            host: host, port: port, tls: tls,
+            subprotocols: [GraphQLSocket.subprotocol] + (echoes ? [EchoSocket.subprotocol] : []))
         options.maxConnections = connectionLimits.connections
         options.maxMessageBytes = connectionLimits.messageBytes
         options.maxBodyBytes = connectionLimits.bodyBytes
+        options.maxQueuedBytes = connectionLimits.queuedBytes
+        options.handshakeTimeout = connectionLimits.handshakeTimeout
+        options.keepAlive = connectionLimits.keepAlive
+        options.writeStuckTimeout = connectionLimits.writeStuckTimeout
+        options.maxCompressedConnections = connectionLimits.compressedConnections
         return options
     }
 }

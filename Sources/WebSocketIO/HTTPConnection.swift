@@ -38,7 +38,7 @@ final class HTTPConnection: ServerPeer {
     private var output: [[UInt8]] = []
     /// Of the first piece of `output`, what has been written.
     private var writtenBytes = 0
-    private var queuedBytes = 0
+    private(set) var queuedBytes = 0
 
     private var phase = Phase.open
     private var isInputOver = false
@@ -221,6 +221,7 @@ final class HTTPConnection: ServerPeer {
             linger()
         } else {
             updateWatching()
+            if output.isEmpty { exchange?.drained() }
         }
     }
 

@@ -13,6 +13,7 @@ final class HTTPExchange {
     private var keepsAlive: Bool
     private var stage = Stage.waitingForAnswer
     private var onClose: (@Sendable () -> Void)?
+    private var onDrained: (@Sendable () -> Void)?
 
     var isStreaming: Bool {
         if case .streaming = stage { true } else { false }
@@ -48,7 +49,8 @@ final class HTTPExchange {
 
     /// - Parameter onClose: called once, when the answer ends without `finishStream`.
     func startStream(
-        status: Int, headers: HTTPHeaders, onClose: @escaping @Sendable () -> Void
+        status: Int, headers: HTTPHeaders, onClose: @escaping @Sendable () -> Void,
+        onDrained: @escaping @Sendable () -> Void
     ) {
         guard case .waitingForAnswer = stage, let connection else {
             onClose()
@@ -57,6 +59,7 @@ final class HTTPExchange {
         if !isHTTP11 { keepsAlive = false }
         let framing: BodyFraming = isHTTP11 ? .chunked : .untilClose
         self.onClose = onClose
+        self.onDrained = onDrained
         stage = .streaming(framing)
         var bytes: [UInt8] = []
         HTTPResponseHead(
@@ -82,6 +85,8 @@ final class HTTPExchange {
         connection?.send(bytes)
     }
 
+    var queuedBytes: Int { connection?.queuedBytes ?? 0 }
+
     /// The stream's owner has no more.
     func finishStream() {
         onClose = nil
@@ -96,6 +101,7 @@ final class HTTPExchange {
 
     private func complete() {
         stage = .complete
+        onDrained = nil
         connection?.answered(keepsAlive: keepsAlive)
     }
 
@@ -114,9 +120,15 @@ final class HTTPExchange {
         onClose?()
     }
 
+    /// Everything has been handed to the operating system.
+    func drained() {
+        if isStreaming { onDrained?() }
+    }
+
     /// The connection is gone.
     func closed() {
         stage = .complete
+        onDrained = nil
         let onClose = self.onClose
         self.onClose = nil
         onClose?()

@@ -33,14 +33,18 @@ package final class HTTPResponder: Sendable {
     ///
     /// - Parameter onClose: called on the loop's thread, once, when the client has gone or the
     ///   server stops before `finish`.
+    /// - Parameter onDrained: called on the loop's thread each time everything has been handed to the
+    ///   operating system.
     /// Returns nil when the request has been answered already.
     package func startStream(
-        status: Int = 200, headers: HTTPHeaders, onClose: @escaping @Sendable () -> Void
+        status: Int = 200, headers: HTTPHeaders, onClose: @escaping @Sendable () -> Void,
+        onDrained: @escaping @Sendable () -> Void = {}
     ) -> HTTPResponseStream? {
         guard takesAnswer() else { return nil }
         let stream = HTTPResponseStream(exchange, loop: loop)
         loop.performSoon { [exchange] in
-            exchange.value.startStream(status: status, headers: headers, onClose: onClose)
+            exchange.value.startStream(
+                status: status, headers: headers, onClose: onClose, onDrained: onDrained)
         }
         return stream
     }
@@ -64,6 +68,9 @@ package final class HTTPResponseStream: Sendable {
     package func write(_ piece: [UInt8]) {
         loop.performSoon { [exchange] in exchange.value.stream(piece) }
     }
+
+    /// Bytes that wait to be handed to the operating system. On the loop's thread only.
+    package var queuedBytes: Int { exchange.value.queuedBytes }
 
     /// Ends the body after what has been written.
     package func finish() {

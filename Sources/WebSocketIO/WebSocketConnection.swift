@@ -76,6 +76,11 @@ package final class WebSocketConnection: Sendable, Identifiable {
         onLoop { $0.isReadingPaused = false }
     }
 
+    /// Has the handler told, by `drained`, when nothing waits to be sent any more; soon, if that is so now.
+    package func awaitDrained() {
+        onLoop { $0.awaitDrained() }
+    }
+
     private func onLoop(_ action: @escaping @Sendable (WebSocketSession) -> Void) {
         loop.performSoon {
             if let session = self.session.value { action(session) }

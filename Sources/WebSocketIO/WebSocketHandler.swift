@@ -36,7 +36,7 @@ package protocol WebSocketHandler: AnyObject, Sendable {
     func opened(_ connection: WebSocketConnection)
     /// A whole message has come.
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection)
-    /// The queue was not empty because the peer was slow, and now it is.
+    /// Nothing waits to be sent any more, after the peer was slow or somebody asked to be told.
     func drained(_ connection: WebSocketConnection)
     /// The connection is gone; sending on it does nothing from now on.
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection)

@@ -32,6 +32,7 @@ final class WebSocketSession {
     /// Since when the socket has taken nothing although something waits; nil when all is well.
     private var blockedSince: Int64?
     private var lastHeard = monotonicMilliseconds()
+    private var isDrainAwaited = false
     private var isPingDue = false
     private var hasPinged = false
 
@@ -133,6 +134,19 @@ final class WebSocketSession {
         endpoint.abort()
     }
 
+    /// The handler wants to know when nothing waits to be sent any more.
+    func awaitDrained() {
+        isDrainAwaited = true
+        if blockedSince == nil { requestFlush() }
+    }
+
+    private func tellDrained() {
+        guard isDrainAwaited, queue.isEmpty, blockedSince == nil, localClose == nil, !hasToldOwner
+        else { return }
+        isDrainAwaited = false
+        handler.drained(connection)
+    }
+
     private func requestFlush() {
         if isWaitingForFlush { return }
         isWaitingForFlush = true
@@ -146,13 +160,14 @@ final class WebSocketSession {
         if case .library(isCompressed: true) = framing {
             // The compressor may hold back part of a message until the socket is writable.
             if !queue.isEmpty || localClose != nil { lws_callback_on_writable(wsi) }
-            return
+            return tellDrained()
         }
         if !writeQueue(to: wsi) {
             isEnding = true
             dropQueue()
-            endpoint.abort()
+            return endpoint.abort()
         }
+        tellDrained()
     }
 
     /// The socket takes more. Returns a callback's answer.
@@ -168,7 +183,8 @@ final class WebSocketSession {
         if !writeQueue(to: wsi) { return -1 }
         if queue.isEmpty, blockedSince == nil {
             if localClose != nil { return endNow(wsi) }
-            if wasBlocked, !hasToldOwner { handler.drained(connection) }
+            if wasBlocked { isDrainAwaited = true }
+            tellDrained()
         }
         return 0
     }

@@ -10,6 +10,7 @@ import Synchronization
 package final class FileJournal: EventJournal {
     package let directory: String
     package let metadata: LogMetadata
+    package let earliestState: UInt64
     private let log: EventLogWriter
     private let reader: EventLogReader
     private let checkpointer: Checkpointer
@@ -17,15 +18,21 @@ package final class FileJournal: EventJournal {
     private let completions = Mutex(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
     private let refusals = DispatchQueue(label: "relay.journal.refusals")
+    /// Reads the past, which may take its time.
+    private let past = DispatchQueue(label: "relay.journal.past", qos: .utility)
 
+    /// - Parameter firstSequence: the first event that is kept.
     init(
-        _ log: EventLogWriter, reader: EventLogReader, checkpointer: Checkpointer, directory: String
+        _ log: EventLogWriter, reader: EventLogReader, checkpointer: Checkpointer,
+        directory: String,
+        firstSequence: UInt64
     ) {
         self.directory = directory
         self.log = log
         self.reader = reader
         self.checkpointer = checkpointer
         metadata = log.metadata
+        earliestState = max(1, firstSequence) - 1
         head = DurableHead(log.head.sequence)
     }
 
@@ -60,7 +67,7 @@ package final class FileJournal: EventJournal {
                 }
                 return false
             } catch {
-                completions.settle(ticket, .failure(journalError(error)))
+                completions.settle(ticket, .failure(JournalError(error, next: log.nextSequence)))
                 return true
             }
         }
@@ -69,7 +76,7 @@ package final class FileJournal: EventJournal {
 
     private func settle(_ ticket: CompletionQueue.Ticket, _ result: Result<UInt64, LogError>) {
         if case .success(let sequence) = result { head.advance(to: sequence) }
-        let result = result.mapError(journalError)
+        let result = result.mapError { JournalError($0, next: log.nextSequence) }
         completions.withLock { $0.settle(ticket, result) }
         deliver()
     }
@@ -81,21 +88,49 @@ package final class FileJournal: EventJournal {
         }
     }
 
-    private func journalError(_ error: LogError) -> JournalError {
-        let code: JournalError.Code =
-            switch error.code {
-            case .sequenceMoved: .overtaken(by: log.nextSequence - 1)
-            case .storageFull, .queueFull: .storageFull
-            case .closed: .closed
-            case .unacceptableBatch: .refused
-            default: .frozen
-            }
-        return JournalError(code: code, message: error.message)
-    }
-
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
         let follower = EventFollower(reader, from: sequence, head: head)
         return AsyncThrowingStream { try await follower.next() }
+    }
+
+    // MARK: The past
+
+    package func state(
+        near sequence: UInt64, indexes: [IndexDefinition]
+    ) async throws -> Snapshot {
+        try await onPast { reader, last throws(EventStoreError) in
+            try Replay(reader, near: sequence, through: last, indexes: indexes).snapshot
+        }
+    }
+
+    package func lastEvent(
+        at timeMicroseconds: Int64, through last: UInt64
+    ) async throws -> UInt64? {
+        let directory = directory
+        return try await onPast { _, _ throws(EventStoreError) in
+            do throws(EventStoreError) {
+                let history = try History(directory)
+                return min(
+                    try history.sequence(of: .time(microseconds: timeMicroseconds), now: 0), last)
+            } catch {
+                if case .outOfRange = error.code { return nil }
+                throw error
+            }
+        }
+    }
+
+    /// Reads on a thread of the journal's own, so that nobody else's work stands still.
+    private func onPast<Value: Sendable>(
+        _ read: @escaping @Sendable (EventLogReader, UInt64) throws(EventStoreError) -> Value
+    ) async throws -> Value {
+        let last = head.sequence
+        return try await withCheckedThrowingContinuation { continuation in
+            past.async { [reader] in
+                continuation.resume(
+                    with: Result { () throws(EventStoreError) in try read(reader, last) }
+                        .mapError { $0 })
+            }
+        }
     }
 
     // MARK: Checkpoints
@@ -121,6 +156,22 @@ package final class FileJournal: EventJournal {
         log.close()
         refusals.sync {}
         head.close()
+    }
+}
+
+extension JournalError {
+    /// - Parameter next: the sequence that the log gives to the next event.
+    init(_ error: LogError, next: UInt64) {
+        let code: Code =
+            switch error.code {
+            case .sequenceMoved: .overtaken(by: next - 1)
+            case .storageFull: .storageFull
+            case .queueFull: .busy
+            case .closed: .closed
+            case .unacceptableBatch: .refused
+            default: .frozen
+            }
+        self.init(code: code, message: error.message)
     }
 }
 

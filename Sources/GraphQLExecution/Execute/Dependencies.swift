@@ -9,7 +9,7 @@ package struct Dependencies: Sendable {
 
     package init() {}
 
-    /// A set of keys that lives in a plan; equal when it is the very same.
+    /// A set of keys that were read for an object plan or a field plan.
     package struct ObjectKeys: Sendable, Hashable {
         package let keys: [NameIndex]
         private let owner: ObjectIdentifier
@@ -25,7 +25,8 @@ package struct Dependencies: Sendable {
         }
 
         package static func == (left: ObjectKeys, right: ObjectKeys) -> Bool {
-            left.owner == right.owner
+            // Swift code may read other fields of the same record for the same field plan.
+            left.owner == right.owner && left.keys == right.keys
         }
 
         package func hash(into hasher: inout Hasher) { hasher.combine(owner) }

@@ -13,6 +13,7 @@ extension Execution {
             writer.raw(json)
             return .written
         case .source:
+            if case .value(let value) = source { return writeJSON(value, field.shape, field) }
             return writeObjectValue(source, field.shape, field)
         case .connectionPart(let part):
             return writePart(part, of: object, field)
@@ -26,6 +27,9 @@ extension Execution {
         case .introspection:
             return writeIntrospection(
                 of: object, field, try arguments(of: field), field.shape)
+        case .member(let name):
+            guard case .value(let value) = object else { return .null }
+            return writeJSON(value[name] ?? .null, field.shape, field)
         case .custom(let resolver):
             return try writeCustom(resolver, object, field)
         case .stored(let key):
@@ -215,11 +219,17 @@ extension Execution {
     private mutating func writeCustom(
         _ resolver: any CustomFieldResolver, _ object: ObjectValue, _ field: FieldPlan
     ) throws(ExecutionError) -> Outcome {
-        let arguments = try arguments(of: field)
+        let reads = dependencies == nil ? nil : ReadLog()
+        let call = FieldCall(
+            object: object, arguments: try arguments(of: field), viewer: viewer,
+            snapshot: snapshot, reads: reads)
+        defer {
+            for (record, keys) in reads?.records ?? [] { depend(on: record, keys, for: field) }
+            for type in reads?.types ?? [] { depend(onRecordsOf: type) }
+        }
         let value: JSONValue
         do {
-            value = try resolver.resolve(
-                record(of: object), arguments: arguments, in: snapshot)
+            value = try resolver.resolve(call)
         } catch let error as ExecutionError {
             throw error
         } catch {

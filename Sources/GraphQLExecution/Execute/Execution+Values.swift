@@ -81,7 +81,7 @@ extension Execution {
             case nil: return .null
             case .record(let record): return writeLink(record, selection, field)
             case let object?:
-                guard let plan = selection.onlyPlan else {
+                guard let plan = selection.onlyPlan ?? plan(selection, for: object) else {
                     return fail("the type of an object is not known", field)
                 }
                 return writeObject(plan, object) ? .written : .failed
@@ -89,6 +89,14 @@ extension Execution {
         case .leaf, .list:
             return fail("an object was found where a \(shape.description) is expected", field)
         }
+    }
+
+    /// The plan for an object of an abstract type that says by itself of which type it is.
+    private func plan(_ selection: SelectionPlan, for object: ObjectValue) -> ObjectPlan? {
+        guard case .value(let value) = object, let name = value["__typename"]?.string,
+            let type = snapshot.symbols.findName(name)
+        else { return nil }
+        return selection.plan(for: type)
     }
 
     /// `[…]` of anything, each element written by the closure.
@@ -125,7 +133,7 @@ extension Execution {
             switch row.writeLeaf(slot, as: kind, to: &writer) {
             case .written: return .written
             case .null: return .null
-            case .mismatch: return fail(leaf.mismatch(row.json(slot)), field)
+            case .mismatch: return fail(leaf.mismatch(row.leaf(slot) ?? "(link)"), field)
             }
         case .enum(_, let values):
             switch row.tag(slot) {
@@ -133,7 +141,7 @@ extension Execution {
             case .string:
                 let name = row.withText(slot) { String(decoding: $0, as: UTF8.self) }
                 return writeEnum(name, values, leaf, field)
-            default: return fail(leaf.mismatch(row.json(slot)), field)
+            default: return fail(leaf.mismatch(row.leaf(slot) ?? "(link)"), field)
             }
         }
     }
@@ -152,7 +160,10 @@ extension Execution {
                 execution.writeJSON(value, shape, field)
             }
         case (.object, .string(let id)):
-            return writeRecordReference(snapshot.existing(id), shape, field)
+            guard let record = snapshot.symbols.findRecord(id) else { return .null }
+            return writeRecordReference(record, shape, field)
+        case (.object, .object):
+            return writeObjectValue(.value(value), shape, field)
         case (.leaf(let leaf), _):
             return writeLeaf(value, leaf, field)
         default:
@@ -224,22 +235,6 @@ extension OutputShape {
         case .object: "object"
         case .list: "list"
         case .nonNull(let inner): inner.description
-        }
-    }
-}
-
-extension Row {
-    /// The value of a slot, for messages.
-    fileprivate func json(_ slot: Int) -> JSONValue {
-        switch tag(slot) {
-        case .true: true
-        case .false: false
-        case .int: .int(int(slot))
-        case .double: .double(double(slot))
-        case .string: .string(withText(slot) { String(decoding: $0, as: UTF8.self) })
-        case .json, .failed: withText(slot) { (try? JSONValue(parsing: $0)) ?? .null }
-        case .link, .links: "(link)"
-        case .absent, .null: .null
         }
     }
 }

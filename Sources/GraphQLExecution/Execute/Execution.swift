@@ -14,6 +14,8 @@ package struct Execution: ~Copyable {
     let plan: Plan
     let variables: CoercedVariables
     let schema: ExecutableSchema
+    /// Who asks, as the authentication named them.
+    let viewer: String?
     /// What is read. A mutation's root fields each have their own.
     package var snapshot: Snapshot
     package private(set) var errors: [ExecutionError] = []
@@ -28,8 +30,9 @@ package struct Execution: ~Copyable {
 
     package init(
         _ plan: Plan, variables: CoercedVariables, on snapshot: Snapshot,
-        schema: ExecutableSchema, recordsDependencies: Bool = false
+        schema: ExecutableSchema, viewer: String? = nil, recordsDependencies: Bool = false
     ) {
+        self.viewer = viewer
         self.plan = plan
         self.variables = variables
         self.schema = schema

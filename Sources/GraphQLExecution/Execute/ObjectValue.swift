@@ -11,6 +11,9 @@ package enum ObjectValue: Sendable {
     case edge(ConnectionEdge)
     case pageInfo(ConnectionPage)
     case payload(MutationPayload)
+    /// What Swift code gave: the members of an object that is no record, or, as the source of a
+    /// subscription's event, any value.
+    case value(JSONValue)
     /// A part of the schema, as introspection shows it.
     case introspection(IntrospectionObject)
 }

@@ -4,7 +4,7 @@ package import RelayStore
 /// A schema and how each of its fields is found: everything a plan is made from.
 package final class ExecutableSchema: Sendable {
     package let schema: Schema
-    /// Resolvers of the fields of each type; a field without one is null.
+    /// Resolvers of the fields of each type; a field without one is a member of an object that is no record.
     private let resolvers: [TypeID: [String: FieldResolver]]
     private let typeNames: [TypeID: NameIndex]
     private let typesByName: [NameIndex: TypeID]

@@ -28,6 +28,8 @@ package enum FieldResolver: Sendable {
     case payloadPart(PayloadPart)
     /// What the caller of the execution hands in: a mutation's payload, a subscription's event.
     case source
+    /// A member of an object that is no record.
+    case member(String)
     /// A field of the introspection types, or `__schema` or `__type`.
     case introspection
     /// Swift code.
@@ -115,17 +117,4 @@ package enum PayloadPart: Sendable {
     case parent
     case deletedID
     case clientMutationID
-}
-
-/// The value of a field, computed by Swift code from what a snapshot holds.
-package protocol CustomFieldResolver: Sendable {
-    /// The keys of the object's record that the value is computed from; a change of one of them changes
-    /// the value.
-    var dependencies: [NameIndex] { get }
-
-    /// The value: a leaf's as the schema's type has it, a record by its id, a list of either.
-    /// - Throws: any error; its description becomes the field's error.
-    func resolve(
-        _ record: RecordIndex?, arguments: JSONObject, in snapshot: Snapshot
-    ) throws -> JSONValue
 }

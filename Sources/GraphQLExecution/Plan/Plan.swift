@@ -127,7 +127,6 @@ package final class FieldPlan: Sendable {
         switch resolver {
         case .stored(let key), .count(let key, _): [key]
         case .connection(.field(let key), _), .links(.field(let key), _): [key]
-        case .custom(let resolver): resolver.dependencies
         default: []
         }
     }

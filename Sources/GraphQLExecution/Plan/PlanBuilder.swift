@@ -112,7 +112,7 @@ final class PlanBuilder: Sendable {
         {
             return .introspection
         }
-        return schema.resolver(of: definition.name, on: type.id) ?? .source
+        return schema.resolver(of: definition.name, on: type.id) ?? .member(definition.name)
     }
 
     private func arguments(of field: Field, _ definition: SchemaField) -> PlannedArguments {

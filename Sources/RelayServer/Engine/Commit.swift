@@ -11,22 +11,47 @@ struct Commit: Sendable {
     /// The state right after it.
     let snapshot: Snapshot
     let changes: ChangeSet
+    /// The mutation has waited: its intent was in the log before, and only the response comes now.
+    let hasWaited: Bool
 
-    init(_ commit: MutationCommit, _ payload: MutationPayload) {
+    init(_ commit: MutationCommit, _ payload: MutationPayload, hasWaited: Bool = false) {
         self.init(
             intent: commit.intent, response: commit.response, payload: payload,
-            snapshot: commit.snapshot, changes: commit.changes)
+            snapshot: commit.snapshot, changes: commit.changes, hasWaited: hasWaited)
     }
 
     init(
         intent: MutationIntent, response: MutationResponse, payload: MutationPayload,
-        snapshot: Snapshot, changes: ChangeSet
+        snapshot: Snapshot, changes: ChangeSet, hasWaited: Bool = false
     ) {
         self.intent = intent
         self.response = response
+        self.hasWaited = hasWaited
         self.payload = payload
         self.snapshot = snapshot
         self.changes = changes
+    }
+}
+
+/// Something that has happened to the records, and is durable.
+enum Publication: Sendable {
+    /// A mutation was carried out.
+    case commit(Commit)
+    /// A mutation waits for its handler. What its client expects is in the intent.
+    case began(PendingMutation, Snapshot)
+    /// A mutation that waited has ended without having done anything.
+    case revoked(Revocation, Snapshot)
+
+    /// The state right after it.
+    var snapshot: Snapshot {
+        switch self {
+        case .commit(let commit): commit.snapshot
+        case .began(_, let snapshot), .revoked(_, let snapshot): snapshot
+        }
+    }
+
+    var commit: Commit? {
+        if case .commit(let commit) = self { commit } else { nil }
     }
 }
 

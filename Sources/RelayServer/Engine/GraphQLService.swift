@@ -1,5 +1,6 @@
 package import GraphQLExecution
 import GraphQLLanguage
+package import Logging
 import RelayJSON
 package import RelayStore
 
@@ -13,8 +14,10 @@ package final class GraphQLService: Sendable {
     private let durable: DurableHead
     private let writer: MutationWriter
     private let publisher: Publisher
-    private let storeID: String
-    private let epoch: UInt64
+    private let sequences: SequenceSubscriptions
+    private let recent: RecentCommits
+    private let past: PastQueries
+    private let identity: StoreIdentity
     private let mutationRefusal: String?
     package let counters = ServiceCounters()
 
@@ -22,6 +25,10 @@ package final class GraphQLService: Sendable {
         /// Mutations that may wait for the writer; beyond that they are refused.
         package var waitingMutations = 65_536
         package var document = DocumentLimits()
+        /// Events that may be folded to answer one query from the past.
+        package var pastEvents = 500_000
+        /// Commits kept in memory for subscriptions that were away.
+        package var recentCommits = 4_096
 
         package init() {}
     }
@@ -32,36 +39,53 @@ package final class GraphQLService: Sendable {
     ///   - persisted: the documents that requests may name instead of sending them.
     ///   - mutationRefusal: why all mutations are refused, where they are.
     ///   - onDurable: hears of every durable state, in order; on the journal's thread.
-    ///   - deliver: takes what subscriptions are told, in order.
+    ///   - deliver: takes what subscriptions are told; what one of them is told, in order.
+    ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
     package init(
         _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
         snapshot: Snapshot, inputs: EngineInputs, limits: Limits = .init(),
         persisted: PersistedOperations = .init(), mutationRefusal: String? = nil,
+        logger: Logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() },
         onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
-        deliver: @escaping @Sendable ([Delivery]) -> Void
+        deliver: @escaping @Sendable ([Delivery]) -> Void,
+        settle: @escaping @Sendable () async -> Void = {}
     ) {
         self.schemaService = schemaService
-        self.storeID = storeID
         self.mutationRefusal = mutationRefusal
-        epoch = journal.epoch
+        identity = StoreIdentity(
+            storeID: storeID, epoch: journal.epoch, earliest: journal.earliestState)
         operations = OperationCache(
             schema: schemaService.executable, limits: limits.document, persisted: persisted)
         durable = DurableHead(snapshot)
+        recent = RecentCommits(after: snapshot, commitLimit: limits.recentCommits)
+        past = PastQueries(
+            journal, identity, limits: .init(events: limits.pastEvents), logger: logger)
+        let counted: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
+            counters.count(\.deliveries, deliveries.count)
+            deliver(deliveries)
+        }
+        let catchUp = CatchUp(
+            schemaService, journal, identity, durable: durable, persisted: persisted,
+            logger: logger)
         let publisher = Publisher(
-            schemaService, storeID: storeID, epoch: journal.epoch, snapshot: snapshot,
-            deliver: { [counters] deliveries in
-                counters.count(\.deliveries, deliveries.count)
-                deliver(deliveries)
-            })
+            SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
+            deliver: counted, catchUp: { catchUp.post($0, behind: $1) })
+        catchUp.connect(
+            .init(
+                deliver: counted, settle: settle,
+                goOn: { [weak publisher] request in publisher?.post(.subscribe(request)) }))
         self.publisher = publisher
+        sequences = SequenceSubscriptions(
+            schemaService, identity, durable: durable, deliver: counted)
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
-            publish: { [counters] commits in
+            publish: { [counters] publications in
                 counters.count(\.publications)
-                if let last = commits.last { onDurable(last.snapshot) }
-                publisher.post(.commits(commits))
+                if let last = publications.last { onDurable(last.snapshot) }
+                let commits = publications.compactMap(\.commit)
+                if !commits.isEmpty { publisher.post(.commits(commits)) }
             })
     }
 
@@ -84,20 +108,24 @@ package final class GraphQLService: Sendable {
 
     package var subscriptionCounts: (subscriptions: Int, groups: Int) { publisher.counts }
 
+    /// Executions of subscriptions, and those that were saved because several ask the same.
+    package var subscriptionExecutions: (run: Int, saved: Int) { publisher.executions }
+
+    /// A cursor: everything up to it that concerns subscriptions has been handed to `deliver`.
+    package var deliveredCursor: String { identity.cursor(publisher.deliveredThrough).text }
+
     /// Mutations that wait for the writer.
     package var waitingMutations: Int { writer.waitingCount }
 
     /// The request's operation, if its document was seen before and the request keeps within the limits.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
-        guard request.asksForNoMoreThanIsServed else { return nil }
-        return operations.find(request, storedRecords: durable.snapshot.recordCount)
+        operations.find(request, storedRecords: durable.snapshot.recordCount)
     }
 
     /// Finds and prepares a request's operation: cheap when its document was seen before.
     /// - Throws: what is wrong with the document, or `LIMIT_EXCEEDED`; nothing has been executed.
     package func prepare(_ request: GraphQLRequest) throws(ExecutionErrors) -> PreparedOperation {
         do throws(ExecutionErrors) {
-            try request.refuseUnknownPromises()
             return try operations.operation(
                 for: request, storedRecords: durable.snapshot.recordCount)
         } catch {
@@ -111,22 +139,47 @@ package final class GraphQLService: Sendable {
         operations.persistedMistakes()
     }
 
+    /// What a request asks for beyond GraphQL.
+    /// - Throws: what is of the wrong kind, or does not go with the operation.
+    private func extensions(
+        of request: GraphQLRequest, _ operation: PreparedOperation
+    ) throws(ExecutionErrors) -> RelayExtensions {
+        do throws(ExecutionError) {
+            let relay = try RelayExtensions(request)
+            try relay.check(operation)
+            return relay
+        } catch {
+            counters.count(\.refusals)
+            throw ExecutionErrors(errors: [error])
+        }
+    }
+
     /// Runs a query or a mutation.
     /// - Parameter answer: called once, on any thread; for a mutation after it is durable.
     package func execute(
         _ operation: PreparedOperation, _ request: GraphQLRequest,
         answer: @escaping @Sendable (Outcome) -> Void
     ) {
-        switch operation.kind {
-        case .query:
-            counters.count(\.queries)
-            answer(query(operation, request))
-        case .mutation:
-            counters.count(\.mutations)
-            mutate(operation, request, answer: answer)
-        case .subscription:
-            let message = "A subscription has many results; this request can only carry one."
-            answer(.refused([ExecutionError(message, code: .badUserInput)]))
+        do throws(ExecutionErrors) {
+            let relay = try extensions(of: request, operation)
+            switch operation.kind {
+            case .query:
+                counters.count(\.queries)
+                if let point = relay.at {
+                    Task.detached { await self.answer(operation, request, at: point, answer) }
+                } else {
+                    let snapshot = durable.snapshot
+                    answer(try query(operation, request, on: snapshot, at: snapshot.sequence))
+                }
+            case .mutation:
+                counters.count(\.mutations)
+                mutate(operation, request, relay, answer: answer)
+            case .subscription:
+                let message = "A subscription has many results; this request can only carry one."
+                answer(.refused([ExecutionError(message, code: .badUserInput)]))
+            }
+        } catch {
+            answer(.refused(error.errors))
         }
     }
 
@@ -134,80 +187,77 @@ package final class GraphQLService: Sendable {
     package func subscribe(
         _ operation: PreparedOperation, _ request: GraphQLRequest, sink: any SubscriptionSink
     ) throws(ExecutionErrors) {
+        let relay = try extensions(of: request, operation)
         let variables = try operation.coerce(request.variables)
-        publisher.post(
-            .subscribe(.init(operation: operation, variables: variables, sink: sink)))
+        let subscription = SubscriptionRequest(
+            operation: operation, variables: variables, request: request, sink: sink,
+            start: relay.resume.map { .resume($0) } ?? .now)
+        if !sequences.start(subscription) { publisher.post(.subscribe(subscription)) }
         counters.count(\.subscriptions)
     }
 
     /// Ends a subscription. What is on its way may still arrive.
-    package func unsubscribe(_ sink: any SubscriptionSink) { publisher.post(.unsubscribe(sink)) }
+    package func unsubscribe(_ sink: any SubscriptionSink) {
+        if sequences.stop(sink) { return }
+        publisher.post(.unsubscribe(sink))
+    }
 
-    private func query(_ operation: PreparedOperation, _ request: GraphQLRequest) -> Outcome {
-        let variables: CoercedVariables
-        do throws(ExecutionErrors) {
-            variables = try operation.coerce(request.variables)
-        } catch {
-            return .refused(error.errors)
-        }
-        let snapshot = durable.snapshot
+    private func query(
+        _ operation: PreparedOperation, _ request: GraphQLRequest, on snapshot: Snapshot,
+        at sequence: UInt64
+    ) throws(ExecutionErrors) -> Outcome {
+        let variables = try operation.coerce(request.variables)
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
-            schema: schemaService.executable)
+            schema: schemaService.executable, viewer: request.viewer)
         let bytes = execution.response(isOpen: true)
         return .executed(
             Response(
                 open: bytes, hasErrors: !execution.errors.isEmpty,
-                cursor: StreamCursor(
-                    storeID: storeID, epoch: epoch, sequence: snapshot.sequence)))
+                RelayNotes(cursor: identity.cursor(sequence))))
+    }
+
+    /// Answers a query from the past: at once when the state is in memory.
+    private func answer(
+        _ operation: PreparedOperation, _ request: GraphQLRequest, at point: RelayExtensions.Point,
+        _ answer: @escaping @Sendable (Outcome) -> Void
+    ) async {
+        do throws(ExecutionError) {
+            let sequence = try await past.sequence(
+                of: point, through: durable.snapshot.sequence)
+            if let snapshot = recent.snapshot(at: sequence) {
+                do throws(ExecutionErrors) {
+                    answer(try query(operation, request, on: snapshot, at: sequence))
+                } catch {
+                    answer(.refused(error.errors))
+                }
+                return
+            }
+            var request = request
+            request.query = operations.text(of: request) ?? request.query
+            request.documentID = nil
+            past.answer(request, at: sequence, answer: answer)
+        } catch {
+            answer(.refused([error]))
+        }
     }
 
     private func mutate(
-        _ operation: PreparedOperation, _ request: GraphQLRequest,
+        _ operation: PreparedOperation, _ request: GraphQLRequest, _ relay: RelayExtensions,
         answer: @escaping @Sendable (Outcome) -> Void
     ) {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
-        var mutationID: MutationID?
-        if let text = request.extensions["relay"]?["mutationId"]?.string {
-            guard let id = MutationID(text) else {
-                let message = """
-                    "\(text)" is no mutation id: it must be CLIENT:N, N being a whole number.
-                    """
-                answer(.refused([ExecutionError(message, code: .badUserInput)]))
-                return
-            }
-            // Scoped to the viewer, so that nobody is answered what another was.
-            mutationID = MutationID(
-                client: request.viewer.map { "\($0)/\(id.client)" } ?? id.client, number: id.number)
-        }
         let isTaken = writer.post(
             MutationRequest(
-                operation: operation, variables: request.variables, mutationID: mutationID,
-                viewer: request.viewer, answer: answer))
+                operation: operation, variables: request.variables, mutationID: relay.mutationID,
+                viewer: request.viewer,
+                optimisticResponse: relay.optimisticResponse.map(JSONValue.object),
+                answer: answer))
         if !isTaken {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .limitExceeded)]))
         }
-    }
-}
-
-extension GraphQLRequest {
-    /// What `extensions.relay` may ask for and this server does not do yet. To pass over one of them would
-    /// be a wrong answer: the present for the past, a gap for a resumed stream.
-    private static let unserved = ["at", "resume", "records", "optimistic"]
-
-    fileprivate var asksForNoMoreThanIsServed: Bool {
-        guard let relay = extensions["relay"]?.object else { return true }
-        return Self.unserved.allSatisfy { relay[$0] == nil || relay[$0] == false }
-    }
-
-    fileprivate func refuseUnknownPromises() throws(ExecutionErrors) {
-        if asksForNoMoreThanIsServed { return }
-        let asked = Self.unserved.filter { extensions["relay"]?[$0] != nil }
-        let names = asked.map { "\"\($0)\"" }.joined(separator: ", ")
-        let message = "extensions.relay: \(names) is not served by this version."
-        throw ExecutionErrors(errors: [ExecutionError(message, code: .badUserInput)])
     }
 }

@@ -1,33 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-package import RelayStore
-
-/// A request for a mutation operation.
-struct MutationRequest: Sendable {
-    let operation: PreparedOperation
-    let variables: JSONObject
-    let mutationID: MutationID?
-    let viewer: String?
-    /// Called once, when everything that the mutation did is durable, or when it did nothing.
-    let answer: @Sendable (Outcome) -> Void
-}
-
-/// What the engine takes from the outside world, so that tests can say what it is.
-package struct EngineInputs: Sendable {
-    /// Microseconds since 1970-01-01 00:00 UTC.
-    package var now: @Sendable () -> Int64
-    /// The id of a new record of a type.
-    package var makeID: @Sendable (_ type: String) -> DataID
-
-    package init(
-        now: @escaping @Sendable () -> Int64,
-        makeID: @escaping @Sendable (_ type: String) -> DataID = GlobalID.random
-    ) {
-        self.now = now
-        self.makeID = makeID
-    }
-}
+import RelayStore
 
 /// Carries out mutation operations on a snapshot; knows neither queue nor journal.
 struct MutationRunner: Sendable {
@@ -36,33 +10,46 @@ struct MutationRunner: Sendable {
     let epoch: UInt64
     let inputs: EngineInputs
 
-    /// What an operation did: a commit for each root field that was not refused, and the answer.
+    /// What an operation did.
     struct Run: Sendable {
         let timeMicroseconds: Int64
-        var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
-        let outcome: Outcome
-        /// The outcome is that of the response with this sequence, which came to the same mutation.
-        var repeats: UInt64?
+        /// A commit for each root field that was not refused, or the beginning or end of a wait.
+        var publications: [Publication] = []
+        let end: End
+    }
+
+    /// How far it came.
+    enum End: Sendable {
+        /// To its outcome.
+        case done(Outcome)
+        /// The same mutation was carried out before: the outcome is that of the response with this sequence.
+        case repeats(Outcome, of: UInt64)
+        /// The same mutation waits for its handler, under the intent with this sequence.
+        case joins(UInt64)
+        /// To the point where its handler waits.
+        case waits(OngoingMutation)
     }
 
     /// Runs an operation's root fields one after the other (GraphQL §6.2.2), each a commit of its own.
     func run(_ request: MutationRequest, on head: Snapshot) -> Run {
         let time = inputs.now()
-        if let known = known(request, on: head, time) { return known }
+        if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
         let variables: CoercedVariables
         do throws(ExecutionErrors) {
             variables = try request.operation.coerce(request.variables)
         } catch {
-            return Run(timeMicroseconds: time, outcome: .refused(error.errors))
+            return Run(timeMicroseconds: time, end: .done(.refused(error.errors)))
         }
         let plan = request.operation.plan(for: variables)
-        var execution = Execution(plan, variables: variables, on: head, schema: service.executable)
+        if let waiting = plan.root.fields.firstIndex(where: { service.waiting[$0.name] != nil }) {
+            return begin(waiting, plan, request, variables, head, time)
+        }
+        var execution = execution(plan, request, variables, on: head)
         var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
         execution.begin()
         for index in plan.root.fields.indices {
-            let result = runField(index, request, &execution, time)
             let value: Result<ObjectValue, ExecutionError>
-            switch result {
+            switch runField(index, request, &execution, time) {
             case .success(nil): value = .success(.root)
             case .success(let done?):
                 commits.append(done)
@@ -75,34 +62,31 @@ struct MutationRunner: Sendable {
                 break
             }
         }
-        let response = Response(
-            open: execution.finish(isOpen: true), hasErrors: !execution.errors.isEmpty,
-            cursor: StreamCursor(
-                storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
-            mutationID: request.mutationID)
+        let response = finish(&execution, request)
         if let last = commits.indices.last { commits[last].commit.keep(answer: response.bytes) }
-        return Run(timeMicroseconds: time, commits: commits, outcome: .executed(response))
+        return Run(
+            timeMicroseconds: time, publications: commits.map { .commit(Commit($0, $1)) },
+            end: .done(.executed(response)))
     }
 
-    /// What a mutation that was applied before is answered; nil for a new one.
-    private func known(_ request: MutationRequest, on head: Snapshot, _ time: Int64) -> Run? {
+    /// What a mutation that was taken before is answered; nil for a new one.
+    private func known(_ request: MutationRequest, on head: Snapshot) -> End? {
         guard let id = request.mutationID else { return nil }
+        if let pending = head.pending.first(where: { $0.intent.mutationID == id }) {
+            return .joins(pending.sequence)
+        }
         switch head.ledger.status(of: id) {
         case .new:
             return nil
         case .answered(let answer):
-            return Run(
-                timeMicroseconds: time,
-                outcome: .executed(Response(bytes: answer.bytes, hasErrors: false)),
-                repeats: answer.sequence)
+            return .repeats(
+                .executed(Response(bytes: answer.bytes, hasErrors: false)), of: answer.sequence)
         case .applied:
             let message = """
                 Mutation "\(id)" was applied before, and its answer is no longer kept. Nothing \
                 was done.
                 """
-            return Run(
-                timeMicroseconds: time,
-                outcome: .refused([ExecutionError(message, code: .alreadyApplied)]))
+            return .done(.refused([ExecutionError(message, code: .alreadyApplied)]))
         }
     }
 
@@ -115,16 +99,145 @@ struct MutationRunner: Sendable {
         do throws(ExecutionError) {
             let arguments = try execution.rootArguments(index)
             var draft = Draft(on: execution.snapshot)
-            let context = MutationContext(
-                timeMicroseconds: time, viewer: request.viewer, makeID: inputs.makeID)
-            let outcome = try handler.run(arguments: arguments, draft: &draft, context: context)
-            let intent = MutationIntent(
-                operationName: request.operation.name, field: field.name,
-                arguments: .object(arguments), mutationID: request.mutationID,
-                viewer: request.viewer)
+            let outcome = try handler.run(
+                arguments: arguments, draft: &draft, context: context(request, time))
+            let intent = intent(request, field.name, arguments)
             return .success((draft.commit(intent, result: outcome.result), outcome.payload))
         } catch {
             return .failure(error)
         }
+    }
+
+    // MARK: Mutations that wait
+
+    /// Notes the intent, so that it is in the log before the handler starts.
+    private func begin(
+        _ index: Int, _ plan: Plan, _ request: MutationRequest, _ variables: CoercedVariables,
+        _ head: Snapshot, _ time: Int64
+    ) -> Run {
+        var execution = execution(plan, request, variables, on: head)
+        let field = execution.rootField(index)
+        let others = plan.root.fields.filter { service.mutations[$0.name] != nil }
+        do throws(ExecutionError) {
+            guard others.count == 1, let handler = service.waiting[field.name] else {
+                throw ExecutionError(
+                    """
+                    Mutation "\(field.name)" waits for its handler, so it must be the only one of \
+                    its operation. Nothing was changed.
+                    """, code: .badUserInput)
+            }
+            let arguments = try execution.rootArguments(index)
+            let context = context(request, time)
+            try handler.checks.run(arguments, context, on: head)
+            var intent = intent(request, field.name, arguments)
+            intent.optimistic = request.optimisticWrites(
+                for: field, arguments, handler.payload, on: head)
+            var snapshot = head
+            let pending = snapshot.begin(intent)
+            return Run(
+                timeMicroseconds: time, publications: [.began(pending, snapshot)],
+                end: .waits(
+                    OngoingMutation(
+                        request: request, variables: variables, plan: plan, field: index,
+                        arguments: arguments, context: context, handler: handler,
+                        pending: pending)))
+        } catch {
+            let outcome = answer(plan, index, .failure(error), request, variables, on: head)
+            return Run(timeMicroseconds: time, end: .done(outcome))
+        }
+    }
+
+    /// Ends a mutation that has waited, on the newest state: its body is run and what it did becomes the
+    /// response, or else the intent is revoked.
+    func end(
+        _ ongoing: OngoingMutation, with prepared: Result<MutationBody, ExecutionError>,
+        on head: Snapshot
+    ) -> Run {
+        let time = inputs.now()
+        do throws(ExecutionError) {
+            let handler = ongoing.handler.finish(try prepared.get())
+            var draft = Draft(on: head)
+            let context = context(ongoing.request, time)
+            let outcome = try handler.run(
+                arguments: ongoing.arguments, draft: &draft, context: context)
+            var commit = draft.commit(ending: ongoing.pending, result: outcome.result)
+            let answer = answer(
+                ongoing, .success(.payload(outcome.payload)), on: commit.snapshot)
+            if case .executed(let response) = answer { commit.keep(answer: response.bytes) }
+            return Run(
+                timeMicroseconds: time,
+                publications: [.commit(Commit(commit, outcome.payload, hasWaited: true))],
+                end: .done(answer))
+        } catch {
+            var snapshot = head
+            snapshot.revoke(ongoing.pending.sequence)
+            return Run(
+                timeMicroseconds: time,
+                publications: [
+                    .revoked(
+                        Revocation(mutation: ongoing.pending.sequence, reason: error.message),
+                        snapshot)
+                ],
+                end: .done(answer(ongoing, .failure(error), on: snapshot)))
+        }
+    }
+
+    private func answer(
+        _ ongoing: OngoingMutation, _ result: Result<ObjectValue, ExecutionError>,
+        on snapshot: Snapshot
+    ) -> Outcome {
+        answer(
+            ongoing.plan, ongoing.field, result, ongoing.request, ongoing.variables, on: snapshot)
+    }
+
+    /// The answer to an operation whose only mutation came to this.
+    private func answer(
+        _ plan: Plan, _ index: Int, _ result: Result<ObjectValue, ExecutionError>,
+        _ request: MutationRequest, _ variables: CoercedVariables, on snapshot: Snapshot
+    ) -> Outcome {
+        var execution = execution(plan, request, variables, on: snapshot)
+        execution.begin()
+        for place in plan.root.fields.indices {
+            guard execution.writeRootField(place, place == index ? result : .success(.root))
+            else {
+                execution.discardData()
+                break
+            }
+        }
+        return .executed(finish(&execution, request))
+    }
+
+    // MARK: Parts
+
+    private func execution(
+        _ plan: Plan, _ request: MutationRequest, _ variables: CoercedVariables,
+        on snapshot: Snapshot
+    ) -> Execution {
+        Execution(
+            plan, variables: variables, on: snapshot, schema: service.executable,
+            viewer: request.viewer)
+    }
+
+    private func context(_ request: MutationRequest, _ time: Int64) -> MutationContext {
+        MutationContext(
+            timeMicroseconds: time, viewer: request.viewer,
+            mutationID: request.mutationID?.description, makeID: inputs.makeID)
+    }
+
+    private func intent(
+        _ request: MutationRequest, _ field: String, _ arguments: JSONObject
+    ) -> MutationIntent {
+        MutationIntent(
+            operationName: request.operation.name, field: field, arguments: .object(arguments),
+            mutationID: request.mutationID, viewer: request.viewer)
+    }
+
+    private func finish(_ execution: inout Execution, _ request: MutationRequest) -> Response {
+        Response(
+            open: execution.finish(isOpen: true), hasErrors: !execution.errors.isEmpty,
+            RelayNotes(
+                cursor: StreamCursor(
+                    storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
+                mutationID: request.mutationID))
     }
 }

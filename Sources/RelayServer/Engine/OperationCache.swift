@@ -81,6 +81,9 @@ final class OperationCache: Sendable {
         return entry.operation
     }
 
+    /// The text of a request's document, which may only be named by the request.
+    func text(of request: GraphQLRequest) -> String? { persisted.findText(of: request) }
+
     private func find(_ key: Key) -> Entry? { entries.withLock { $0.find(key) } }
 
     private func isWithinLimit(

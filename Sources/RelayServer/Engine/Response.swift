@@ -7,29 +7,70 @@ package final class Response: Sendable {
     package let bytes: [UInt8]
     /// There is an `errors` entry.
     package let hasErrors: Bool
+    /// The cursor that the response carries.
+    package let cursor: String?
 
-    package init(bytes: [UInt8], hasErrors: Bool) {
+    package init(bytes: [UInt8], hasErrors: Bool, cursor: String? = nil) {
         self.bytes = bytes
         self.hasErrors = hasErrors
+        self.cursor = cursor
+    }
+}
+
+/// What the server says about a response, in `extensions.relay` (docs/websocket.md).
+struct RelayNotes: Sendable {
+    var cursor: StreamCursor?
+    /// In the first message of a stream that was asked to go on: whether everything that was missed follows.
+    var recovered: Bool?
+    /// The result shows entries that are not confirmed.
+    var isOptimistic = false
+    /// Of the mutation that this answers.
+    var mutationID: MutationID?
+    /// A patch of records: an object, as JSON text.
+    var records: [UInt8]?
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        var separator = UInt8(ascii: "{")
+        func begin(_ name: StaticString, _ writer: inout JSONWriter) {
+            writer.raw(separator)
+            separator = UInt8(ascii: ",")
+            writer.raw(name)
+        }
+        if let cursor {
+            begin("\"cursor\":", &writer)
+            writer.write(cursor.text)
+        }
+        if let recovered {
+            begin("\"recovered\":", &writer)
+            writer.raw(recovered ? "true" : "false")
+        }
+        if isOptimistic { begin("\"optimistic\":true", &writer) }
+        if let mutationID {
+            begin("\"mutationId\":", &writer)
+            writer.write(mutationID.description)
+        }
+        if let records {
+            begin("\"records\":", &writer)
+            writer.raw(records)
+        }
+        if separator == UInt8(ascii: "{") { writer.raw(separator) }
+        writer.raw(UInt8(ascii: "}"))
     }
 }
 
 extension Response {
     /// Adds what the server says about a response to one that is still open.
-    convenience init(
-        open bytes: [UInt8], hasErrors: Bool, cursor: StreamCursor?, mutationID: MutationID? = nil
-    ) {
+    convenience init(open bytes: [UInt8], hasErrors: Bool, _ notes: RelayNotes) {
         var writer = JSONWriter(continuing: bytes)
-        if cursor != nil || mutationID != nil {
-            var relay = JSONObject()
-            if let cursor { relay["cursor"] = .string(cursor.text) }
-            if let mutationID { relay["mutationId"] = .string(mutationID.description) }
-            writer.raw(",\"extensions\":{\"relay\":")
-            writer.write(relay)
-            writer.raw(UInt8(ascii: "}"))
-        }
-        writer.raw(UInt8(ascii: "}"))
-        self.init(bytes: writer.bytes, hasErrors: hasErrors)
+        writer.raw(",\"extensions\":{\"relay\":")
+        notes.write(to: &writer)
+        writer.raw("}}")
+        self.init(bytes: writer.bytes, hasErrors: hasErrors, cursor: notes.cursor?.text)
+    }
+
+    /// A message without a result: `{"data":null,"extensions":…}`.
+    convenience init(_ notes: RelayNotes) {
+        self.init(open: Array("{\"data\":null".utf8), hasErrors: false, notes)
     }
 
     /// The response to a request that was not executed.

@@ -20,10 +20,15 @@ final class SerialQueue<Message: Sendable>: Sendable {
     var count: Int { state.withLock { $0.messages.count } }
 
     /// Hands a message over. False when the queue is full, and the message was not taken.
-    /// - Parameter handle: called with everything that waits, never twice at once; the same in all calls.
-    func post(_ message: Message, handle: @escaping @Sendable ([Message]) -> Void) -> Bool {
+    /// - Parameters:
+    ///   - isLimited: false for what belongs to something that was taken before.
+    ///   - handle: called with everything that waits, never twice at once; the same in all calls.
+    func post(
+        _ message: Message, isLimited: Bool = true,
+        handle: @escaping @Sendable ([Message]) -> Void
+    ) -> Bool {
         let (isTaken, starts) = state.withLock { state in
-            guard state.messages.count < limit else { return (false, false) }
+            guard !isLimited || state.messages.count < limit else { return (false, false) }
             state.messages.append(message)
             defer { state.isRunning = true }
             return (true, !state.isRunning)

@@ -10,15 +10,43 @@ final class Front: HTTPServerHandler {
     private let authentication: Authentication
     private let origins: OriginPolicy
     private let metrics: Metrics
+    private let limits: SocketLimits
+    private let progress: ProgressNotices
 
     init(
         _ service: GraphQLService, authentication: Authentication, origins: OriginPolicy,
-        metrics: Metrics
+        metrics: Metrics, limits: SocketLimits
     ) {
         self.service = service
         self.authentication = authentication
         self.origins = origins
         self.metrics = metrics
+        self.limits = limits
+        progress = ProgressNotices(after: limits.progressInterval) { service.deliveredCursor }
+    }
+
+    /// Begins to tell clients of the progress of their streams.
+    func start(on loop: IOLoop) { progress.start(on: loop) }
+
+    /// Hands deliveries to their connections, with one wake-up of the loop's thread.
+    static func deliver(_ deliveries: [Delivery], on loop: IOLoop) {
+        loop.perform {
+            // Deliveries of one response stand behind each other: its frame is made once.
+            var shared: (response: Response, frame: OutgoingMessage)?
+            func frame(_ response: Response) -> OutgoingMessage {
+                if let shared, shared.response === response { return shared.frame }
+                let frame = GraphQLSocket.message(response)
+                shared = (response, frame)
+                return frame
+            }
+            for delivery in deliveries {
+                if let sink = delivery.sink as? OperationSink {
+                    sink.take(delivery.event, frame)
+                } else if let sink = delivery.sink as? EventStream {
+                    sink.take(delivery.event)
+                }
+            }
+        }
     }
 
     // MARK: WebSocket
@@ -27,6 +55,7 @@ final class Front: HTTPServerHandler {
         guard request.path == Self.path else {
             return .refuse(HTTPResponse(status: 404, text: Self.notFound(request)))
         }
+        if request.subprotocol == EchoSocket.subprotocol { return .accept(EchoSocket()) }
         guard request.subprotocol != nil else {
             let text = """
                 This endpoint speaks the WebSocket subprotocol \
@@ -42,7 +71,11 @@ final class Front: HTTPServerHandler {
         if case .refused = viewer {
             return .refuse(HTTPResponse(status: 401, text: Authentication.refusal))
         }
-        return .accept(GraphQLSocket(service, authentication: authentication, viewer: viewer))
+        let socket = GraphQLSocket(
+            service, authentication: authentication, viewer: viewer, limits: limits
+        ) { [progress] in progress.remove($0) }
+        progress.add(socket)
+        return .accept(socket)
     }
 
     // MARK: HTTP
@@ -102,7 +135,13 @@ final class Front: HTTPServerHandler {
             let exchange = try GraphQLOverHTTP(http)
             let viewer = try viewer(of: http, exchange)
             // Parsing and executing take their time elsewhere; the loop's thread only moves bytes.
-            Task.detached { self.execute(exchange, viewer, answer) }
+            Task.detached {
+                if exchange.wantsEventStream {
+                    self.stream(exchange, viewer, responder, headers, answer)
+                } else {
+                    self.execute(exchange, viewer, answer)
+                }
+            }
         } catch {
             answer(error.response)
         }
@@ -133,6 +172,44 @@ final class Front: HTTPServerHandler {
             service.execute(operation, request) { answer(exchange.response($0)) }
         } catch {
             answer(error.response)
+        }
+    }
+
+    // MARK: Server-sent events
+
+    /// Whatever is wrong with the operation itself is told in the stream: a browser that gets another
+    /// status shows its page nothing (graphql-sse §Distinct connections mode).
+    private func stream(
+        _ exchange: GraphQLOverHTTP, _ viewer: String?, _ responder: HTTPResponder,
+        _ headers: HTTPHeaders, _ refuse: @escaping @Sendable (HTTPResponse) -> Void
+    ) {
+        do throws(GraphQLOverHTTP.Refusal) {
+            var request = try exchange.request()
+            request.viewer = viewer
+            let prepared: Result<PreparedOperation, ExecutionErrors> = Result {
+                () throws(ExecutionErrors) in try service.prepare(request)
+            }
+            if case .success(let operation) = prepared { try exchange.check(operation) }
+            let stream = EventStream(
+                resumes: request.resumes, limit: limits.streamQueueBytes
+            ) { [service, progress] stream in
+                service.unsubscribe(stream)
+                progress.remove(stream)
+            }
+            progress.add(stream)
+            guard stream.start(responder, headers: headers) else { return progress.remove(stream) }
+            do throws(ExecutionErrors) {
+                let operation = try prepared.get()
+                if operation.isStream {
+                    try service.subscribe(operation, request, sink: stream)
+                } else {
+                    service.execute(operation, request) { stream.finish($0) }
+                }
+            } catch {
+                stream.finish(.refused(error.errors))
+            }
+        } catch {
+            refuse(error.response)
         }
     }
 }

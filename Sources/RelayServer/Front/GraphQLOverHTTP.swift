@@ -24,13 +24,16 @@ struct GraphQLOverHTTP {
                 headers: ["allow": "GET, HEAD, POST, OPTIONS"])
         }
         guard let mediaType = ResponseMediaType.negotiated(http.headers) else {
-            let types = ResponseMediaType.allCases.map(\.rawValue).joined(separator: " and ")
+            let types = ResponseMediaType.allCases.map(\.rawValue).joined(separator: ", ")
             throw Self.refusal(
-                406, "Responses are \(types), in UTF-8; the header \"accept\" takes neither.",
+                406, "Responses are \(types), in UTF-8; the header \"accept\" takes none of them.",
                 as: .json)
         }
         self.mediaType = mediaType
     }
+
+    /// The client wants results as server-sent events.
+    var wantsEventStream: Bool { mediaType == .eventStream }
 
     /// A safe method: it may ask, and change nothing.
     private var isSafe: Bool { http.method != "POST" }
@@ -42,7 +45,12 @@ struct GraphQLOverHTTP {
     func request() throws(Refusal) -> GraphQLRequest {
         let parameters = isSafe ? try parametersOfURL() : try parametersOfBody()
         do throws(ExecutionError) {
-            return try GraphQLRequest(parameters)
+            var request = try GraphQLRequest(parameters)
+            // A browser that has lost an event stream says how far it has come (HTML §9.2.4).
+            if wantsEventStream, let cursor = http.headers["last-event-id"], !request.resumes {
+                request.resume(behind: cursor)
+            }
+            return request
         } catch {
             throw refusal(400, error)
         }
@@ -137,7 +145,9 @@ struct GraphQLOverHTTP {
     private static func answer(
         _ status: Int, _ response: Response, as mediaType: ResponseMediaType
     ) -> HTTPResponse {
-        HTTPResponse(
+        // What is no event stream is a response on its own.
+        let mediaType = mediaType == .eventStream ? .graphQLResponse : mediaType
+        return HTTPResponse(
             status: status, headers: ["content-type": "\(mediaType.rawValue); charset=utf-8"],
             body: response.bytes)
     }

@@ -11,34 +11,44 @@ import WebSocketIO
 /// the lock is never waited for.
 final class GraphQLSocket: WebSocketHandler {
     static let subprotocol = "graphql-transport-ws"
-    /// How long a client may take to send connection_init.
-    private static let initialisationTimeout: Duration = .seconds(10)
 
     private struct State {
         var machine = ServerConnection()
         var connection: WebSocketConnection?
         var viewer: Authentication.Viewer
         var streams: [ServerConnection.Operation: OperationSink] = [:]
+        /// Called when the peer has taken everything.
+        var whenDrained: [@Sendable () -> Void] = []
+        var pace: RequestPace
+        /// Since when nothing has been sent.
+        var silentSince = ContinuousClock.now
     }
 
     private let service: GraphQLService
     private let authentication: Authentication
+    private let limits: SocketLimits
     private let state: Mutex<State>
+    private let onClose: @Sendable (GraphQLSocket) -> Void
 
-    /// - Parameter viewer: what the handshake's headers have told.
+    /// - Parameters:
+    ///   - viewer: what the handshake's headers have told.
+    ///   - onClose: called when the connection is gone.
     init(
-        _ service: GraphQLService, authentication: Authentication, viewer: Authentication.Viewer
+        _ service: GraphQLService, authentication: Authentication, viewer: Authentication.Viewer,
+        limits: SocketLimits, onClose: @escaping @Sendable (GraphQLSocket) -> Void = { _ in }
     ) {
         self.service = service
         self.authentication = authentication
-        state = Mutex(State(viewer: viewer))
+        self.limits = limits
+        self.onClose = onClose
+        state = Mutex(State(viewer: viewer, pace: RequestPace(limits)))
     }
 
     // MARK: The socket
 
     func opened(_ connection: WebSocketConnection) {
         state.withLock { $0.connection = connection }
-        connection.loop.perform(after: Self.initialisationTimeout) { [weak self] in
+        connection.loop.perform(after: limits.initialisationTimeout) { [weak self] in
             self?.perform { $0.initialisationTimedOut() }
         }
     }
@@ -52,9 +62,23 @@ final class GraphQLSocket: WebSocketHandler {
         }
     }
 
+    func drained(_ connection: WebSocketConnection) {
+        let (streams, actions) = state.withLock { state in
+            defer { state.whenDrained = [] }
+            return (Array(state.streams.values), state.whenDrained)
+        }
+        for stream in streams { stream.drained(on: connection) }
+        for action in actions { action() }
+        follow(state.withLock { $0.pace.drained() })
+    }
+
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {
         perform { $0.socketClosed() }
-        state.withLock { $0.connection = nil }
+        state.withLock { state in
+            state.connection = nil
+            state.whenDrained = []
+        }
+        onClose(self)
     }
 
     // MARK: What the state machine wants
@@ -64,7 +88,7 @@ final class GraphQLSocket: WebSocketHandler {
         while let action = actions.popFirst() {
             switch action {
             case .send(let bytes):
-                connection?.send(OutgoingMessage(.text, bytes))
+                send(OutgoingMessage(.text, bytes))
             case .close(let close):
                 connection?.close(code: close.code, reason: close.reason)
             case .authenticate(let payload):
@@ -80,6 +104,14 @@ final class GraphQLSocket: WebSocketHandler {
 
     private var connection: WebSocketConnection? { state.withLock { $0.connection } }
 
+    private func send(_ message: OutgoingMessage, prefix: [UInt8] = []) {
+        let connection = state.withLock { state in
+            state.silentSince = .now
+            return state.connection
+        }
+        connection?.send(message, prefix: prefix)
+    }
+
     private func authenticate(_ payload: JSONObject?) -> [ServerConnection.Action] {
         state.withLock { state in
             if case .undecided = state.viewer {
@@ -91,8 +123,14 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
+        let isFull = isFull
+        follow(state.withLock { $0.pace.begin(now: .now, isFull: isFull) })
         var request: GraphQLRequest
         do throws(ExecutionError) {
+            guard state.withLock({ $0.machine.operationCount }) <= limits.operations else {
+                throw .limitExceeded(
+                    "A connection can have \(limits.operations) operations at a time.")
+            }
             request = try GraphQLRequest(payload)
         } catch {
             fail(operation, [error])
@@ -105,6 +143,26 @@ final class GraphQLSocket: WebSocketHandler {
         } else {
             let asked = request
             Task.detached { self.prepareAndRun(operation, asked) }
+        }
+    }
+
+    /// Stops or goes on reading from the peer.
+    private func follow(_ action: RequestPace.Action) {
+        switch action {
+        case .nothing:
+            break
+        case .pause(let delay):
+            guard let connection else { return }
+            connection.pauseReading()
+            connection.awaitDrained()
+            if let delay {
+                connection.loop.perform(after: delay) { [weak self] in
+                    guard let self else { return }
+                    follow(state.withLock { $0.pace.waited(now: .now) })
+                }
+            }
+        case .resume:
+            connection?.resumeReading()
         }
     }
 
@@ -130,17 +188,16 @@ final class GraphQLSocket: WebSocketHandler {
             }
             return
         }
-        let sink = OperationSink(self, operation)
+        let sink = OperationSink(self, operation, resumes: request.resumes)
         let isWanted = state.withLock { state in
             guard state.machine.wants(operation) else { return false }
             state.streams[operation] = sink
             return true
         }
-        guard isWanted else { return }
+        guard isWanted else { return onLoop { $0.follow($0.state.withLock { $0.pace.end() }) } }
         do throws(ExecutionErrors) {
             try service.subscribe(prepared, request, sink: sink)
-            // Stopped meanwhile, on the loop's thread: that was said before there was a subscription.
-            if !state.withLock({ $0.machine.wants(operation) }) { service.unsubscribe(sink) }
+            onLoop { $0.follow($0.state.withLock { $0.pace.end() }) }
         } catch {
             onLoop { $0.fail(operation, error.errors) }
         }
@@ -155,75 +212,93 @@ final class GraphQLSocket: WebSocketHandler {
         }
     }
 
-    // MARK: Results, on the loop's thread
+    // MARK: For its sinks
 
-    /// Hands deliveries of the publisher to their sockets, with one wake-up of the loop's thread.
-    static func deliver(_ deliveries: [Delivery], on loop: IOLoop) {
-        loop.perform {
-            var shared: (response: Response, message: OutgoingMessage)?
-            for delivery in deliveries {
-                guard let sink = delivery.sink as? OperationSink else { continue }
-                switch delivery.event {
-                case .failed(let errors):
-                    sink.socket?.fail(sink.operation, errors)
-                case .next(let response):
-                    // Deliveries of one response stand behind each other: its frame is made once.
-                    if shared?.response !== response { shared = (response, message(response)) }
-                    guard let message = shared?.message else { continue }
-                    sink.socket?.send(message, sink)
-                }
-            }
+    func wants(_ operation: ServerConnection.Operation) -> Bool {
+        state.withLock { $0.machine.wants(operation) }
+    }
+
+    /// The connection, if results of the operation are still to be sent on it.
+    func connection(for operation: ServerConnection.Operation) -> WebSocketConnection? {
+        state.withLock { state in
+            guard state.machine.wants(operation) else { return nil }
+            state.silentSince = .now
+            return state.connection
         }
     }
 
-    private static func message(_ response: Response) -> OutgoingMessage {
-        OutgoingMessage(.text, response.bytes + ServerMessage.nextSuffix)
+    /// More waits for the peer than streams may add to.
+    var isFull: Bool { (connection?.queuedBytes ?? 0) > limits.streamQueueBytes }
+
+    /// Those that catch up leave room for what happens now.
+    var isHalfFull: Bool { (connection?.queuedBytes ?? 0) > limits.streamQueueBytes / 2 }
+
+    func whenDrained(_ action: @escaping @Sendable () -> Void) {
+        guard let connection else { return }
+        state.withLock { $0.whenDrained.append(action) }
+        connection.awaitDrained()
     }
 
-    private func send(_ message: OutgoingMessage, _ sink: OperationSink) {
-        let connection = state.withLock { $0.machine.wants(sink.operation) ? $0.connection : nil }
-        connection?.send(message, prefix: sink.prefix)
+    /// Ends a stream with errors.
+    func end(_ stream: OperationSink, _ errors: [JSONValue]) {
+        state.withLock { $0.streams[stream.operation] = nil }
+        service.unsubscribe(stream)
+        perform { $0.error(stream.operation, errors) }
+    }
+
+    // MARK: Results, on the loop's thread
+
+    static func message(_ response: Response) -> OutgoingMessage {
+        OutgoingMessage(.text, response.bytes + ServerMessage.nextSuffix)
     }
 
     /// Sends the one result of a query or mutation.
     private func finish(_ operation: ServerConnection.Operation, _ outcome: Outcome) {
         switch outcome {
         case .executed(let response):
-            guard state.withLock({ $0.machine.wants(operation) }) else { return }
-            connection?.send(
-                Self.message(response), prefix: ServerMessage.nextPrefix(id: operation.id))
+            follow(state.withLock { $0.pace.end() })
+            guard wants(operation) else { return }
+            send(Self.message(response), prefix: ServerMessage.nextPrefix(id: operation.id))
             perform { $0.complete(operation) }
         case .refused(let errors):
             fail(operation, errors)
         }
     }
 
+    /// Ends a stream that has nothing more to come.
+    func complete(_ stream: OperationSink) {
+        state.withLock { $0.streams[stream.operation] = nil }
+        perform { $0.complete(stream.operation) }
+    }
+
     private func fail(_ operation: ServerConnection.Operation, _ errors: [ExecutionError]) {
-        state.withLock { $0.streams[operation] = nil }
+        let action = state.withLock { state in
+            state.streams[operation] = nil
+            return state.pace.end()
+        }
+        follow(action)
         perform { $0.error(operation, errors.map(\.json)) }
     }
 }
 
-/// Where the results of one subscription of one socket go.
-final class OperationSink: SubscriptionSink {
-    fileprivate let operation: ServerConnection.Operation
-    /// What its `next` messages begin with.
-    fileprivate let prefix: [UInt8]
-    private let weakSocket: WeakSocket
-
-    fileprivate var socket: GraphQLSocket? { weakSocket.socket }
-
-    fileprivate init(_ socket: GraphQLSocket, _ operation: ServerConnection.Operation) {
-        self.operation = operation
-        prefix = ServerMessage.nextPrefix(id: operation.id)
-        weakSocket = WeakSocket(socket)
+extension GraphQLSocket: ProgressListener {
+    func tell(_ notice: ProgressNotice) {
+        let isDue = state.withLock { state in
+            state.machine.isReady && notice.isDue(after: state.silentSince)
+                && state.streams.values.allSatisfy(\.isCaughtUp)
+        }
+        if isDue { send(notice.ping) }
     }
 }
 
-/// A socket that a sink does not keep alive.
-private struct WeakSocket: @unchecked Sendable {
-    // Unchecked: a weak reference is written once, when it is made, and loads of it are atomic.
-    weak let socket: GraphQLSocket?
+extension GraphQLRequest {
+    /// It asks to go on somewhere in the past.
+    var resumes: Bool { extensions["relay"]?["resume"]?.string != nil }
 
-    init(_ socket: GraphQLSocket) { self.socket = socket }
+    /// Asks to go on behind a cursor.
+    mutating func resume(behind cursor: String) {
+        var relay = extensions["relay"]?.object ?? [:]
+        relay["resume"] = .string(cursor)
+        extensions["relay"] = .object(relay)
+    }
 }

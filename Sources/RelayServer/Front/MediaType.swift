@@ -43,6 +43,8 @@ enum ResponseMediaType: String, CaseIterable {
     // The order is that of preference where a client leaves the choice.
     case json = "application/json"
     case graphQLResponse = "application/graphql-response+json"
+    /// Server-sent events, for those who name them (graphql-sse, distinct connections).
+    case eventStream = "text/event-stream"
 
     /// The type that the client wants most; of equals the one it names first. Nil when it takes neither.
     ///
@@ -66,7 +68,9 @@ enum ResponseMediaType: String, CaseIterable {
         var best: (place: Int, specificity: Int)?
         for (place, range) in ranges.enumerated() where range.isUTF8 {
             guard let specificity = range.specificity(for: rawValue),
-                specificity > best?.specificity ?? -1
+                specificity > best?.specificity ?? -1,
+                // Nobody who takes anything means a stream.
+                self != .eventStream || range.name == rawValue
             else { continue }
             best = (place, specificity)
         }

@@ -70,12 +70,14 @@ package final class ReplayServer: Sendable {
                 schemaService, journal: ReplayedJournal(history: history, played: played),
                 storeID: history.metadata.storeID.description, snapshot: snapshot,
                 inputs: EngineInputs(now: WallClock.microseconds),
-                mutationRefusal: mutationRefusal,
-                deliver: { GraphQLSocket.deliver($0, on: loop) })
+                mutationRefusal: mutationRefusal, logger: logger,
+                deliver: { Front.deliver($0, on: loop) },
+                settle: { _ = try? await loop.run {} })
             let metrics = Metrics(service, journal: nil)
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),
-                origins: configuration.origins, metrics: metrics)
+                origins: configuration.origins, metrics: metrics, limits: SocketLimits())
+            front.start(on: loop)
             let http = try await HTTPServer.start(
                 HTTPServer.Options(
                     host: configuration.host, port: configuration.port,

@@ -23,6 +23,12 @@ struct ReplayedJournal: EventJournal {
         let events = PlayedEvents(history, from: sequence, through: played.value)
         return AsyncThrowingStream { try await events.next() }
     }
+
+    var earliestState: UInt64 { max(1, history.first) - 1 }
+
+    func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot {
+        try history.snapshot(at: sequence, indexes: indexes)
+    }
 }
 
 private actor PlayedEvents {

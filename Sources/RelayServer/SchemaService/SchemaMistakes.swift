@@ -43,6 +43,12 @@ final class MistakeCollector {
         if known.insert(mistake).inserted { found.append(mistake) }
     }
 
+    /// Notes a mistake that has no place in the schema.
+    func report(_ message: String) {
+        let mistake = SchemaMistake(message, at: nil)
+        if known.insert(mistake).inserted { found.append(mistake) }
+    }
+
     /// - Throws: all mistakes, in the order of their places, if there are any.
     func throwIfAny() throws(SchemaMistakes) {
         guard !found.isEmpty else { return }

@@ -6,8 +6,14 @@ package struct SchemaService: Sendable {
     package let executable: ExecutableSchema
     /// By root field of the mutation type.
     package let mutations: [String: any MutationHandler]
+    /// Those of them that wait before they are carried out.
+    let waiting: [String: WaitingMutation]
+    /// Some fields are computed by Swift code, which may look at who asks.
+    let looksAtViewer: Bool
     /// By root field of the subscription type.
-    package let subscriptions: [String: SubscriptionSource]
+    let subscriptions: [String: SubscriptionSource]
+    /// What all of it was made from.
+    private let source: ServiceSchema
 
     /// - Parameter symbols: the store's; names are added to it, so this is for the store's writer, or
     ///   for before there is one.
@@ -17,8 +23,17 @@ package struct SchemaService: Sendable {
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
             symbols: symbols)
         mutations = schema.mutations.mapValues { $0.makeHandler(symbols) }
+        looksAtViewer = schema.hasComputedFields
+        waiting = schema.mutations.compactMapValues { $0.makeWaiting?(symbols) }
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
+        source = schema
     }
+
+    /// What a store must keep beside its records.
+    var indexes: [IndexDefinition] { source.indexes }
+
+    /// The same for another store: a state of the past has numbers of its own for names.
+    func on(_ symbols: Symbols) -> SchemaService { SchemaService(source, symbols: symbols) }
 }
 
 /// Makes a resolver once the store's numbers for names are known.

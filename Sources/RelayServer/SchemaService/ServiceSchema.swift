@@ -17,43 +17,65 @@ package struct ServiceSchema: Sendable {
     package let indexes: [IndexDefinition]
 
     let types: ServiceTypes
+    let hasComputedFields: Bool
     let resolvers: [TypeID: [String: ResolverMaker]]
     let mutations: [String: MutationDefinition]
     let subscriptions: [String: SubscriptionSourceMaker]
 
-    /// Reads one document; see ``init(_:)-([Source])``.
-    package init(_ text: String) throws(SchemaMistakes) {
-        try self.init([Source(text)])
+    /// Reads one document; see ``init(_:handlers:)``.
+    package init(_ text: String, handlers: Handlers = Handlers()) throws(SchemaMistakes) {
+        try self.init([Source(text)], handlers: handlers)
     }
 
     /// Reads a schema that uses the predefined directives without defining them.
+    /// - Parameter handlers: what Swift code does, in place of directives or beside them.
     /// - Throws: everything that is wrong with it, all at once.
-    package init(_ documents: [Source]) throws(SchemaMistakes) {
-        let schema: Schema
+    package init(
+        _ documents: [Source], handlers: Handlers = Handlers()
+    ) throws(SchemaMistakes) {
+        let schema = try Self.build(documents)
+        let mistakes = MistakeCollector(schema)
+        self.init(schema, handlers, mistakes)
+        try mistakes.throwIfAny()
+    }
+
+    /// Reads a schema that was in force, to look at records that were written under it. What the program
+    /// that served it did by handlers is unknown here: such fields are errors when they are asked for.
+    package init(reading text: String) throws(SchemaMistakes) {
+        let schema = try Self.build([Source(text)])
+        self.init(schema, Handlers(), MistakeCollector(schema))
+    }
+
+    private static func build(_ documents: [Source]) throws(SchemaMistakes) -> Schema {
         do throws(SchemaErrors) {
-            schema = try Schema.build(documents, predefined: [PredefinedDirectives.source])
+            return try Schema.build(documents, predefined: [PredefinedDirectives.source])
         } catch {
             throw SchemaMistakes(error)
         }
-        let mistakes = MistakeCollector(schema)
-        let types = ServiceTypes(schema)
+    }
+
+    private init(_ schema: Schema, _ handlers: Handlers, _ mistakes: MistakeCollector) {
+        let types = ServiceTypes(schema, handlers: handlers)
         DirectivePlaces(types: types, mistakes: mistakes).check()
+        HandlerPlaces(types: types, mistakes: mistakes).check(handlers)
 
         var fields = FieldCompiler(types: types, mistakes: mistakes)
         fields.compileRecords()
         fields.compileConnections()
         fields.compileQuery()
-        var mutations = MutationCompiler(types: types, mistakes: mistakes)
+        var mutations = MutationCompiler(types: types, mistakes: mistakes, handlers: handlers)
         mutations.compile()
         var subscriptions = SubscriptionCompiler(
-            types: types, mistakes: mistakes, mutations: mutations.definitions)
+            types: types, mistakes: mistakes, mutations: mutations.definitions,
+            handlers: handlers)
         subscriptions.compile(with: &fields)
-        try mistakes.throwIfAny()
+        fields.compileComputed(handlers)
 
         self.schema = schema
         self.types = types
+        hasComputedFields = !handlers.resolvers.isEmpty
         self.indexes = fields.indexes
-        self.resolvers = fields.resolvers.merging(mutations.resolvers) { $0.merging($1) { $1 } }
+        self.resolvers = mutations.resolvers.merging(fields.resolvers) { $0.merging($1) { $1 } }
         self.mutations = mutations.definitions
         self.subscriptions = subscriptions.sources
     }

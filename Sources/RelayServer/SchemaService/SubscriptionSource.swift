@@ -1,21 +1,23 @@
 import GraphQLExecution
-package import RelayJSON
-package import RelayStore
+import RelayJSON
+import RelayStore
 
 /// What a root field of the subscription type sends.
-package enum SubscriptionSource: Sendable {
+enum SubscriptionSource: Sendable {
     /// `@live`: the field's value now, and after every commit that changes it. It resolves like a field
     /// of the query type.
     case live
     /// `@on`: the payload of each of some mutations. The field's value is that payload, handed in as
     /// ``FieldResolver/source``.
     case events(MutationEvents)
+    /// The elements of a sequence that Swift code gives, each handed in as ``FieldResolver/source``.
+    case sequence(SubscriptionHandler)
 }
 
 /// The mutations that a subscription field tells of.
-package struct MutationEvents: Sendable {
+struct MutationEvents: Sendable {
     /// Root fields of the mutation type.
-    package let mutations: [String]
+    let mutations: [String]
     /// How the subscription's arguments are compared with the input of each mutation.
     let comparisons: [String: [ArgumentComparison]]
 
@@ -24,12 +26,12 @@ package struct MutationEvents: Sendable {
     /// - Parameters:
     ///   - arguments: the subscription field's, coerced.
     ///   - snapshot: the state right after the response.
-    package func matches(
+    func matches(
         _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
         in snapshot: Snapshot
     ) -> Bool {
         guard let comparisons = comparisons[intent.field] else { return false }
-        let input = intent.arguments["input"]?.object ?? [:]
+        let input = (intent.arguments.object ?? [:]).mutationInput
         return comparisons.allSatisfy { comparison in
             guard let expected = arguments[comparison.name], expected != .null else { return true }
             guard let given = input[comparison.name], given != .null else { return false }

@@ -18,6 +18,37 @@ package protocol EventJournal: Sendable {
 
     /// Everything from a sequence on, as it is durable; goes on live until the task is cancelled.
     func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error>
+
+    /// The earliest event after which the state can still be rebuilt; 0 is the state before all events.
+    var earliestState: UInt64 { get }
+
+    /// A state at or before an event, as late as can be had without folding, with symbols of its own.
+    /// - Throws: when no state from which that event can be reached is kept, or can be read.
+    func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot
+
+    /// The last event at or before a time, in microseconds since 1970; nil when all are later.
+    /// - Parameter last: the last event to look at.
+    func lastEvent(at timeMicroseconds: Int64, through last: UInt64) async throws -> UInt64?
+}
+
+extension EventJournal {
+    package var earliestState: UInt64 { 0 }
+
+    package func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot {
+        Snapshot(indexes: indexes)
+    }
+
+    package func lastEvent(
+        at timeMicroseconds: Int64, through last: UInt64
+    ) async throws -> UInt64? {
+        var found: UInt64?
+        if last == 0 { return nil }
+        for try await event in events(from: 1) {
+            if event.timeMicroseconds <= timeMicroseconds { found = event.sequence }
+            if event.sequence >= last { break }
+        }
+        return found
+    }
 }
 
 /// An event that has no place in the log yet.
@@ -37,6 +68,8 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
         /// Somebody else appended first; the journal is now at this sequence.
         case overtaken(by: UInt64)
         case storageFull
+        /// More waits for the disk than the journal takes; later it takes events again.
+        case busy
         /// The journal has stopped for good: an earlier write or sync failed.
         case frozen
         /// Events before these could not be appended.

@@ -29,15 +29,32 @@ extension Draft {
         let response = MutationResponse(mutation: mutation, writes: writeSet, result: result)
         let commit = MutationCommit(
             intent: intent, response: response, snapshot: snapshot, changes: changes)
-        assert(isReplay(of: commit), "events \(mutation) and \(mutation + 1) fold to another state")
+        assert(
+            isReplay(of: commit, [.mutation(intent), .response(response)]),
+            "events \(mutation) and \(mutation + 1) fold to another state")
         return commit
     }
 
-    private func isReplay(of commit: MutationCommit) -> Bool {
+    /// Ends the draft: what it wrote becomes the response to a mutation that has waited.
+    package func commit(ending pending: PendingMutation, result: DataID?) -> MutationCommit {
+        var snapshot = snapshot
+        snapshot.sequence += 1
+        snapshot.pending.removeAll { $0.sequence == pending.sequence }
+        let response = MutationResponse(
+            mutation: pending.sequence, writes: writeSet, result: result)
+        let commit = MutationCommit(
+            intent: pending.intent, response: response, snapshot: snapshot, changes: changes)
+        assert(
+            isReplay(of: commit, [.response(response)]),
+            "event \(snapshot.sequence) folds to another state")
+        return commit
+    }
+
+    private func isReplay(of commit: MutationCommit, _ bodies: [EventBody]) -> Bool {
         var replayed = base
         var changes = ChangeSet()
         do throws(FoldError) {
-            for body in [EventBody.mutation(commit.intent), .response(commit.response)] {
+            for body in bodies {
                 try replayed.fold(
                     Event(sequence: replayed.sequence + 1, timeMicroseconds: 0, body: body),
                     changes: &changes)
@@ -50,5 +67,21 @@ extension Draft {
             && touched.allSatisfy {
                 replayed.recordJSON($0) == commit.snapshot.recordJSON($0)
             }
+    }
+}
+
+extension Snapshot {
+    /// Folds in the intent of a mutation that will wait. Only the store's writer may call this.
+    package mutating func begin(_ intent: MutationIntent) -> PendingMutation {
+        sequence += 1
+        let mutation = PendingMutation(sequence: sequence, intent: intent)
+        pending.append(mutation)
+        return mutation
+    }
+
+    /// Folds in that a mutation which waited is revoked. Only the store's writer may call this.
+    package mutating func revoke(_ mutation: UInt64) {
+        sequence += 1
+        pending.removeAll { $0.sequence == mutation }
     }
 }

@@ -7,6 +7,9 @@ public import RelayArtifacts
 public protocol RecordSourceProxy {
     /// A new record. If one with this id exists, it is given as it is.
     mutating func create(dataID: DataID, typeName: String) -> any RecordProxy
+    /// A new record with an id that the store makes: one of the server's there, one for the time being on a
+    /// client.
+    mutating func create(typeName: String) -> any RecordProxy
     /// Deletes a record. Links to it stay and read as null.
     mutating func delete(dataID: DataID)
     /// The record with this id; nil when it was deleted or nobody knows it.

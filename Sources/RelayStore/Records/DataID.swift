@@ -11,6 +11,11 @@ public struct DataID: RawRepresentable, Hashable, Comparable, Sendable, Codable,
     /// The record that holds the fields of the query type.
     public static let rootID: DataID = "client:root"
 
+    /// The id of a record that is only known here, for the time being: 64 random bits.
+    package static func makeLocalID() -> DataID {
+        DataID("client:local:" + String(UInt64.random(in: 0 ... .max), radix: 16))
+    }
+
     public var description: String { rawValue }
 
     public static func < (left: DataID, right: DataID) -> Bool { left.rawValue < right.rawValue }

@@ -96,6 +96,17 @@ package final class LinkList: Sendable {
         return records
     }
 
+    /// Calls the body with every link, in order; nil for a null element.
+    @inline(__always)
+    func forEachRecord(_ body: (RecordIndex?) -> Void) {
+        positions.forEachLeaf(from: first) { start, leaf in
+            for (offset, value) in leaf.enumerated() where start + offset >= first {
+                if case .link(let record) = Self.place(value) { body(record) }
+            }
+            return true
+        }
+    }
+
     // MARK: Lists made from this one
 
     package func appending(_ record: RecordIndex?) -> LinkList {

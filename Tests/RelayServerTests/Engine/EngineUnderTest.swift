@@ -12,11 +12,16 @@ final class EngineUnderTest: Sendable {
     let service: GraphQLService
     private let inbox: Inbox
 
-    init(journal: GatedJournal = GatedJournal()) async throws {
+    /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
+    init(
+        journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
+        pastEvents: Int = 500_000
+    ) async throws {
         let schema = try ServiceSchema(Example.text("todo.graphql"))
         let seed = try SeedFile.read(
             Array(Example.text("todo.seed.ndjson").utf8), for: schema, timeMicroseconds: 0)
-        let genesis = EventBody.genesis(schema: "todo", seed: seed.writes)
+        let text = try Example.text("todo.graphql")
+        let genesis = EventBody.genesis(schema: text, seed: seed.writes)
         _ = try await journal.append(
             [NewEvent(timeMicroseconds: 0, body: genesis)], expecting: 0)
         var snapshot = Snapshot(indexes: schema.indexes)
@@ -27,19 +32,23 @@ final class EngineUnderTest: Sendable {
         let ids = Numbers()
         self.inbox = inbox
         self.journal = journal
+        var limits = GraphQLService.Limits()
+        limits.recentCommits = recentCommits
+        limits.pastEvents = pastEvents
         service = GraphQLService(
             SchemaService(schema, symbols: snapshot.symbols), journal: journal, storeID: "test",
             snapshot: snapshot,
             inputs: EngineInputs(now: { 0 }, makeID: { DataID("\($0)-\(ids.next())") }),
-            deliver: { inbox.take($0) })
+            limits: limits, deliver: { inbox.take($0) })
     }
 
     /// Runs a query or mutation to its answer.
-    func run(_ query: String, mutationID: String? = nil) async throws -> JSONValue {
-        var request = GraphQLRequest(query: query)
-        if let mutationID {
-            request.extensions = ["relay": ["mutationId": .string(mutationID)]]
-        }
+    func run(
+        _ query: String, mutationID: String? = nil, relay: JSONObject = [:]
+    ) async throws -> JSONValue {
+        var relay = relay
+        if let mutationID { relay["mutationId"] = .string(mutationID) }
+        let request = GraphQLRequest(query: query, extensions: ["relay": .object(relay)])
         let prepared = try service.prepare(request)
         let outcome = await withCheckedContinuation { continuation in
             service.execute(prepared, request) { continuation.resume(returning: $0) }
@@ -50,11 +59,33 @@ final class EngineUnderTest: Sendable {
         }
     }
 
-    func subscribe(_ query: String) throws -> TestSink {
-        let sink = TestSink()
-        let request = GraphQLRequest(query: query)
+    @discardableResult
+    func subscribe(
+        _ query: String, relay: JSONObject = [:], sink: TestSink = TestSink()
+    ) throws -> TestSink {
+        let request = GraphQLRequest(query: query, extensions: ["relay": .object(relay)])
         try service.subscribe(try service.prepare(request), request, sink: sink)
         return sink
+    }
+
+    /// The first result of an operation of any kind.
+    func runOrSubscribe(_ query: String, relay: JSONObject) async throws -> JSONValue {
+        let request = GraphQLRequest(query: query, extensions: ["relay": .object(relay)])
+        guard try service.prepare(request).isStream else {
+            return try await run(query, relay: relay)
+        }
+        do {
+            let sink = TestSink()
+            try service.subscribe(try service.prepare(request), request, sink: sink)
+            return try await results(of: sink, count: 1)[0]
+        } catch let errors as ExecutionErrors {
+            return ["errors": .array(errors.errors.map(\.json))]
+        }
+    }
+
+    /// The cursor of an event.
+    func cursor(_ sequence: UInt64) -> String {
+        StreamCursor(storeID: "test", epoch: 7, sequence: sequence).text
     }
 
     func addTodo(_ text: String, mutationID: String? = nil) async throws -> JSONValue {
@@ -78,7 +109,38 @@ final class EngineUnderTest: Sendable {
     func resultsSoFar(of sink: TestSink) -> [JSONValue] { inbox.results(of: sink) }
 }
 
-final class TestSink: SubscriptionSink {}
+/// A sink that is as slow, or as gone, as a test says.
+final class TestSink: SubscriptionSink {
+    private struct State {
+        var isFull = false
+        var isWanted = true
+        var whenDrained: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    var isWanted: Bool { state.withLock { $0.isWanted } }
+    var isFull: Bool { state.withLock { $0.isFull } }
+    /// Somebody waits until there is room.
+    var isAwaited: Bool { state.withLock { !$0.whenDrained.isEmpty } }
+
+    func whenDrained(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.whenDrained.append(action) }
+    }
+
+    func fill() { state.withLock { $0.isFull = true } }
+
+    func leave() { state.withLock { $0.isWanted = false } }
+
+    func drain() {
+        let actions = state.withLock { state in
+            state.isFull = false
+            defer { state.whenDrained = [] }
+            return state.whenDrained
+        }
+        for action in actions { action() }
+    }
+}
 
 /// Rising numbers.
 final class Numbers: Sendable {
@@ -94,12 +156,13 @@ private final class Inbox: Sendable {
     func take(_ deliveries: [Delivery]) {
         results.withLock { results in
             for delivery in deliveries {
-                let value: JSONValue =
-                    switch delivery.event {
-                    case .next(let response):
-                        (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
-                    case .failed(let errors): ["errors": .array(errors.map(\.json))]
-                    }
+                let value: JSONValue
+                switch delivery.event {
+                case .next(let response), .latest(let response):
+                    value = (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
+                case .failed(let errors): value = ["errors": .array(errors.map(\.json))]
+                case .caughtUp, .completed: continue
+                }
                 results[ObjectIdentifier(delivery.sink), default: []].append(value)
             }
         }
@@ -142,7 +205,11 @@ final class GatedJournal: EventJournal {
 
     private let memory = InMemoryJournal(epoch: 7)
     private let state = Mutex(State())
+    let earliestState: UInt64
     private let appended = Atomic(0)
+
+    /// - Parameter earliestState: as of a log that was compacted there.
+    init(earliestState: UInt64 = 0) { self.earliestState = earliestState }
 
     var epoch: UInt64 { memory.epoch }
     var eventCount: Int { appended.load(ordering: .acquiring) }

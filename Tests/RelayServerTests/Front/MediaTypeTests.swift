@@ -32,6 +32,8 @@ struct MediaTypeTests {
         ("application/json; charset=\"UTF-8\"; q=1", "application/json"),
         ("application/json; charset=latin1, application/*;q=0.1", "application/json"),
         ("application/json;q=seven", "application/json"),
+        ("text/event-stream", "text/event-stream"),
+        ("text/event-stream, */*;q=0.1", "text/event-stream"),
     ])
     func theTypeWantedMostIsChosen(accept: String, type: String) {
         #expect(ResponseMediaType.negotiated(["accept": accept])?.rawValue == type)

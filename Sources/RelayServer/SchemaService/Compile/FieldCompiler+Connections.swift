@@ -34,7 +34,7 @@ extension FieldCompiler {
     ) {
         let schema = types.schema
         let type = schema[id]
-        for field in type.fields {
+        for field in type.fields where !types.isComputed(field) {
             guard let part = parts.first(where: { $0.name == field.name }) else {
                 mistakes.report(
                     """

@@ -21,6 +21,7 @@ struct FieldCompiler {
     mutating func compileRecords() {
         for type in types.stored {
             for field in type.fields {
+                if types.isComputed(field) { continue }
                 checkServerSide(field, of: type)
                 guard let resolver = record(field, of: type) else { continue }
                 set(resolver, for: field.name, of: type.id)
@@ -31,7 +32,10 @@ struct FieldCompiler {
     mutating func compileQuery() {
         guard let query = schema.rootType(of: .query) else { return }
         for field in query.fields {
-            guard let resolver = root(field, of: query) else { continue }
+            if types.isComputed(field) { continue }
+            // Only a schema that is read without its handlers goes on with a field that nothing describes.
+            let absent = AbsentHandler(field: "\(query.name).\(field.name)")
+            let resolver = root(field, of: query) ?? { _ in .custom(absent) }
             set(resolver, for: field.name, of: query.id)
         }
     }
@@ -45,9 +49,17 @@ struct FieldCompiler {
         mistakes.report(
             """
             Nothing says what "\(type.name).\(field.name)" is. Add @lookup to find one record by an \
-            argument, or @list(type: "…") for all records of a type.
+            argument, or @list(type: "…") for all records of a type; or register a resolver for it.
             """, at: field.location)
         return nil
+    }
+
+    /// The fields that Swift code computes.
+    mutating func compileComputed(_ handlers: Handlers) {
+        for (path, body) in handlers.resolvers {
+            guard let (type, field) = schema.field(at: path) else { continue }
+            set({ _ in .custom(ComputedField(body: body)) }, for: field.name, of: type.id)
+        }
     }
 
     mutating func set(_ resolver: @escaping ResolverMaker, for field: String, of type: TypeID) {

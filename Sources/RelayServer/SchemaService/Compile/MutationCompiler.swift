@@ -5,32 +5,45 @@ import RelayStore
 /// What a root field of the mutation type does, before the store's numbers are known.
 struct MutationDefinition: Sendable {
     let field: SchemaField
-    let input: NamedType
+    /// The input's type, or the field itself where there is no argument `input`.
+    let inputName: String
+    /// The input's fields, or all arguments.
+    let inputFields: [SchemaInputValue]
     let payload: NamedType
     /// The input fields that name records, and the types these may have.
     let references: [String: [TypeID]]
     /// The input field that names the record the mutation is about; nil when it makes one.
     let subject: String?
     let makeHandler: @Sendable (Symbols) -> any MutationHandler
+    /// For a mutation that waits before it is carried out.
+    var makeWaiting: (@Sendable (Symbols) -> WaitingMutation)?
 }
 
 /// Reads the mutation type: a handler for each root field, resolvers for the payloads.
 struct MutationCompiler {
     let types: ServiceTypes
     let mistakes: MistakeCollector
+    let handlers: Handlers
     private(set) var definitions: [String: MutationDefinition] = [:]
     private(set) var resolvers: [TypeID: [String: ResolverMaker]] = [:]
     private var parts: [TypeID: [String: PayloadPart]] = [:]
 
-    init(types: ServiceTypes, mistakes: MistakeCollector) {
+    init(types: ServiceTypes, mistakes: MistakeCollector, handlers: Handlers) {
         self.types = types
         self.mistakes = mistakes
+        self.handlers = handlers
     }
 
     mutating func compile() {
         guard let root = types.schema.rootType(of: .mutation) else { return }
         for field in root.fields {
             resolvers[root.id, default: [:]][field.name] = { _ in .source }
+            if field.applied(among: ServiceDirective.mutating).isEmpty,
+                let mutation = handlers.mutations[field.name]
+            {
+                compile(field, mutation)
+                continue
+            }
             guard let site = MutationSite(field, types: types, mistakes: mistakes) else { continue }
             let plan: MutationPlan? =
                 switch site.kind {
@@ -42,29 +55,82 @@ struct MutationCompiler {
                 default: nil
                 }
             guard let plan else { continue }
-            fill(site, with: plan)
+            fill(site.payload, site.parts(filledFrom: plan), of: field)
             guard let makeHandler = plan.makeHandler else { continue }
-            definitions[field.name] = MutationDefinition(
-                field: field, input: site.input, payload: site.payload,
-                references: plan.references, subject: plan.subject, makeHandler: makeHandler)
+            define(
+                field, inputName: site.input.name, inputFields: site.input.inputFields,
+                payload: site.payload, references: plan.references, subject: plan.subject
+            ) { makeHandler($0) }
         }
         for (type, parts) in parts {
             resolvers[type] = parts.mapValues { part in { _ in .payloadPart(part) } }
         }
     }
 
+    /// A mutation that no directive describes.
+    private mutating func compile(_ field: SchemaField, _ mutation: RegisteredMutation) {
+        guard let site = SwiftMutationSite(field, types: types, mistakes: mistakes) else { return }
+        fill(site.payload, site.parts, of: field)
+        define(
+            field, inputName: site.inputName, inputFields: site.inputFields,
+            payload: site.payload, references: site.references, subject: nil
+        ) { symbols in
+            PayloadHolder(payload: site.payloadSource(symbols))
+        }
+    }
+
+    /// - Parameter makeHandler: what a directive does, or, without one, how the payload is filled; Swift
+    ///   code that is registered for the mutation comes in its place or before it.
+    private mutating func define(
+        _ field: SchemaField, inputName: String, inputFields: [SchemaInputValue],
+        payload: NamedType, references: [String: [TypeID]], subject: String?,
+        makeHandler: @escaping @Sendable (Symbols) -> any DirectiveMutation
+    ) {
+        let writes = HandlerWriteCheck(mutation: field.name, types: types)
+        let checks = handlers.checks[field.name] ?? []
+        let registered = handlers.mutations[field.name]
+        @Sendable func swift(
+            _ body: @escaping MutationBody, _ symbols: Symbols
+        ) -> SwiftMutation {
+            SwiftMutation(body: body, payload: makeHandler(symbols).payload, writes: writes)
+        }
+        var definition = MutationDefinition(
+            field: field, inputName: inputName, inputFields: inputFields, payload: payload,
+            references: references, subject: subject
+        ) { symbols in
+            let handler: any MutationHandler =
+                switch registered {
+                case nil: makeHandler(symbols)
+                case .atOnce(let body): swift(body, symbols)
+                case .waiting: PayloadHolder(payload: makeHandler(symbols).payload)
+                }
+            return checks.isEmpty ? handler : CheckedMutation(checks: checks, mutation: handler)
+        }
+        if case .waiting(let prepare) = registered {
+            definition.makeWaiting = { symbols in
+                WaitingMutation(
+                    checks: checks, prepare: prepare, payload: makeHandler(symbols).payload
+                ) { swift($0, symbols) }
+            }
+        }
+        definitions[field.name] = definition
+    }
+
     /// Several mutations may share a payload type, if its fields mean the same for all of them.
-    private mutating func fill(_ site: MutationSite, with plan: MutationPlan) {
-        for (name, part) in site.parts(filledFrom: plan) {
-            let known = parts[site.payload.id]?[name]
-            if let known, known != part, let field = site.payload.field(name) {
+    private mutating func fill(
+        _ payload: NamedType, _ filled: [(name: String, part: PayloadPart)],
+        of mutation: SchemaField
+    ) {
+        for (name, part) in filled {
+            let known = parts[payload.id]?[name]
+            if let known, known != part, let field = payload.field(name) {
                 mistakes.report(
                     """
-                    "\(site.payload.name).\(name)" would be one thing for "\(site.field.name)" and \
+                    "\(payload.name).\(name)" would be one thing for "\(mutation.name)" and \
                     another for a mutation above it. Give each a payload type of its own.
                     """, at: field.location)
             }
-            parts[site.payload.id, default: [:]][name] = part
+            parts[payload.id, default: [:]][name] = part
         }
     }
 }
@@ -81,7 +147,7 @@ struct MutationPlan {
     var references: [String: [TypeID]]
     var subject: String?
     /// Nil when something is missing; the payload can be checked all the same.
-    var makeHandler: (@Sendable (Symbols) -> any MutationHandler)?
+    var makeHandler: (@Sendable (Symbols) -> any DirectiveMutation)?
 }
 
 /// An input field that names a record, before the store's numbers are known.

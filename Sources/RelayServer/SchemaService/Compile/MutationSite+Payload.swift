@@ -5,7 +5,7 @@ import GraphQLLanguage
 
 extension MutationSite {
     func parts(filledFrom plan: MutationPlan) -> [(name: String, part: PayloadPart)] {
-        payload.fields.compactMap { field in
+        payload.fields.filter { !types.isComputed($0) }.compactMap { field in
             guard field.arguments.isEmpty, let part = part(of: field, plan) else {
                 mistakes.report(
                     """

@@ -22,7 +22,7 @@ struct MutationSite {
             mistakes.report(
                 """
                 Nothing says what mutation "\(field.name)" does. Add @create, @update, @delete, \
-                @link or @unlink.
+                @link or @unlink; or register a handler for it.
                 """, at: field.location)
             return nil
         }

@@ -11,9 +11,15 @@ struct ServiceTypes: Sendable {
     let connections: [TypeID: ConnectionType]
 
     private let storedIDs: Set<TypeID>
+    /// The fields that Swift code computes.
+    private let computed: Set<ObjectIdentifier>
 
-    init(_ schema: Schema) {
+    init(_ schema: Schema, handlers: Handlers) {
         self.schema = schema
+        computed = Set(
+            handlers.resolvers.keys.compactMap {
+                schema.field(at: $0).map { ObjectIdentifier($0.field) }
+            })
         let node = schema.type(named: "Node").flatMap { $0.kind == .interface ? $0.id : nil }
         storedIDs = Set(node.map(schema.possibleTypes) ?? [])
         let storedIDs = storedIDs
@@ -26,6 +32,8 @@ struct ServiceTypes: Sendable {
     }
 
     func isStored(_ type: TypeID) -> Bool { storedIDs.contains(type) }
+
+    func isComputed(_ field: SchemaField) -> Bool { computed.contains(ObjectIdentifier(field)) }
 
     /// The stored types that a record in a field of this type can have; empty when the type also has
     /// values that are no records.
@@ -47,6 +55,17 @@ struct ServiceTypes: Sendable {
 
     func uniqueFields(of type: TypeID) -> [String] {
         schema[type].fields.filter { $0.applied(.unique) != nil }.map(\.name)
+    }
+}
+
+extension Schema {
+    /// The field that `Type.field` names.
+    func field(at path: String) -> (type: NamedType, field: SchemaField)? {
+        let parts = path.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let type = type(named: String(parts[0])),
+            let field = type.field(String(parts[1]))
+        else { return nil }
+        return (type, field)
     }
 }
 
@@ -94,6 +113,7 @@ enum RecordFieldKind: Sendable {
 extension ServiceTypes {
     /// What a field of a stored type holds; nil when records cannot hold a value of its type.
     func kind(of field: SchemaField) -> RecordFieldKind? {
+        if isComputed(field) { return .found }
         if field.name == "id" { return .id }
         if !field.applied(among: ServiceDirective.finding).isEmpty { return .found }
         if schema[field.namedType].kind.isLeaf { return .leaf }

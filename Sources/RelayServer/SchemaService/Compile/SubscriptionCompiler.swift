@@ -6,11 +6,14 @@ struct SubscriptionCompiler {
     let types: ServiceTypes
     let mistakes: MistakeCollector
     let mutations: [String: MutationDefinition]
+    let handlers: Handlers
     private(set) var sources: [String: SubscriptionSourceMaker] = [:]
 
     init(
-        types: ServiceTypes, mistakes: MistakeCollector, mutations: [String: MutationDefinition]
+        types: ServiceTypes, mistakes: MistakeCollector,
+        mutations: [String: MutationDefinition], handlers: Handlers
     ) {
+        self.handlers = handlers
         self.types = types
         self.mistakes = mistakes
         self.mutations = mutations
@@ -19,6 +22,11 @@ struct SubscriptionCompiler {
     mutating func compile(with fields: inout FieldCompiler) {
         guard let root = types.schema.rootType(of: .subscription) else { return }
         for field in root.fields {
+            if let source = handlers.subscriptions[field.name] {
+                fields.set({ _ in .source }, for: field.name, of: root.id)
+                sources[field.name] = { _ in .sequence(source) }
+                continue
+            }
             let live = field.applied(.live)
             if let on = field.applied(.on) {
                 if let live {
@@ -54,7 +62,7 @@ struct SubscriptionCompiler {
         mistakes.report(
             """
             Nothing says what "\(root.name).\(field.name)" sends. Add @on(mutations: ["…"]), or \
-            @live with @lookup or @list.
+            @live with @lookup or @list; or register a source for it.
             """, at: field.location)
         return nil
     }
@@ -115,12 +123,13 @@ struct SubscriptionCompiler {
                 """, at: location)
         }
         for argument in field.arguments {
-            guard let inputField = mutation.input.inputField(argument.name) else {
-                let near = nearest(argument.name, among: mutation.input.inputFields.map(\.name))
+            let inputField = mutation.inputFields.first { $0.name == argument.name }
+            guard let inputField else {
+                let near = nearest(argument.name, among: mutation.inputFields.map(\.name))
                 mistakes.report(
                     """
                     Argument "\(argument.name)" of "\(field.name)" is compared with the input of \
-                    "\(mutation.field.name)", and \(mutation.input.name) has no such field.\(near)
+                    "\(mutation.field.name)", and \(mutation.inputName) has no such field.\(near)
                     """, at: argument.location)
                 continue
             }
@@ -131,7 +140,7 @@ struct SubscriptionCompiler {
                 mistakes.report(
                     """
                     Argument "\(argument.name)" of "\(field.name)" is compared with \
-                    "\(mutation.input.name).\(argument.name)". Write: \(argument.name): \
+                    "\(mutation.inputName).\(argument.name)". Write: \(argument.name): \
                     \(schema.print(inputField.type.nullable))
                     """, at: argument.location)
             }

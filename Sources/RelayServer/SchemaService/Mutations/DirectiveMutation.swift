@@ -20,7 +20,7 @@ extension DirectiveMutation {
     package func run(
         arguments: JSONObject, draft: inout Draft, context: MutationContext
     ) throws(ExecutionError) -> MutationOutcome {
-        let input = arguments["input"]?.object ?? [:]
+        let input = arguments.mutationInput
         let result = try write(input, to: &draft, context)
         return MutationOutcome(
             result: result, payload: payload.payload(input, result: result, in: draft.snapshot))
@@ -30,13 +30,26 @@ extension DirectiveMutation {
         for intent: MutationIntent, response: MutationResponse, in snapshot: Snapshot
     ) -> MutationPayload {
         payload.payload(
-            intent.arguments["input"]?.object ?? [:], result: response.result, in: snapshot)
+            (intent.arguments.object ?? [:]).mutationInput, result: response.result, in: snapshot)
+    }
+}
+
+/// How the payload of a mutation is filled that something else carries out.
+struct PayloadHolder: DirectiveMutation {
+    let payload: PayloadSource
+
+    func write(
+        _ input: JSONObject, to draft: inout Draft, _ context: MutationContext
+    ) throws(ExecutionError) -> DataID {
+        throw ExecutionError("The mutation is carried out elsewhere.")
     }
 }
 
 extension MutationContext {
     /// The time as fields with `@now` have it: RFC 3339, UTC, milliseconds.
-    var timestamp: FieldValue {
-        .string(RFC3339.text(microseconds: timeMicroseconds).dropLast(4) + "Z")
+    public var timestampText: String {
+        RFC3339.text(microseconds: timeMicroseconds).dropLast(4) + "Z"
     }
+
+    var timestamp: FieldValue { .string(timestampText) }
 }

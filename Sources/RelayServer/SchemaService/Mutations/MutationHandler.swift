@@ -1,6 +1,6 @@
 package import GraphQLExecution
 package import RelayJSON
-package import RelayStore
+public import RelayStore
 
 /// Does what a root field of the mutation type asks for.
 ///
@@ -35,21 +35,24 @@ package struct MutationOutcome: Sendable, Hashable {
     }
 }
 
-/// What a mutation cannot know of itself, given from outside so that it can be given again.
-package struct MutationContext: Sendable {
+/// What a mutation cannot know of itself: it is given from outside, and recorded.
+public struct MutationContext: Sendable {
     /// Microseconds since 1970-01-01 00:00 UTC.
-    package let timeMicroseconds: Int64
-    /// Who asks, as the authentication named them.
-    package let viewer: String?
+    public let timeMicroseconds: Int64
+    /// Who asks, as the authentication named them; nil when nobody has to say.
+    public let viewer: String?
+    /// `CLIENT:N`, if the client has given the mutation a name. It is carried out once under this name.
+    public let mutationID: String?
     /// Makes the id of a new record of a type; never the same one twice.
-    package let makeID: @Sendable (_ type: String) -> DataID
+    public let makeID: @Sendable (_ type: String) -> DataID
 
     package init(
-        timeMicroseconds: Int64, viewer: String? = nil,
+        timeMicroseconds: Int64, viewer: String? = nil, mutationID: String? = nil,
         makeID: @escaping @Sendable (_ type: String) -> DataID = GlobalID.random
     ) {
         self.timeMicroseconds = timeMicroseconds
         self.viewer = viewer
+        self.mutationID = mutationID
         self.makeID = makeID
     }
 }

@@ -7,8 +7,8 @@ struct PayloadSource: Sendable {
     let parent: RecordFinder?
     /// The parent's list in which the record has its edge; nil when there is no edge to show.
     let list: NameIndex?
-    /// The record is gone; its id is what is left.
-    let isDeletion: Bool
+    /// The record is gone; its id is what is left. Nil for Swift code, which may have deleted it.
+    let isDeletion: Bool?
 
     func payload(
         _ input: JSONObject, result: DataID?, in snapshot: Snapshot
@@ -17,7 +17,7 @@ struct PayloadSource: Sendable {
         if let parent, let value = input[parent.input] {
             payload.parent = parent.find(value, in: snapshot)
         }
-        if isDeletion {
+        if isDeletion ?? result.map({ snapshot.existing($0.rawValue) == nil }) ?? false {
             payload.deletedID = result?.rawValue
             return payload
         }

@@ -1,3 +1,5 @@
+import RelayStore
+
 /// A place in the history of one store: what `extensions.relay.cursor` says.
 ///
 /// Opaque to clients, and sortable as text: store id, epoch and sequence in hexadecimal of fixed width.
@@ -26,5 +28,24 @@ struct StreamCursor: Hashable, Sendable {
     private static func hexadecimal(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// Which history this is, and how much of it is kept.
+struct StoreIdentity: Sendable {
+    let storeID: String
+    let epoch: UInt64
+    /// The earliest event behind which a stream can go on.
+    let earliest: UInt64
+
+    func cursor(_ sequence: UInt64) -> StreamCursor {
+        StreamCursor(storeID: storeID, epoch: epoch, sequence: sequence)
+    }
+
+    /// Whether a cursor is one of this history, and everything behind it is kept.
+    /// - Parameter last: the last event there is.
+    func has(_ cursor: StreamCursor, through last: UInt64) -> Bool {
+        cursor.storeID == storeID && cursor.epoch == epoch
+            && (earliest...max(earliest, last)).contains(cursor.sequence)
     }
 }

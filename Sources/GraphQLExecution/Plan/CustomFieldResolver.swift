@@ -1,0 +1,54 @@
+package import RelayJSON
+package import RelayStore
+import Synchronization
+
+/// A field's value, computed by Swift code from what a snapshot holds.
+package protocol CustomFieldResolver: Sendable {
+    /// The value: a leaf's as the schema's type has it, a record by its id, an object that is no record as
+    /// its members (with `__typename` where the field's type is abstract), a list of any of these.
+    /// - Throws: any error; an ``ExecutionError`` keeps its code.
+    func resolve(_ call: FieldCall) throws -> JSONValue
+}
+
+/// What a computed field is computed from.
+package struct FieldCall: Sendable {
+    /// The object that has the field.
+    package let object: ObjectValue
+    /// Coerced.
+    package let arguments: JSONObject
+    /// Who asks, as the authentication named them.
+    package let viewer: String?
+    package let snapshot: Snapshot
+    /// Takes what is read; nil when nobody wants to know.
+    package let reads: ReadLog?
+}
+
+/// What Swift code has read from a snapshot, so that a live result is sent anew when it changes.
+///
+/// A class, because all the readers that a computed field hands out write into the same one.
+package final class ReadLog: Sendable {
+    private struct Reads {
+        var records: [RecordIndex: Set<NameIndex>] = [:]
+        var types: Set<NameIndex> = []
+    }
+
+    private let reads = Mutex(Reads())
+
+    init() {}
+
+    /// Notes that fields of a record were read; none means that only its existence counts.
+    package func note(_ record: RecordIndex, _ keys: some Sequence<NameIndex>) {
+        reads.withLock { $0.records[record, default: []].formUnion(keys) }
+    }
+
+    /// Notes that records of a type were looked for.
+    package func note(type: NameIndex) {
+        reads.withLock { _ = $0.types.insert(type) }
+    }
+
+    var records: [(record: RecordIndex, keys: [NameIndex])] {
+        reads.withLock { $0.records.map { ($0.key, Array($0.value)) } }
+    }
+
+    var types: Set<NameIndex> { reads.withLock { $0.types } }
+}

@@ -1,0 +1,56 @@
+import GraphQLExecution
+import RelayStore
+
+/// From what changed to the live groups that have read it, so that a commit costs what it touches and not
+/// what is subscribed.
+struct LiveIndex {
+    typealias Group = SubscriptionGroup.ID
+
+    private var byRecord: [RecordIndex: Set<Group>] = [:]
+    private var byType: [NameIndex: Set<Group>] = [:]
+
+    /// Takes in what a group depends on now. Only the difference to what it depended on costs anything.
+    mutating func update(_ group: Group, from old: Dependencies, to new: Dependencies) {
+        for record in old.records.keys where new.records[record] == nil {
+            byRecord.remove(group, at: record)
+        }
+        for record in new.records.keys where old.records[record] == nil {
+            byRecord[record, default: []].insert(group)
+        }
+        for type in old.types where !new.types.contains(type) { byType.remove(group, at: type) }
+        for type in new.types where !old.types.contains(type) {
+            byType[type, default: []].insert(group)
+        }
+    }
+
+    /// The groups that may have another result after these changes; the dependencies of each decide.
+    func candidates(_ changes: ChangeSet, in snapshot: Snapshot) -> Set<Group> {
+        var found: Set<Group> = []
+        for record in changes.touchedRecords {
+            if let groups = byRecord[record] { found.formUnion(groups) }
+            if byType.isEmpty { continue }
+            if let type = snapshot.type(of: record), let groups = byType[type] {
+                found.formUnion(groups)
+            }
+        }
+        if !byType.isEmpty, !changes.deleted.isEmpty {
+            // A deleted record's type is gone with it.
+            for groups in byType.values { found.formUnion(groups) }
+        }
+        return found
+    }
+}
+
+extension [RecordIndex: Set<LiveIndex.Group>] {
+    fileprivate mutating func remove(_ group: LiveIndex.Group, at record: RecordIndex) {
+        self[record]?.remove(group)
+        if self[record]?.isEmpty == true { self[record] = nil }
+    }
+}
+
+extension [NameIndex: Set<LiveIndex.Group>] {
+    fileprivate mutating func remove(_ group: LiveIndex.Group, at type: NameIndex) {
+        self[type]?.remove(group)
+        if self[type]?.isEmpty == true { self[type] = nil }
+    }
+}

@@ -1,0 +1,88 @@
+import RelayStore
+import Synchronization
+
+/// The newest commits, each with the state after it: whoever was away for a moment gets from here what was
+/// missed, and the log need not be read.
+///
+/// States share their memory, so that what is kept is about what the commits wrote. Bounded by number and by
+/// bytes; older commits are found in the log.
+final class RecentCommits: Sendable {
+    private struct State {
+        /// The state before the first of the commits.
+        var base: Snapshot
+        var commits: [Commit] = []
+        /// Those before it are dropped already.
+        var first = 0
+        var byteCount = 0
+
+        /// The place of the first commit behind an event.
+        func firstIndex(after sequence: UInt64) -> Int {
+            var low = first
+            var high = commits.count
+            while low < high {
+                let middle = (low + high) / 2
+                if commits[middle].snapshot.sequence <= sequence {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
+            }
+            return low
+        }
+    }
+
+    private let commitLimit: Int
+    private let byteLimit: Int
+    private let state: Mutex<State>
+
+    init(after base: Snapshot, commitLimit: Int = 4_096, byteLimit: Int = 16 << 20) {
+        self.commitLimit = commitLimit
+        self.byteLimit = byteLimit
+        state = Mutex(State(base: base))
+    }
+
+    func append(_ commit: Commit) {
+        state.withLock { state in
+            state.commits.append(commit)
+            state.byteCount += commit.byteCount
+            while state.commits.count - state.first > 1,
+                state.commits.count - state.first > commitLimit || state.byteCount > byteLimit
+            {
+                let oldest = state.commits[state.first]
+                state.base = oldest.snapshot
+                state.byteCount -= oldest.byteCount
+                state.first += 1
+            }
+            if state.first > 64, state.first * 2 > state.commits.count {
+                state.commits.removeFirst(state.first)
+                state.first = 0
+            }
+        }
+    }
+
+    /// Every commit after an event; nil when not all of them are kept.
+    func commits(after sequence: UInt64) -> ArraySlice<Commit>? {
+        state.withLock { state -> ArraySlice<Commit>? in
+            guard state.base.sequence <= sequence else { return nil }
+            return state.commits[state.firstIndex(after: sequence)...]
+        }
+    }
+
+    /// The state after an event; nil when it is not kept, or not there yet.
+    func snapshot(at sequence: UInt64) -> Snapshot? {
+        state.withLock { state -> Snapshot? in
+            let last = state.commits.last?.snapshot.sequence ?? state.base.sequence
+            guard state.base.sequence <= sequence, sequence <= last else { return nil }
+            let next = state.firstIndex(after: sequence)
+            return next == state.first ? state.base : state.commits[next - 1].snapshot
+        }
+    }
+}
+
+extension Commit {
+    /// About what it takes to keep it.
+    fileprivate var byteCount: Int {
+        intent.argumentBytes.count + response.writes.bytes.count + (response.answer?.count ?? 0)
+            + 512
+    }
+}

@@ -1,0 +1,116 @@
+package import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// Who gets the results of a subscription. The front has one for each operation of each connection.
+package protocol SubscriptionSink: AnyObject, Sendable {
+    /// False once nobody waits for results any more; for good.
+    var isWanted: Bool { get }
+
+    /// More waits for the peer than a stream that catches up should add to.
+    var isFull: Bool { get }
+
+    /// Calls back, once, when there is room again, or at once when there is. Not called when the sink is
+    /// no longer wanted before that.
+    func whenDrained(_ action: @escaping @Sendable () -> Void)
+}
+
+extension SubscriptionSink {
+    package var isWanted: Bool { true }
+    package var isFull: Bool { false }
+    package func whenDrained(_ action: @escaping @Sendable () -> Void) { action() }
+}
+
+/// Something to be told to one sink.
+package struct Delivery: Sendable {
+    package enum Event: Sendable {
+        /// One of a sequence of results, each of which counts. One response is shared by all who get it.
+        case next(Response)
+        /// A result that takes the place of those before it: one that waits may be dropped for it.
+        case latest(Response)
+        /// A subscription that was to go on has been told everything that it had missed.
+        case caughtUp
+        /// The subscription ends with errors, and nothing follows.
+        case failed([ExecutionError])
+        /// The subscription ends; there is nothing more to come.
+        case completed
+    }
+
+    package let sink: any SubscriptionSink
+    package let event: Event
+}
+
+/// A subscription that begins, or goes on.
+struct SubscriptionRequest: Sendable {
+    enum Start: Sendable {
+        /// With what is durable now.
+        case now
+        /// Behind this cursor, if it is one of ours.
+        case resume(String)
+        /// Behind an event; the sink has been told that it goes on, and everything up to there.
+        case after(UInt64)
+        /// Now, because what was missed could not be had.
+        case lost
+    }
+
+    let operation: PreparedOperation
+    let variables: CoercedVariables
+    /// As the client sent it, for executions under other numbers for names: those of the past.
+    let request: GraphQLRequest
+    let sink: any SubscriptionSink
+    var start: Start
+
+    func starting(_ start: Start) -> SubscriptionRequest {
+        var request = self
+        request.start = start
+        return request
+    }
+}
+
+/// All subscriptions that are the same question: equal operation and variables. Executed once for each
+/// commit that concerns them, whatever their number.
+final class SubscriptionGroup {
+    /// Tells groups apart; never used again.
+    typealias ID = UInt64
+
+    struct Key: Hashable {
+        let operation: ObjectIdentifier
+        let variables: CoercedVariables
+        /// Nil where nothing depends on who asks.
+        let viewer: String?
+    }
+
+    /// What makes the group execute.
+    enum Trigger {
+        /// Mutations that match.
+        case events(MutationEvents, arguments: JSONObject)
+        /// A change of what the last result was read from.
+        case live(Dependencies)
+    }
+
+    let id: ID
+    let key: Key
+    /// Kept, so that the key's identity stays its own.
+    let operation: PreparedOperation
+    let plan: Plan
+    var trigger: Trigger
+    var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
+    /// Of a live group: the last result, still open, and whether it has errors.
+    var lastResult: ExecutedResult?
+
+    init(
+        _ id: ID, _ key: Key, _ operation: PreparedOperation, _ plan: Plan, _ trigger: Trigger
+    ) {
+        self.id = id
+        self.key = key
+        self.operation = operation
+        self.plan = plan
+        self.trigger = trigger
+    }
+}
+
+/// A result without what the server says about it: a response that is still open.
+struct ExecutedResult: Sendable {
+    let bytes: [UInt8]
+    let hasErrors: Bool
+}

@@ -1,0 +1,260 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
+import RelayStore
+
+/// Everybody who is subscribed, and what they are to be told: the publisher's state.
+///
+/// Invariants:
+/// 1. A sink is in one group or in none.
+/// 2. Every sink of a group has been told everything up to `snapshot` that concerns it.
+struct SubscriptionTable {
+    /// What the messages since the last look have led to.
+    struct Output {
+        var deliveries: [Delivery] = []
+        /// Subscriptions that the log must be read for, and the event behind which they go on.
+        var behind: [(SubscriptionRequest, UInt64)] = []
+    }
+
+    private let service: SchemaService
+    private let identity: StoreIdentity
+    private let recent: RecentCommits
+    /// The state after the last commit that was told.
+    private(set) var snapshot: Snapshot
+    private var output = Output()
+
+    private var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]
+    private var groupIDs: [SubscriptionGroup.Key: SubscriptionGroup.ID] = [:]
+    private var groupsBySink: [ObjectIdentifier: SubscriptionGroup.ID] = [:]
+    private var lastGroupID: SubscriptionGroup.ID = 0
+    /// Groups of events by the mutations that they wait for.
+    private var eventGroups: [String: Set<SubscriptionGroup.ID>] = [:]
+    private var liveIndex = LiveIndex()
+
+    private(set) var executions = (run: 0, saved: 0)
+
+    /// - Parameter recent: gets every commit that is told.
+    init(
+        _ service: SchemaService, _ identity: StoreIdentity, snapshot: Snapshot,
+        recent: RecentCommits
+    ) {
+        self.service = service
+        self.identity = identity
+        self.snapshot = snapshot
+        self.recent = recent
+    }
+
+    var counts: (subscriptions: Int, groups: Int) { (groupsBySink.count, groups.count) }
+
+    mutating func handle(_ message: Publisher.Message) {
+        switch message {
+        case .commits(let commits):
+            for commit in commits { publish(commit) }
+        case .subscribe(let request):
+            // Whoever has stopped meanwhile says so before this or after it, in the same queue.
+            if request.sink.isWanted { subscribe(request) }
+        case .unsubscribe(let sink):
+            unsubscribe(sink)
+        }
+    }
+
+    mutating func takeOutput() -> Output {
+        defer { output = Output() }
+        return output
+    }
+
+    // MARK: Commits
+
+    private mutating func publish(_ commit: Commit) {
+        snapshot = commit.snapshot
+        recent.append(commit)
+        for id in eventGroups[commit.intent.field] ?? [] {
+            guard let group = groups[id], let response = event(commit, for: group) else { continue }
+            tell(group, .next(response))
+        }
+        for id in liveIndex.candidates(commit.changes, in: snapshot) {
+            guard let group = groups[id], case .live(let dependencies) = group.trigger,
+                dependencies.isTouched(by: commit.changes, in: snapshot)
+            else { continue }
+            let last = group.lastResult
+            let result = refresh(group)
+            if result.bytes != last?.bytes { tell(group, .latest(response(result))) }
+        }
+    }
+
+    /// What a commit means to a group of events; nil when it is none of theirs.
+    private mutating func event(_ commit: Commit, for group: SubscriptionGroup) -> Response? {
+        guard case .events(let events, let arguments) = group.trigger,
+            events.matches(arguments, commit.intent, commit.response, in: commit.snapshot)
+        else { return nil }
+        let (result, _) = execute(
+            group, on: commit.snapshot, source: .payload(commit.payload))
+        return response(result, at: commit.snapshot.sequence)
+    }
+
+    private mutating func tell(_ group: SubscriptionGroup, _ event: Delivery.Event) {
+        executions.saved += group.sinks.count - 1
+        for sink in group.sinks.values {
+            output.deliveries.append(Delivery(sink: sink, event: event))
+        }
+    }
+
+    private mutating func tell(_ sink: any SubscriptionSink, _ event: Delivery.Event) {
+        output.deliveries.append(Delivery(sink: sink, event: event))
+    }
+
+    private func response(_ result: ExecutedResult, at sequence: UInt64? = nil) -> Response {
+        Response(
+            open: result.bytes, hasErrors: result.hasErrors,
+            RelayNotes(cursor: identity.cursor(sequence ?? snapshot.sequence)))
+    }
+
+    /// Executes a live group anew and takes in what the result depends on.
+    private mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
+        let (result, found) = execute(group, on: snapshot, source: nil)
+        let dependencies = found ?? Dependencies()
+        if case .live(let old) = group.trigger {
+            liveIndex.update(group.id, from: old, to: dependencies)
+        }
+        group.trigger = .live(dependencies)
+        group.lastResult = result
+        return result
+    }
+
+    private mutating func execute(
+        _ group: SubscriptionGroup, on snapshot: Snapshot, source: ObjectValue?
+    ) -> (ExecutedResult, Dependencies?) {
+        executions.run += 1
+        var execution = Execution(
+            group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
+            viewer: group.key.viewer, recordsDependencies: source == nil)
+        let bytes = execution.response(source: source, isOpen: true)
+        let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
+        return (result, execution.dependencies)
+    }
+
+    // MARK: Subscriptions
+
+    private mutating func subscribe(_ request: SubscriptionRequest) {
+        let group: SubscriptionGroup
+        do throws(ExecutionError) {
+            group = try self.group(for: request)
+        } catch {
+            tell(request.sink, .failed([error]))
+            return
+        }
+        switch request.start {
+        case .now:
+            break
+        case .resume(let text):
+            let cursor = StreamCursor(text).flatMap {
+                identity.has($0, through: snapshot.sequence) ? $0 : nil
+            }
+            guard let cursor else {
+                announce(request.sink, recovered: false, snapshot.sequence)
+                break
+            }
+            if case .live = group.trigger {
+                announce(request.sink, recovered: true, cursor.sequence)
+                break
+            }
+            guard let missed = recent.commits(after: cursor.sequence) else {
+                return send(request, behind: cursor.sequence, dropping: group)
+            }
+            announce(request.sink, recovered: true, cursor.sequence)
+            tell(request.sink, missed, group)
+        case .after(let sequence):
+            guard let missed = recent.commits(after: sequence) else {
+                return send(request, behind: sequence, dropping: group)
+            }
+            tell(request.sink, missed, group)
+        case .lost:
+            announce(request.sink, recovered: false, snapshot.sequence)
+        }
+        group.sinks[ObjectIdentifier(request.sink)] = request.sink
+        groupsBySink[ObjectIdentifier(request.sink)] = group.id
+        if let result = group.lastResult { tell(request.sink, .latest(response(result))) }
+        if case .now = request.start { return }
+        tell(request.sink, .caughtUp)
+    }
+
+    /// The first message of a stream that was asked to go on.
+    private mutating func announce(
+        _ sink: any SubscriptionSink, recovered: Bool, _ sequence: UInt64
+    ) {
+        let notes = RelayNotes(cursor: identity.cursor(sequence), recovered: recovered)
+        tell(sink, .next(Response(notes)))
+    }
+
+    /// Tells one of a group of events what it has missed.
+    private mutating func tell(
+        _ sink: any SubscriptionSink, _ missed: ArraySlice<Commit>, _ group: SubscriptionGroup
+    ) {
+        for commit in missed {
+            if let response = event(commit, for: group) { tell(sink, .next(response)) }
+        }
+    }
+
+    private mutating func send(
+        _ request: SubscriptionRequest, behind sequence: UInt64, dropping group: SubscriptionGroup
+    ) {
+        output.behind.append((request, sequence))
+        removeIfEmpty(group)
+    }
+
+    private mutating func group(
+        for request: SubscriptionRequest
+    ) throws(ExecutionError) -> SubscriptionGroup {
+        let key = SubscriptionGroup.Key(
+            operation: ObjectIdentifier(request.operation), variables: request.variables,
+            viewer: service.looksAtViewer ? request.request.viewer : nil)
+        if let id = groupIDs[key], let known = groups[id] { return known }
+        let plan = request.operation.plan(for: request.variables)
+        lastGroupID += 1
+        let group = SubscriptionGroup(
+            lastGroupID, key, request.operation, plan, .live(Dependencies()))
+        if let events = service.events(of: plan) {
+            var execution = Execution(
+                plan, variables: request.variables, on: snapshot, schema: service.executable)
+            group.trigger = .events(events, arguments: try execution.rootArguments(0))
+            for mutation in events.mutations {
+                eventGroups[mutation, default: []].insert(group.id)
+            }
+        } else {
+            _ = refresh(group)
+        }
+        groups[group.id] = group
+        groupIDs[key] = group.id
+        return group
+    }
+
+    private mutating func unsubscribe(_ sink: any SubscriptionSink) {
+        guard let id = groupsBySink.removeValue(forKey: ObjectIdentifier(sink)),
+            let group = groups[id]
+        else { return }
+        group.sinks[ObjectIdentifier(sink)] = nil
+        removeIfEmpty(group)
+    }
+
+    private mutating func removeIfEmpty(_ group: SubscriptionGroup) {
+        guard group.sinks.isEmpty else { return }
+        groups[group.id] = nil
+        groupIDs[group.key] = nil
+        switch group.trigger {
+        case .live(let dependencies):
+            liveIndex.update(group.id, from: dependencies, to: Dependencies())
+        case .events(let events, _):
+            for mutation in events.mutations { eventGroups[mutation]?.remove(group.id) }
+        }
+    }
+}
+
+extension SchemaService {
+    /// The mutations that a subscription tells of; nil when it is live.
+    func events(of plan: Plan) -> MutationEvents? {
+        guard plan.operation == .subscription, let field = plan.root.fields.first,
+            case .events(let events)? = subscriptions[field.name]
+        else { return nil }
+        return events
+    }
+}

@@ -1,0 +1,154 @@
+import GraphQLExecution
+import RelayJSON
+import Synchronization
+import WebSocketIO
+
+/// The results of one operation as server-sent events, in an HTTP response of their own (graphql-sse,
+/// distinct connections).
+///
+/// Each event's id is its cursor, so a browser that connects anew goes on where it was.
+final class EventStream: SubscriptionSink {
+    private struct State {
+        var stream: HTTPResponseStream?
+        var pacing: StreamPacing
+        var isFull = false
+        var isOver = false
+        var whenDrained: [@Sendable () -> Void] = []
+        var silentSince = ContinuousClock.now
+    }
+
+    private let limit: Int
+    private let onEnd: @Sendable (EventStream) -> Void
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - limit: bytes that may wait for the client before the stream is slowed down or ends.
+    ///   - onEnd: called once, when the client has gone or has been told everything.
+    init(resumes: Bool, limit: Int, onEnd: @escaping @Sendable (EventStream) -> Void) {
+        self.limit = limit
+        self.onEnd = onEnd
+        state = Mutex(State(pacing: StreamPacing(resumes: resumes)))
+    }
+
+    /// Begins the response. False when the request has been answered already.
+    func start(_ responder: HTTPResponder, headers: HTTPHeaders) -> Bool {
+        var all: HTTPHeaders = [
+            "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store",
+            // Proxies that collect what they pass on would make it anything but live.
+            "x-accel-buffering": "no",
+        ]
+        all.append(headers)
+        let stream = responder.startStream(
+            headers: all, onClose: { [weak self] in self?.end() },
+            onDrained: { [weak self] in self?.drained() })
+        guard let stream else { return false }
+        return state.withLock { state in
+            state.stream = stream
+            return !state.isOver
+        }
+    }
+
+    /// Sends the one result of a query or mutation.
+    func finish(_ outcome: Outcome) {
+        switch outcome {
+        case .executed(let response): send(response)
+        case .refused(let errors): send(Response(refused: errors))
+        }
+        complete()
+    }
+
+    // MARK: A sink
+
+    var isWanted: Bool { state.withLock { !$0.isOver } }
+
+    var isFull: Bool { state.withLock { $0.isFull } }
+
+    func whenDrained(_ action: @escaping @Sendable () -> Void) {
+        let isFull = state.withLock { state in
+            if state.isFull { state.whenDrained.append(action) }
+            return state.isFull
+        }
+        if !isFull { action() }
+    }
+
+    /// On the loop's thread.
+    func take(_ event: Delivery.Event) {
+        let action = state.withLock { state -> StreamPacing.Action in
+            if state.isOver { return .nothing }
+            let queuedBytes = state.stream?.queuedBytes ?? 0
+            state.isFull = queuedBytes > limit / 2
+            return state.pacing.take(event, isFull: queuedBytes > limit)
+        }
+        switch action {
+        case .send(let response): send(response)
+        case .hold, .nothing: break
+        case .end(let error): fail([error])
+        case .fail(let errors): fail(errors.map(\.json))
+        case .complete: complete()
+        }
+    }
+
+    private func drained() {
+        let (held, actions) = state.withLock { state in
+            state.isFull = false
+            defer { state.whenDrained = [] }
+            return (state.pacing.drained(), state.whenDrained)
+        }
+        if let held { send(held) }
+        for action in actions { action() }
+    }
+
+    private func fail(_ errors: [JSONValue]) {
+        let response: JSONValue = ["errors": .array(errors)]
+        send(Response(bytes: response.bytes, hasErrors: true))
+        complete()
+    }
+
+    // MARK: Events
+
+    private func send(_ response: Response) {
+        var event: [UInt8] = []
+        event.reserveCapacity(response.bytes.count + 128)
+        if let cursor = response.cursor { event += "id: \(cursor)\n".utf8 }
+        event += "event: next\ndata: ".utf8
+        // JSON of ours has no line breaks.
+        event += response.bytes
+        event += "\n\n".utf8
+        write(event)
+    }
+
+    private func complete() {
+        write(Array("event: complete\ndata:\n\n".utf8))
+        state.withLock { $0.stream }?.finish()
+        end()
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        let stream = state.withLock { state in
+            state.silentSince = .now
+            return state.stream
+        }
+        stream?.write(bytes)
+    }
+
+    private func end() {
+        let isFirst = state.withLock { state in
+            defer {
+                state.isOver = true
+                state.whenDrained = []
+            }
+            return !state.isOver
+        }
+        if isFirst { onEnd(self) }
+    }
+}
+
+extension EventStream: ProgressListener {
+    /// A comment keeps the connection alive; an event without data only moves the last event's id on.
+    func tell(_ notice: ProgressNotice) {
+        let isDue = state.withLock {
+            notice.isDue(after: $0.silentSince) && $0.pacing.isCaughtUp && !$0.isOver
+        }
+        if isDue { write(Array(": so far\nid: \(notice.cursor)\n\n".utf8)) }
+    }
+}

@@ -1,0 +1,63 @@
+import GraphQLExecution
+import GraphQLTransportWS
+import RelayJSON
+import Synchronization
+import WebSocketIO
+
+/// Where the results of one subscription of one socket go.
+final class OperationSink: SubscriptionSink {
+    let operation: ServerConnection.Operation
+    /// What its `next` messages begin with.
+    private let prefix: [UInt8]
+    private let weakSocket: WeakSocket
+    private let pacing: Mutex<StreamPacing>
+
+    init(_ socket: GraphQLSocket, _ operation: ServerConnection.Operation, resumes: Bool) {
+        self.operation = operation
+        prefix = ServerMessage.nextPrefix(id: operation.id)
+        weakSocket = WeakSocket(socket)
+        pacing = Mutex(StreamPacing(resumes: resumes))
+    }
+
+    var isWanted: Bool { weakSocket.socket?.wants(operation) ?? false }
+
+    var isFull: Bool { weakSocket.socket?.isHalfFull ?? false }
+
+    func whenDrained(_ action: @escaping @Sendable () -> Void) {
+        weakSocket.socket?.whenDrained(action)
+    }
+
+    /// Everything that the stream was to be told so far has been.
+    var isCaughtUp: Bool { pacing.withLock { $0.isCaughtUp } }
+
+    // MARK: On the loop's thread
+
+    /// - Parameter frame: the frame of a `next` message behind its prefix; made once for all sinks.
+    func take(_ event: Delivery.Event, _ frame: (Response) -> OutgoingMessage) {
+        guard let socket = weakSocket.socket, let connection = socket.connection(for: operation)
+        else { return }
+        let isFull = socket.isFull
+        switch pacing.withLock({ $0.take(event, isFull: isFull) }) {
+        case .send(let response): connection.send(frame(response), prefix: prefix)
+        case .hold: connection.awaitDrained()
+        case .end(let error): socket.end(self, [error])
+        case .fail(let errors): socket.end(self, errors.map(\.json))
+        case .complete: socket.complete(self)
+        case .nothing: break
+        }
+    }
+
+    /// The peer has taken everything.
+    func drained(on connection: WebSocketConnection) {
+        guard let response = pacing.withLock({ $0.drained() }) else { return }
+        connection.send(GraphQLSocket.message(response), prefix: prefix)
+    }
+}
+
+/// A socket that a sink does not keep alive.
+private struct WeakSocket: @unchecked Sendable {
+    // Unchecked: a weak reference is written once, when it is made, and loads of it are atomic.
+    weak let socket: GraphQLSocket?
+
+    init(_ socket: GraphQLSocket) { self.socket = socket }
+}

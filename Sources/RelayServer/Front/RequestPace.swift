@@ -1,0 +1,97 @@
+/// How much one connection may ask for. Flags of `relay serve` set them.
+package struct SocketLimits: Sendable {
+    /// Operations in progress, subscriptions included; more are refused.
+    package var operations = 10_000
+    /// Queries and mutations in progress; nothing is read from a connection with more.
+    package var requestsInProgress = 1_024
+    /// Operations begun in a second, 0 for any number; nothing is read from a connection that is faster.
+    package var requestsPerSecond = 0
+    /// Bytes that may wait for a peer before its streams are slowed down or ended.
+    package var streamQueueBytes = 1 << 20
+    /// How long a client may take to send connection_init.
+    package var initialisationTimeout: Duration = .seconds(10)
+    /// After so much silence a peer is told how far everything has been delivered.
+    package var progressInterval: Duration = .seconds(15)
+
+    package init() {}
+}
+
+/// Decides when to read from a peer, who may ask for more than there is to be done at a time. Pure.
+///
+/// What has been read already is still done, so that nothing is refused: the peer's own sending blocks.
+struct RequestPace: Sendable {
+    enum Action: Equatable {
+        case nothing
+        /// Read no more; look again after a while, if there is one.
+        case pause(Duration?)
+        case resume
+    }
+
+    private let limits: (inProgress: Int, perSecond: Int)
+    private var inProgress = 0
+    /// Operations that may begin at once; refilled as time goes by, up to a second's worth.
+    private var allowance: Double
+    private var refilled: ContinuousClock.Instant?
+    private var isPaused = false
+
+    init(_ limits: SocketLimits) {
+        self.limits = (limits.requestsInProgress, limits.requestsPerSecond)
+        allowance = Double(limits.requestsPerSecond)
+    }
+
+    /// An operation has come.
+    /// - Parameter isFull: more waits for the peer than should.
+    mutating func begin(now: ContinuousClock.Instant, isFull: Bool) -> Action {
+        inProgress += 1
+        if limits.perSecond > 0 {
+            refill(now)
+            allowance -= 1
+        }
+        if isPaused { return .nothing }
+        if let delay {
+            isPaused = true
+            return .pause(delay)
+        }
+        if inProgress > limits.inProgress || isFull {
+            isPaused = true
+            return .pause(nil)
+        }
+        return .nothing
+    }
+
+    /// A query or mutation has been answered, or a subscription has begun.
+    mutating func end() -> Action {
+        inProgress -= 1
+        return goOn()
+    }
+
+    /// The peer has taken everything that waited for it.
+    mutating func drained() -> Action { goOn() }
+
+    /// The time of a pause is over.
+    mutating func waited(now: ContinuousClock.Instant) -> Action {
+        refill(now)
+        if isPaused, let delay { return .pause(delay) }
+        return goOn()
+    }
+
+    private mutating func goOn() -> Action {
+        guard isPaused, inProgress <= limits.inProgress / 2, delay == nil else { return .nothing }
+        isPaused = false
+        return .resume
+    }
+
+    private mutating func refill(_ now: ContinuousClock.Instant) {
+        let elapsed = refilled.map { now - $0 } ?? .zero
+        refilled = now
+        allowance = min(
+            Double(limits.perSecond),
+            allowance + elapsed / .seconds(1) * Double(limits.perSecond))
+    }
+
+    /// How long until the next operation may begin; nil for now.
+    private var delay: Duration? {
+        guard limits.perSecond > 0, allowance < 0 else { return nil }
+        return .seconds(-allowance / Double(limits.perSecond))
+    }
+}

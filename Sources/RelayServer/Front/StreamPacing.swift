@@ -1,0 +1,73 @@
+import GraphQLExecution
+import RelayJSON
+
+/// What becomes of the results of one stream whose peer may be slow. Pure.
+///
+/// While more than a limit waits for the peer, results that take each other's place are held back, all but
+/// the newest; a stream in which each result counts ends, and its last cursor says where to go on.
+struct StreamPacing: Sendable {
+    enum Action {
+        case send(Response)
+        /// Something newer may come before it can be sent.
+        case hold
+        /// The stream ends with this error.
+        case end(JSONValue)
+        case fail([ExecutionError])
+        case complete
+        case nothing
+    }
+
+    /// The cursor of the last result that was sent.
+    private(set) var lastCursor: String?
+    /// The newest of the results that were held back.
+    private var held: Response?
+    /// Whether everything that was missed has been told.
+    private(set) var isCaughtUp: Bool
+
+    /// - Parameter resumes: the stream goes on somewhere in the past.
+    init(resumes: Bool) { isCaughtUp = !resumes }
+
+    /// - Parameter isFull: more than the limit waits for the peer.
+    mutating func take(_ event: Delivery.Event, isFull: Bool) -> Action {
+        switch event {
+        case .next(let response):
+            if isFull { return .end(Self.slowConsumer(lastCursor)) }
+            return send(response)
+        case .latest(let response):
+            if isFull {
+                held = response
+                return .hold
+            }
+            return send(response)
+        case .caughtUp:
+            isCaughtUp = true
+            return .nothing
+        case .failed(let errors):
+            return .fail(errors)
+        case .completed:
+            return .complete
+        }
+    }
+
+    /// The peer has taken everything: the result that was held back for it.
+    mutating func drained() -> Response? {
+        guard let response = held else { return nil }
+        _ = send(response)
+        return response
+    }
+
+    private mutating func send(_ response: Response) -> Action {
+        held = nil
+        lastCursor = response.cursor ?? lastCursor
+        return .send(response)
+    }
+
+    private static func slowConsumer(_ cursor: String?) -> JSONValue {
+        let message = """
+            Results come faster than they are taken, so the subscription ends. Resume it by the cursor.
+            """
+        var extensions: JSONObject = ["code": .string(ErrorCode.slowConsumer.rawValue)]
+        if let cursor { extensions["relay"] = ["cursor": .string(cursor)] }
+        return ["message": .string(message), "extensions": .object(extensions)]
+    }
+}

@@ -1,0 +1,86 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayArtifacts
+import RelayJSON
+import RelayStore
+
+/// A mutation that Swift code carries out; its payload is filled by type, as that of a directive is.
+struct SwiftMutation: MutationHandler {
+    let body: MutationBody
+    let payload: PayloadSource
+    let writes: HandlerWriteCheck
+
+    func run(
+        arguments: JSONObject, draft: inout Draft, context: MutationContext
+    ) throws(ExecutionError) -> MutationOutcome {
+        let proxy = DraftProxy(
+            draft, connections: .linkLists, makeID: { context.makeID($0) })
+        let result: DataID?
+        do {
+            var records: any RecordSourceProxy = proxy
+            result = try body(&records, VariableData(arguments), context)
+        } catch {
+            throw ExecutionError(thrown: error)
+        }
+        if let failure = proxy.failure { throw ExecutionError(thrown: failure) }
+        try writes.check(proxy.draft)
+        draft = proxy.draft
+        return MutationOutcome(
+            result: result,
+            payload: payload.payload(arguments.mutationInput, result: result, in: draft.snapshot))
+    }
+
+    func payload(
+        for intent: MutationIntent, response: MutationResponse, in snapshot: Snapshot
+    ) -> MutationPayload {
+        payload.payload(
+            (intent.arguments.object ?? [:]).mutationInput, result: response.result, in: snapshot)
+    }
+}
+
+/// A mutation that is looked at by Swift code before it is carried out.
+struct CheckedMutation: MutationHandler {
+    let checks: [MutationCheck]
+    let mutation: any MutationHandler
+
+    func run(
+        arguments: JSONObject, draft: inout Draft, context: MutationContext
+    ) throws(ExecutionError) -> MutationOutcome {
+        try checks.run(arguments, context, on: draft.snapshot)
+        return try mutation.run(arguments: arguments, draft: &draft, context: context)
+    }
+
+    func payload(
+        for intent: MutationIntent, response: MutationResponse, in snapshot: Snapshot
+    ) -> MutationPayload {
+        mutation.payload(for: intent, response: response, in: snapshot)
+    }
+}
+
+/// A mutation that waits before it can be carried out.
+struct WaitingMutation: Sendable {
+    let checks: [MutationCheck]
+    let prepare: WaitingBody
+    let payload: PayloadSource
+    /// What is done with the body that `prepare` gives.
+    let finish: @Sendable (_ body: @escaping MutationBody) -> any MutationHandler
+}
+
+extension [MutationCheck] {
+    func run(
+        _ arguments: JSONObject, _ context: MutationContext, on snapshot: Snapshot
+    ) throws(ExecutionError) {
+        for check in self {
+            do {
+                try check(VariableData(arguments), context, SnapshotReader(snapshot: snapshot))
+            } catch {
+                throw ExecutionError(thrown: error)
+            }
+        }
+    }
+}
+
+extension JSONObject {
+    /// The fields of the argument `input`, or, where a mutation has none, all arguments.
+    var mutationInput: JSONObject { self["input"]?.object ?? self }
+}

@@ -1,0 +1,112 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayStore
+
+/// A root field of the mutation type that only Swift code carries out. What fills its payload is told by
+/// types and names.
+///
+/// The handler gives the id of one record: that fills the payload's field of its type, or, when the record
+/// is gone, the ID field named `deleted…`. Another record is the one that an input field names: `user` is
+/// the record of `userId`. An edge is the record's in that other record's connection.
+struct SwiftMutationSite {
+    let field: SchemaField
+    let payload: NamedType
+    /// The input's type, or the field itself where there is no argument `input`.
+    let inputName: String
+    let inputFields: [SchemaInputValue]
+    private(set) var parts: [(name: String, part: PayloadPart)] = []
+
+    private let types: ServiceTypes
+    private var record: TypeID?
+    private var parent: RecordReference?
+    /// The parent's connection with the payload's edge.
+    private var list: String?
+
+    /// Nil, and reported, when the field's type is no payload.
+    init?(_ field: SchemaField, types: ServiceTypes, mistakes: MistakeCollector) {
+        let schema = types.schema
+        let payload = schema[field.namedType]
+        guard payload.kind == .object, !types.isStored(payload.id), field.type.listItem == nil
+        else {
+            let name = field.name.prefix(1).uppercased() + field.name.dropFirst()
+            mistakes.report(
+                """
+                Mutation "\(field.name)" returns \(schema.print(field.type)). It returns an object \
+                with the record as a field. Write: \(field.name)(…): \(name)Payload
+                """, at: field.typeLocation)
+            return nil
+        }
+        self.field = field
+        self.payload = payload
+        self.types = types
+        if let input = field.argument("input"), schema[input.namedType].kind == .inputObject {
+            inputName = schema[input.namedType].name
+            inputFields = schema[input.namedType].inputFields
+        } else {
+            inputName = field.name
+            inputFields = field.arguments
+        }
+        let open = payload.fields.filter { !types.isComputed($0) }
+        for field in open { fillScalarOrRecord(field) }
+        for field in open { fillEdge(field) }
+        for field in open where !parts.contains(where: { $0.name == field.name }) {
+            mistakes.report(
+                """
+                "\(payload.name).\(field.name)" cannot be filled. What can be: a field of the type \
+                of the record that the handler gives, one of a record that an input field names \
+                ("user" by "userId"), "deletedId: ID", "clientMutationId: String". Or register a \
+                resolver for "\(payload.name).\(field.name)".
+                """, at: field.location)
+        }
+    }
+
+    /// The input fields that name records, and the types these have.
+    var references: [String: [TypeID]] {
+        parent.map { [$0.input: $0.types] } ?? [:]
+    }
+
+    func payloadSource(_ symbols: Symbols) -> PayloadSource {
+        PayloadSource(
+            parent: parent?.finder(types, symbols), list: list.map(symbols.name), isDeletion: nil)
+    }
+
+    private mutating func fillScalarOrRecord(_ field: SchemaField) {
+        let schema = types.schema
+        guard field.type.listItem == nil, field.arguments.isEmpty else { return }
+        let recordTypes = types.recordTypes(of: field.namedType)
+        switch schema[field.namedType].name {
+        case "String" where field.name == "clientMutationId":
+            parts.append((field.name, .clientMutationID))
+        case "ID" where field.name.hasPrefix("deleted"):
+            parts.append((field.name, .deletedID))
+        case _ where recordTypes.isEmpty:
+            break
+        default:
+            let naming = inputFields.first {
+                MutationSite.stem($0.name) == field.name && schema.isRecordName($0.type)
+            }
+            if parent == nil, let naming {
+                parent = RecordReference(
+                    mutation: self.field.name, input: naming.name,
+                    typeName: schema[field.namedType].name, types: recordTypes,
+                    isOptional: !naming.type.isNonNull)
+                parts.append((field.name, .parent))
+            } else if record == nil {
+                record = field.namedType
+                parts.append((field.name, .record))
+            }
+        }
+    }
+
+    private mutating func fillEdge(_ field: SchemaField) {
+        guard list == nil, field.type.listItem == nil, let parent else { return }
+        let owners = parent.types.flatMap { types.schema[$0].fields }
+        let connections = owners.filter { owner in
+            guard case .connection(let connection)? = types.kind(of: owner) else { return false }
+            return connection.edge == field.namedType
+        }
+        guard connections.count == 1, let connection = connections.first else { return }
+        list = connection.name
+        parts.append((field.name, .edge))
+    }
+}

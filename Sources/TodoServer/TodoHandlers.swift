@@ -1,0 +1,148 @@
+import RelayServer
+
+/// What this server can do beyond the directives of its schema. docs/handlers.md shows these functions.
+enum TodoHandlers {
+    /// What is added to docs/examples/todo.graphql.
+    static let schema = """
+
+        extend type User {
+          "How much of the list is done, from 0 to 1."
+          progress: Float!
+        }
+
+        extend type Mutation {
+          "Marks every todo of the user as done, or as not done."
+          changeAllTodos(input: ChangeAllTodosInput!): ChangeAllTodosPayload
+          "Adds a todo that somebody else thinks of, which takes a moment."
+          suggestTodo(input: SuggestTodoInput!): SuggestTodoPayload
+        }
+
+        input ChangeAllTodosInput { complete: Boolean! userId: ID! = "me" clientMutationId: String }
+        type ChangeAllTodosPayload { user: User! clientMutationId: String }
+        input SuggestTodoInput { topic: String! userId: ID! = "me" clientMutationId: String }
+        type SuggestTodoPayload { todo: Todo! todoEdge: TodoEdge! user: User! clientMutationId: String }
+
+        extend type Subscription {
+          "Counts down to zero, a number every \\"everyMilliseconds\\"."
+          countdown(from: Int!, everyMilliseconds: Int! = 1000): Int!
+        }
+
+        """
+
+    static func all() -> Handlers {
+        var handlers = Handlers()
+        addProgress(to: &handlers)
+        addChecks(to: &handlers)
+        addChangeAllTodos(to: &handlers)
+        addSuggestTodo(to: &handlers)
+        addCountdown(to: &handlers)
+        return handlers
+    }
+
+    /// A computed field.
+    static func addProgress(to handlers: inout Handlers) {
+        handlers.resolve("User.progress") { field in
+            let todos = field.record?.links("todos") ?? []
+            if todos.isEmpty { return 1.0 }
+            return Double(todos.count { $0["complete"] == true }) / Double(todos.count)
+        }
+    }
+
+    /// A validated mutation: `addTodo` is still what `@create` says, if it comes to that.
+    static func addChecks(to handlers: inout Handlers) {
+        handlers.check("addTodo") { variables, _, records in
+            let text = variables.input?["text"]?.stringValue ?? ""
+            if text.allSatisfy(\.isWhitespace) {
+                throw HandlerError("A todo needs a text.", code: "BAD_USER_INPUT")
+            }
+            let user = records.record(of: "User", where: "userId", is: "me")
+            if let user, user.links("todos").contains(where: { $0["text"] == .string(text) }) {
+                throw HandlerError("\"\(text)\" is on the list already.", code: "CONFLICT")
+            }
+        }
+    }
+
+    /// A mutation in Swift. The function knows nothing of a server: a client can run it as an optimistic
+    /// updater.
+    static func addChangeAllTodos(to handlers: inout Handlers) {
+        handlers.mutation("changeAllTodos", changeAllTodos)
+    }
+
+    @Sendable
+    static func changeAllTodos(
+        _ records: inout any RecordSourceProxy, _ variables: VariableData
+    ) throws -> DataID? {
+        let complete = variables.input?["complete"]?.boolValue ?? true
+        guard let id = variables.input?["userId"]?.stringValue, let user = records[DataID(id)]
+        else { throw HandlerError("There is no such user.", code: "NOT_FOUND") }
+        for todo in user.connection("todos")?.nodes ?? [] { todo["complete"] = complete }
+        return user.dataID
+    }
+
+    /// A mutation that waits for somebody else before it writes.
+    static func addSuggestTodo(to handlers: inout Handlers) {
+        handlers.mutation(
+            "suggestTodo",
+            waitingFor: { variables, _, _ in
+                let topic = variables.input?["topic"]?.stringValue ?? ""
+                let suggestion = try await Suggestions.shared.suggestion(on: topic)
+                return { records, variables, _ in
+                    guard let id = variables.input?["userId"]?.stringValue,
+                        let user = records[DataID(id)]
+                    else { throw HandlerError("There is no such user.", code: "NOT_FOUND") }
+                    let todo = records.create(typeName: "Todo")
+                    todo["text"] = suggestion
+                    todo["complete"] = false
+                    user.connection("todos")?.insert(todo, edgeType: "TodoEdge", at: .end)
+                    return todo.dataID
+                }
+            })
+    }
+
+    /// A subscription that is fed by a sequence.
+    static func addCountdown(to handlers: inout Handlers) {
+        handlers.subscription("countdown") { subscription in
+            let start = subscription.arguments["from"]?.intValue ?? 0
+            let pause = subscription.arguments["everyMilliseconds"]?.intValue ?? 1000
+            return Countdown(next: start, pause: .milliseconds(pause))
+        }
+    }
+}
+
+/// A service that this server asks; a real one would be far away.
+actor Suggestions {
+    static let shared = Suggestions()
+
+    private var suggested = 0
+
+    func suggestion(on topic: String) async throws -> String {
+        if topic.isEmpty {
+            throw HandlerError("A suggestion needs a topic.", code: "BAD_USER_INPUT")
+        }
+        suggested += 1
+        try await Task.sleep(for: .milliseconds(50))
+        return "Read a book about \(topic)"
+    }
+}
+
+/// Numbers down to zero, with a pause before each but the first.
+struct Countdown: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    var next: Int
+    let pause: Duration
+    var isFirst = true
+
+    init(next: Int, pause: Duration) {
+        self.next = next
+        self.pause = pause
+    }
+
+    func makeAsyncIterator() -> Countdown { self }
+
+    mutating func next() async throws -> Int? {
+        guard next >= 0 else { return nil }
+        if !isFirst { try await Task.sleep(for: pause) }
+        isFirst = false
+        defer { next -= 1 }
+        return next
+    }
+}

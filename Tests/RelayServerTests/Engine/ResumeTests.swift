@@ -1,0 +1,177 @@
+import RelayJSON
+import RelayStore
+import Testing
+
+@testable import RelayServer
+
+/// What a stream that was broken off gets when it is resumed: DESIGN's `resume` and `recovered`.
+@Suite struct ResumeTests {
+    static let todoAdded = "subscription { todoAdded { todo { text } user { totalCount } } }"
+
+    /// How many commits the engine keeps in memory: all that a test makes, or next to none.
+    static let recentCommits: [Int] = [4_096, 1]
+
+    @Test(arguments: recentCommits)
+    func anEventStreamGetsExactlyWhatItMissedEachAtItsOwnSequence(_ kept: Int) async throws {
+        let engine = try await EngineUnderTest(recentCommits: kept)
+        let first = try engine.subscribe(Self.todoAdded)
+        for number in 0..<5 { _ = try await engine.addTodo("\(number)") }
+        let before = try await engine.results(of: first, count: 5)
+        engine.service.unsubscribe(first)
+        for number in 5..<20 { _ = try await engine.addTodo("\(number)") }
+
+        let cursor = try #require(before[2].cursor)
+        let second = try engine.subscribe(Self.todoAdded, relay: ["resume": .string(cursor)])
+        _ = try await engine.results(of: second, count: 18)
+        _ = try await engine.addTodo("live")
+        let results = try await engine.results(of: second, count: 19)
+
+        #expect(results[0]["data"] == .null)
+        #expect(results[0].cursor == cursor)
+        #expect(results[0].recovered == true)
+        let texts = results.dropFirst().map { $0.text(of: "todoAdded") }
+        #expect(texts == (3..<20).map { "\($0)" } + ["live"])
+        // Two todos are there at the start; each event sees itself counted and no later one.
+        let counts = results.dropFirst().map { $0["data"]?["todoAdded"]?["user"]?["totalCount"] }
+        #expect(counts == (3...20).map { .int(Int64($0 + 3)) })
+        #expect(results.dropFirst().allSatisfy { $0.recovered == nil })
+        let cursors = results.compactMap(\.cursor)
+        #expect(cursors == cursors.sorted())
+        #expect(Set(cursors).count == cursors.count)
+    }
+
+    @Test(arguments: recentCommits)
+    func resumingAmidCommitsHasNeitherGapNorOverlap(_ kept: Int) async throws {
+        let engine = try await EngineUnderTest(recentCommits: kept)
+        _ = try await engine.addTodo("first")
+        let start = engine.cursor(1)
+        let writing = Task {
+            for number in 0..<150 { _ = try await engine.addTodo("\(number)") }
+        }
+        var sinks: [TestSink] = []
+        for _ in 0..<10 {
+            sinks.append(try engine.subscribe(Self.todoAdded, relay: ["resume": .string(start)]))
+            await Task.yield()
+        }
+        try await writing.value
+        let expected = ["first"] + (0..<150).map { "\($0)" }
+        for sink in sinks {
+            let results = try await engine.results(of: sink, count: 152)
+            #expect(results.dropFirst().map { $0.text(of: "todoAdded") } == expected)
+        }
+        try await eventually("all of them to be live") {
+            engine.service.subscriptionCounts.subscriptions == 10 ? true : nil
+        }
+    }
+
+    @Test(arguments: recentCommits)
+    func onlyMatchingEventsAreRecovered(_ kept: Int) async throws {
+        let engine = try await EngineUnderTest(recentCommits: kept)
+        let start = engine.cursor(1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        let sink = try engine.subscribe(
+            "subscription { todoAdded(userId: \"nobody\") { todo { text } } }",
+            relay: ["resume": .string(start)])
+        _ = try await engine.results(of: sink, count: 1)
+        try await eventually("it to be live") {
+            engine.service.subscriptionCounts.subscriptions == 1 ? true : nil
+        }
+        #expect(engine.resultsSoFar(of: sink).count == 1)
+    }
+
+    static let strangeCursors = [
+        "nonsense", "", "other-0000000000000007-0000000000000001",
+        "test-0000000000000006-0000000000000001", "test-0000000000000007-00000000000000ff",
+    ]
+
+    @Test(arguments: strangeCursors)
+    func aCursorOfAnotherHistoryIsSaidToBeLostAndEventsGoOnFromNow(_ cursor: String) async throws {
+        let engine = try await EngineUnderTest()
+        _ = try await engine.addTodo("missed")
+        let sink = try engine.subscribe(Self.todoAdded, relay: ["resume": .string(cursor)])
+        _ = try await engine.results(of: sink, count: 1)
+        _ = try await engine.addTodo("new")
+        let results = try await engine.results(of: sink, count: 2)
+        #expect(results[0]["data"] == .null)
+        #expect(results[0].recovered == false)
+        #expect(results[0].cursor == engine.cursor(3))
+        #expect(results[1].text(of: "todoAdded") == "new")
+    }
+
+    @Test func aCursorFromBeforeACompactionIsLost() async throws {
+        let engine = try await EngineUnderTest(journal: GatedJournal(earliestState: 3))
+        _ = try await engine.addTodo("missed")
+        _ = try await engine.addTodo("missed too")
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        let results = try await engine.results(of: sink, count: 1)
+        #expect(results[0].recovered == false)
+    }
+
+    static let liveCursors: [(String, Bool)] = [
+        ("test-0000000000000007-0000000000000001", true), ("elsewhere", false),
+    ]
+
+    @Test(arguments: liveCursors)
+    func aLiveStreamGetsTheStateAsOfNowOnce(_ cursor: String, _ isRecovered: Bool) async throws {
+        let engine = try await EngineUnderTest()
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        let sink = try engine.subscribe(
+            "subscription { user { totalCount } }", relay: ["resume": .string(cursor)])
+        _ = try await engine.results(of: sink, count: 2)
+        _ = try await engine.addTodo("live")
+        let results = try await engine.results(of: sink, count: 3)
+        #expect(results[0]["data"] == .null)
+        #expect(results[0].recovered == isRecovered)
+        #expect(
+            results.dropFirst().map { $0["data"]?["user"]?["totalCount"] } == [.int(5), .int(6)])
+    }
+
+    @Test func whoTakesNothingIsNotSentMoreUntilThereIsRoom() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        let start = engine.cursor(1)
+        for number in 0..<200 { _ = try await engine.addTodo("\(number)") }
+        let sink = TestSink()
+        sink.fill()
+        try engine.subscribe(Self.todoAdded, relay: ["resume": .string(start)], sink: sink)
+        try await eventually("the sink to be waited for") { sink.isAwaited ? true : nil }
+        let count = engine.resultsSoFar(of: sink).count
+        #expect(count < 100)
+        sink.drain()
+        let results = try await engine.results(of: sink, count: 201)
+        #expect(
+            results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<200).map { "\($0)" })
+        #expect(results.filter { $0.recovered != nil }.count == 1)
+    }
+
+    @Test func whoIsNoLongerWantedDoesNotBecomeASubscriber() async throws {
+        let engine = try await EngineUnderTest()
+        let sink = TestSink()
+        sink.leave()
+        try engine.subscribe(Self.todoAdded, sink: sink)
+        let other = try engine.subscribe("subscription { user { totalCount } }")
+        _ = try await engine.results(of: other, count: 1)
+        #expect(engine.service.subscriptionCounts.subscriptions == 1)
+    }
+
+    static let wrongRequests: [(String, JSONObject)] = [
+        ("{ user { id } }", ["resume": "x"]), (todoAdded, ["resume": 7]),
+        (todoAdded, ["at": 1]), ("query @live { user { id } }", ["at": 1]),
+        (todoAdded, ["records": "yes"]),
+    ]
+
+    @Test(arguments: wrongRequests)
+    func whatDoesNotGoTogetherIsRefused(_ query: String, _ relay: JSONObject) async throws {
+        let engine = try await EngineUnderTest()
+        let result = try await engine.runOrSubscribe(query, relay: relay)
+        #expect(result.firstErrorCode == "BAD_USER_INPUT")
+    }
+}
+
+extension JSONValue {
+    var relay: JSONValue? { self["extensions"]?["relay"] }
+    var cursor: String? { relay?["cursor"]?.string }
+    var recovered: Bool? { if case .bool(let value)? = relay?["recovered"] { value } else { nil } }
+
+    func text(of field: String) -> String? { self["data"]?[field]?["todo"]?["text"]?.string }
+}

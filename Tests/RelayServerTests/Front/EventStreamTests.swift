@@ -1,0 +1,140 @@
+import RelayJSON
+import Synchronization
+import Testing
+import WebSocketIO
+
+@testable import RelayServer
+
+/// Server-sent events (graphql-sse, distinct connections).
+@Suite(.timeLimit(.minutes(2)))
+struct EventStreamTests {
+    private static func post(
+        _ query: String, relay: JSONObject = [:], headers: String = ""
+    ) -> String {
+        let body = JSONValue.object([
+            "query": .string(query), "extensions": ["relay": .object(relay)],
+        ]).text
+        return """
+            POST /graphql HTTP/1.1\r
+            Host: x\r
+            Accept: text/event-stream\r
+            Content-Type: application/json\r
+            \(headers)Content-Length: \(body.utf8.count)\r
+            \r
+            \(body)
+            """
+    }
+
+    @Test func aQueryIsOneNextAndTheEnd() async throws {
+        try await RunningServer.run { server in
+            let reply = try await server.post(
+                ["query": "{ user { totalCount } }"], accept: "text/event-stream")
+            #expect(reply.status == 200)
+            #expect(reply.mediaType == "text/event-stream")
+            let text = String(decoding: reply.body, as: UTF8.self)
+            #expect(text.hasPrefix("id: memory-"))
+            #expect(
+                text.contains("\nevent: next\ndata: {\"data\":{\"user\":{\"totalCount\":2}},"))
+            #expect(text.hasSuffix("}\n\nevent: complete\ndata:\n\n"))
+        }
+    }
+
+    @Test func mistakesOfTheOperationAreToldInTheStream() async throws {
+        try await RunningServer.run { server in
+            let reply = try await server.post(
+                ["query": "{ nothing }"], accept: "text/event-stream")
+            #expect(reply.status == 200)
+            let text = String(decoding: reply.body, as: UTF8.self)
+            #expect(text.hasPrefix("event: next\ndata: {\"errors\":[{"))
+            #expect(text.hasSuffix("\n\nevent: complete\ndata:\n\n"))
+        }
+    }
+
+    @Test func whatIsNoGraphQLRequestGetsAStatus() async throws {
+        try await RunningServer.run { server in
+            let reply = try await server.post([], accept: "text/event-stream")
+            #expect(reply.status == 400)
+            #expect(reply.mediaType == "application/graphql-response+json")
+            let mutation = try await server.get(
+                [("query", "mutation { addTodo(input: {text: \"a\"}) { todo { id } } }")],
+                headers: ["accept": "text/event-stream"])
+            #expect(mutation.status == 405)
+        }
+        try await RunningServer.run {
+            $0.tokens = ["secret"]
+        } _: { server in
+            let reply = try await server.post(
+                ["query": "{ user { id } }"], accept: "text/event-stream")
+            #expect(reply.status == 401)
+        }
+    }
+
+    @Test func aSubscriptionGoesOnAndABrowserThatConnectsAnewMissesNothing() async throws {
+        try await RunningServer.run { server in
+            let writer = try await GraphQLClient(server)
+            let first = try RawClient(port: server.server.port)
+            try first.send(Self.post("subscription { todoAdded { todo { text } } }"))
+            _ = try await first.read(through: "\r\n\r\n")
+            try await eventually("the subscription") {
+                try await server.metric("relay_subscriptions") == 1 ? true : nil
+            }
+            try await writer.addTodo("a")
+            let event = try await first.read(through: "\n\n")
+            #expect(event.contains("{\"data\":{\"todoAdded\":{\"todo\":{\"text\":\"a\"}}}"))
+            let id = try #require(event.firstMatch(of: /id: (.*)\n/)?.1)
+            first.shutDown()
+            try await eventually("its end") {
+                try await server.metric("relay_subscriptions") == 0 ? true : nil
+            }
+
+            for text in ["b", "c"] { try await writer.addTodo(text) }
+            let second = try RawClient(port: server.server.port)
+            try second.send(
+                Self.post(
+                    "subscription { todoAdded { todo { text } } }",
+                    headers: "Last-Event-ID: \(id)\r\n"))
+            _ = try await second.read(through: "\r\n\r\n")
+            #expect(try await second.read(through: "\n\n").contains("\"recovered\":true"))
+            for text in ["b", "c"] {
+                #expect(try await second.read(through: "\n\n").contains("\"text\":\"\(text)\""))
+            }
+        }
+    }
+
+    @Test func silenceIsBrokenByACommentThatMovesTheLastEventOn() async throws {
+        try await RunningServer.run {
+            $0.socketLimits.progressInterval = .milliseconds(20)
+        } _: {
+            server in
+            let client = try RawClient(port: server.server.port)
+            try client.send(Self.post("subscription { todoAdded { todo { text } } }"))
+            _ = try await client.read(through: "\r\n\r\n")
+            let notice = try await client.read(through: "\n\n")
+            #expect(notice.contains(": so far\nid: memory-"))
+        }
+    }
+
+    @Test func streamsEndWhenTheServerStops() async throws {
+        let client = Mutex<RawClient?>(nil)
+        try await RunningServer.run { server in
+            let raw = try RawClient(port: server.server.port)
+            try raw.send(Self.post("subscription { user { totalCount } }"))
+            _ = try await raw.read(through: "\n\n")
+            client.withLock { $0 = raw }
+        }
+        let raw = try #require(client.withLock { $0 })
+        #expect(try await raw.read(through: nil).hasSuffix("0\r\n\r\n"))
+    }
+}
+
+extension RunningServer {
+    /// A number of /metrics.
+    func metric(_ name: String) async throws -> Int? {
+        let reply = try await send("GET", "/metrics")
+        for line in String(decoding: reply.body, as: UTF8.self).split(separator: "\n") {
+            let parts = line.split(separator: " ")
+            if parts.first == name[...] { return Int(parts[1]) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,144 @@
+import GraphQLTransportWS
+import RelayJSON
+import Testing
+import WebSocketIO
+
+@testable import RelayServer
+
+/// Subscriptions over real sockets: resuming, progress, slow consumers, limits.
+@Suite(.timeLimit(.minutes(2)))
+struct StreamTests {
+    static let todoAdded = "subscription { todoAdded { todo { text } } }"
+
+    @Test func aStreamGoesOnAfterItsConnectionWasCut() async throws {
+        try await RunningServer.run { server in
+            let writer = try await GraphQLClient(server)
+            let first = try await GraphQLClient(server)
+            first.subscribe("1", "subscription { user { totalCount } }")
+            let cursor = try #require(try await first.result().cursor)
+            first.channel.connection.abort()
+            for number in 0..<3 { try await writer.addTodo("\(number)") }
+
+            let second = try await GraphQLClient(server)
+            second.subscribe("1", Self.todoAdded, relay: ["resume": .string(cursor)])
+            let head = try await second.result()
+            #expect(head["data"] == .null)
+            #expect(head.recovered == true)
+            for number in 0..<3 {
+                #expect(try await second.result().text(of: "todoAdded") == "\(number)")
+            }
+            try await writer.addTodo("live")
+            #expect(try await second.result().text(of: "todoAdded") == "live")
+        }
+    }
+
+    @Test func silenceIsBrokenByAPingThatSaysHowFarEverythingWasDelivered() async throws {
+        try await RunningServer.run {
+            $0.socketLimits.progressInterval = .milliseconds(20)
+        } _: {
+            server in
+            let client = try await GraphQLClient(server)
+            client.subscribe("1", "subscription { user { totalCount } }")
+            let start = try #require(try await client.result().cursor)
+            func pinged() async throws -> String? {
+                while true {
+                    guard case .ping(let payload) = try await client.next() else { continue }
+                    return payload?["relay"]?["cursor"]?.string
+                }
+            }
+            #expect(try await pinged() == start)
+            // A commit that concerns nobody here moves it on.
+            let writer = try await GraphQLClient(server)
+            let renamed = try await writer.run(
+                #"mutation { renameTodo(input: {id: "VG9kbzox", text: "x"}) { todo { id } } }"#)
+            let end = try #require(renamed.cursor)
+            while let cursor = try await pinged(), cursor != end { #expect(cursor == start) }
+        }
+    }
+
+    @Test func whoDoesNotReadLosesItsEventStreamAndKeepsItsNewestLiveResult() async throws {
+        try await RunningServer.run {
+            $0.socketLimits.streamQueueBytes = 10_000
+        } _: { server in
+            let slow = try await GraphQLClient(server)
+            slow.subscribe("events", "subscription { todoAdded { todo { text } } }")
+            slow.subscribe(
+                "live",
+                "subscription { user { totalCount todos(last: 1) { edges { node { text } } } } }")
+            let first = try #require(try await slow.result().cursor)
+            slow.channel.connection.pauseReading()
+            let writer = try await GraphQLClient(server)
+            // Far more than the socket's buffers take.
+            let text = String(repeating: "x", count: 200_000)
+            let count = 80
+            for number in 0..<count { try await writer.addTodo("\(number)\(text)") }
+            slow.channel.connection.resumeReading()
+
+            var told = 0
+            var last = first
+            var end: JSONValue?
+            var state: JSONValue?
+            while end == nil || state?["totalCount"] != .int(Int64(2 + count)) {
+                switch try await slow.next() {
+                case .next("events", let payload):
+                    told += 1
+                    last = payload["extensions"]?["relay"]?["cursor"]?.string ?? last
+                case .next("live", let payload): state = payload["data"]?["user"]
+                case .error("events", let errors): end = errors.first
+                default: continue
+                }
+            }
+            #expect(told < count)
+            #expect(end?["extensions"]?["code"] == "SLOW_CONSUMER")
+            #expect(end?["extensions"]?["relay"]?["cursor"]?.string == (told == 0 ? nil : last))
+            // The cursor is good for the rest.
+            slow.subscribe(
+                "again", "subscription { todoAdded { todo { id } } }",
+                relay: ["resume": .string(last)])
+            var rest = -1
+            while told + rest < count {
+                if case .next("again", _) = try await slow.next() { rest += 1 }
+            }
+        }
+    }
+
+    @Test func moreOperationsThanTheLimitAreRefused() async throws {
+        try await RunningServer.run {
+            $0.socketLimits.operations = 2
+        } _: { server in
+            let client = try await GraphQLClient(server)
+            for id in ["1", "2", "3"] { client.subscribe(id, Self.todoAdded) }
+            #expect(try await client.result().firstErrorCode == "LIMIT_EXCEEDED")
+        }
+    }
+
+    @Test func whoAsksFasterThanAllowedIsServedAllTheSame() async throws {
+        try await RunningServer.run {
+            $0.socketLimits.requestsPerSecond = 200
+            $0.socketLimits.requestsInProgress = 4
+        } _: { server in
+            let client = try await GraphQLClient(server)
+            for number in 0..<250 { client.subscribe("\(number)", "{ user { totalCount } }") }
+            for _ in 0..<250 {
+                #expect(try await client.result()["data"]?["user"]?["totalCount"] == 2)
+            }
+        }
+    }
+
+    @Test func theEchoSubprotocolExistsOnlyWhenItIsAskedFor() async throws {
+        try await RunningServer.run {
+            $0.echoes = true
+        } _: { server in
+            let channel = try await server.connect(subprotocols: ["echo"])
+            channel.connection.send(OutgoingMessage(.binary, [0, 255, 7]))
+            var messages = channel.makeAsyncIterator()
+            #expect(await messages.next() == WebSocketMessage(.binary, [0, 255, 7]))
+            channel.connection.close()
+        }
+        try await RunningServer.run { server in
+            await #expect(throws: (any Error).self) {
+                try await server.connect(subprotocols: ["echo"])
+            }
+        }
+    }
+}
