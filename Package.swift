@@ -107,8 +107,8 @@ let package = Package(
             name: "RelayCommand",
             dependencies: [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS",
-                "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer",
+                "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -123,7 +123,7 @@ let package = Package(
         tests(
             of: "RelayStore",
             [
-                "RelayArtifacts", "RelayJSON",
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
