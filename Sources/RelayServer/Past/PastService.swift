@@ -83,15 +83,18 @@ package struct PastService {
                 operation: operation, variables: request.variables, mutationID: nil, viewer: nil,
                 answer: { _ in }),
             on: snapshot)
-        switch run.outcome {
-        case .refused(let errors):
+        switch run.end {
+        case .done(.refused(let errors)):
             throw PastMutationRefusal(errors.first?.message)
-        case .executed(let response):
+        case .done(.executed(let response)):
             if response.hasErrors {
                 let errors = (try? JSONValue(parsing: response.bytes))?["errors"]
                 throw PastMutationRefusal(errors?.array?.first?["message"]?.string)
             }
-            return run.commits.map(\.commit.response.writes)
+            return run.publications.compactMap(\.commit?.response.writes)
+        case .repeats, .joins, .waits:
+            // Only with a mutation id, or with handlers that wait: there is neither here.
+            throw PastMutationRefusal(nil)
         }
     }
 }
