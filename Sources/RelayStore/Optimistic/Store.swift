@@ -33,11 +33,12 @@ public final class Store: Sendable {
     typealias Task = @Sendable (inout Writer, inout Outcome, Store) -> Void
 
     let options: StoreOptions
-    let symbols: Symbols
+    package let symbols: Symbols
     private let writer: Mutex<Writer>
     /// What readers see.
     private let published: Mutex<Snapshot>
     private let readers = Mutex(ReaderPlans())
+    private let handlerProvider: Mutex<any HandlerProvider>
     private let deliveries = Deliveries()
     private let tasks = Mutex<[Task]>([])
     private let journalStopped = Atomic(false)
@@ -61,6 +62,7 @@ public final class Store: Sendable {
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
         published = Mutex(state.head)
         writer = Mutex(Writer(state: state))
+        handlerProvider = Mutex(options.handlers)
     }
 
     /// The records as readers see them now: confirmed state with the optimistic entries on top.
@@ -70,6 +72,12 @@ public final class Store: Sendable {
     package var confirmed: Snapshot {
         get throws { try write { writer, _ in writer.state.confirmed } }
     }
+
+    /// What `@connection` and the like do with their fields.
+    var handlers: any HandlerProvider { handlerProvider.withLock { $0 } }
+
+    /// Takes other handlers from here on: an environment brings its own.
+    package func use(_ handlers: any HandlerProvider) { handlerProvider.withLock { $0 = handlers } }
 
     // MARK: The writer
 
@@ -84,7 +92,10 @@ public final class Store: Sendable {
     ) throws -> sending R {
         let thread = currentThread()
         if writingThread.load(ordering: .relaxed) == thread { throw StoreError.updateWithinUpdate }
-        defer { deliveries.deliver() }
+        defer {
+            performTasks()
+            deliveries.deliver()
+        }
         return try writer.withLock { writer in
             writingThread.store(thread, ordering: .relaxed)
             defer { writingThread.store(0, ordering: .relaxed) }
@@ -101,16 +112,23 @@ public final class Store: Sendable {
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
         tasks.withLock { $0.append(task) }
-        let thread = currentThread()
-        if writingThread.load(ordering: .relaxed) == thread { return }
-        let isDone: Void? = writer.withLockIfAvailable { writer in
-            writingThread.store(thread, ordering: .relaxed)
-            defer { writingThread.store(0, ordering: .relaxed) }
-            var outcome = Outcome()
-            perform(&writer, &outcome)
-            deliveries.add(outcome.calls)
+        if writingThread.load(ordering: .relaxed) == currentThread() { return }
+        performTasks()
+        deliveries.deliver()
+    }
+
+    /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
+    private func performTasks() {
+        while tasks.withLock({ !$0.isEmpty }) {
+            let isDone: Void? = writer.withLockIfAvailable { writer in
+                writingThread.store(currentThread(), ordering: .relaxed)
+                defer { writingThread.store(0, ordering: .relaxed) }
+                var outcome = Outcome()
+                perform(&writer, &outcome)
+                deliveries.add(outcome.calls)
+            }
+            if isDone == nil { return }
         }
-        if isDone != nil { deliveries.deliver() }
     }
 
     private func perform(_ writer: inout Writer, _ outcome: inout Outcome) {
