@@ -65,6 +65,17 @@ func openCombine(_ product: String) -> Target.Dependency {
     let seedPages: [Target] = []
 #endif
 
+// Only script/fuzz asks for it: libFuzzer has to be linked, which wants flags that a package people depend on
+// may not have, and a linker that knows its sections.
+let fuzz: [Target] =
+    Context.environment["RELAY_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "GraphQLFuzz", dependencies: ["GraphQLLanguage", "RelayServer", "RelayStore"],
+            swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
+    ]
+
 let package = Package(
     name: "relay-swift",
     platforms: [.macOS(.v15)],
@@ -125,8 +136,8 @@ let package = Package(
             name: "RelayCommand",
             dependencies: [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS",
-                "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer",
+                "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -141,7 +152,7 @@ let package = Package(
         tests(
             of: "RelayStore",
             [
-                "RelayArtifacts", "RelayJSON",
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
@@ -151,14 +162,14 @@ let package = Package(
         tests(
             of: "RelayServer",
             [
-                "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayJSON",
-                "RelayStore", "WebSocketIO", logging,
-            ]),
+                "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayArtifacts",
+                "RelayJSON", "RelayStore", "WebSocketIO", logging,
+            ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
             [
-                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "RelayServer",
-                "WebSocketIO", logging, openCombine("OpenCombine"),
+                "EventStore", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
+                "RelayServer", "WebSocketIO", logging, openCombine("OpenCombine"),
             ]),
         tests(
             of: "Relay",
@@ -174,5 +185,5 @@ let package = Package(
             name: "TodoService", dependencies: ["RelayServer", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
-    ] + combine + seedPages
+    ] + combine + seedPages + fuzz
 )

@@ -106,7 +106,7 @@ extension Store {
     }
 
     /// - Returns: false when one is under way already.
-    private func beginCollection(_ writer: inout Writer) -> Bool {
+    func beginCollection(_ writer: inout Writer) -> Bool {
         guard writer.collection == nil else { return false }
         var collection = GarbageCollection(writer.state.confirmed)
         for operation in writer.operations.roots.keys {
@@ -120,7 +120,7 @@ extension Store {
     }
 
     /// - Returns: false when all is done.
-    private func advanceCollection(_ writer: inout Writer, _ outcome: inout Outcome) -> Bool {
+    func advanceCollection(_ writer: inout Writer, _ outcome: inout Outcome) -> Bool {
         let head = writer.state.head
         switch writer.collection?.advance(head, size: options.collectionSlice) {
         case .marking?: return true
