@@ -83,18 +83,20 @@ package struct PastService {
                 operation: operation, variables: request.variables, mutationID: nil, viewer: nil,
                 answer: { _ in }),
             on: snapshot)
-        switch run.end {
-        case .done(.refused(let errors)):
+        guard case .done(let outcome) = run.end else {
+            throw PastMutationRefusal(
+                "Its handler is a program's, which is not at hand; insert the records that it wrote."
+            )
+        }
+        switch outcome {
+        case .refused(let errors):
             throw PastMutationRefusal(errors.first?.message)
-        case .done(.executed(let response)):
+        case .executed(let response):
             if response.hasErrors {
                 let errors = (try? JSONValue(parsing: response.bytes))?["errors"]
                 throw PastMutationRefusal(errors?.array?.first?["message"]?.string)
             }
-            return run.publications.compactMap(\.commit?.response.writes)
-        case .repeats, .joins, .waits:
-            // Only with a mutation id, or with handlers that wait: there is neither here.
-            throw PastMutationRefusal(nil)
+            return run.publications.compactMap { $0.commit?.response.writes }
         }
     }
 }
