@@ -68,6 +68,21 @@ extension EventStoreError {
             """)
     }
 
+    static func notRebuildable(
+        _ sequence: UInt64, after last: UInt64, _ damage: LogDamage
+    ) -> EventStoreError {
+        EventStoreError(
+            .log(.damaged),
+            """
+            The state after event \(sequence) cannot be rebuilt: \(damage). The last one before the \
+            damage is that after event \(last); checkpoints behind it may lead to later ones.
+            """)
+    }
+
+    static func unreadable(_ sequence: UInt64, _ damage: LogDamage) -> EventStoreError {
+        EventStoreError(.log(.damaged), "Event \(sequence) cannot be read: \(damage).")
+    }
+
     static func missing(_ sequence: UInt64) -> EventStoreError {
         EventStoreError(
             .outOfRange,
@@ -75,6 +90,11 @@ extension EventStoreError {
             Event \(sequence) should be in the log and was not found. If somebody else works on its \
             files, look again when they are done. Nothing was changed.
             """)
+    }
+
+    static func occupied(_ directory: String) -> EventStoreError {
+        EventStoreError(
+            .log(.conflict), "There is a log in \(directory) already. Nothing was changed.")
     }
 
     static func outOfRange(_ message: String) -> EventStoreError {

@@ -28,7 +28,8 @@ struct SharedMutationTests {
     private static func finishAll(
         _ records: inout any RecordSourceProxy, _ variables: VariableData
     ) throws -> DataID? {
-        guard case .object(let input)? = variables["input"], case .string(let id)? = input["userId"],
+        guard case .object(let input)? = variables["input"],
+            case .string(let id)? = input["userId"],
             let user = records[DataID(id)], let todos = user.connection("List_todos")
         else { return nil }
         for todo in todos.nodes { todo["complete"] = true }

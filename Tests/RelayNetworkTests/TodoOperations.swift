@@ -29,7 +29,8 @@ enum TodoOperations {
         """
 
     /// - Parameter extensions: of the schema, with which there are operations that need it.
-    static func request(_ name: String, adding extensions: String? = nil) throws -> ConcreteRequest {
+    static func request(_ name: String, adding extensions: String? = nil) throws -> ConcreteRequest
+    {
         let todo = try ServedTodos.example("todo.graphql") + (extensions ?? "")
         let schema = try Schema.build(
             [Source(todo, name: "todo.graphql")],

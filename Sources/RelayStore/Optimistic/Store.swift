@@ -92,7 +92,10 @@ public final class Store: Sendable {
     ) throws -> sending R {
         let thread = currentThread()
         if writingThread.load(ordering: .relaxed) == thread { throw StoreError.updateWithinUpdate }
-        defer { deliveries.deliver() }
+        defer {
+            performTasks()
+            deliveries.deliver()
+        }
         return try writer.withLock { writer in
             writingThread.store(thread, ordering: .relaxed)
             defer { writingThread.store(0, ordering: .relaxed) }
@@ -109,16 +112,23 @@ public final class Store: Sendable {
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
         tasks.withLock { $0.append(task) }
-        let thread = currentThread()
-        if writingThread.load(ordering: .relaxed) == thread { return }
-        let isDone: Void? = writer.withLockIfAvailable { writer in
-            writingThread.store(thread, ordering: .relaxed)
-            defer { writingThread.store(0, ordering: .relaxed) }
-            var outcome = Outcome()
-            perform(&writer, &outcome)
-            deliveries.add(outcome.calls)
+        if writingThread.load(ordering: .relaxed) == currentThread() { return }
+        performTasks()
+        deliveries.deliver()
+    }
+
+    /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
+    private func performTasks() {
+        while tasks.withLock({ !$0.isEmpty }) {
+            let isDone: Void? = writer.withLockIfAvailable { writer in
+                writingThread.store(currentThread(), ordering: .relaxed)
+                defer { writingThread.store(0, ordering: .relaxed) }
+                var outcome = Outcome()
+                perform(&writer, &outcome)
+                deliveries.add(outcome.calls)
+            }
+            if isDone == nil { return }
         }
-        if isDone != nil { deliveries.deliver() }
     }
 
     private func perform(_ writer: inout Writer, _ outcome: inout Outcome) {
