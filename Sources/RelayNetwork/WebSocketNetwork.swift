@@ -87,6 +87,10 @@ public final class WebSocketNetwork: Network, Sendable {
 
     deinit { link.stop() }
 
+    /// Gives the present connection up and makes another one at once, over which everything goes on. For
+    /// programs that learn that the way to the server has changed, or is there again.
+    public func reconnect() { link.reconnect() }
+
     /// Operations begin when somebody subscribes, for each subscriber anew.
     ///
     /// The `metadata` may be ``RelayMetadata``; the `transactionID`, if it has the form `CLIENT:N`, names

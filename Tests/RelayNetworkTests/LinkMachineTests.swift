@@ -323,6 +323,18 @@ struct LinkMachineTests {
         #expect(opened == nil)
     }
 
+    @Test func aConnectionThatIsGivenUpIsMadeAnewAtOnce() {
+        var link = LinkUnderTest.connected("mutation m")
+        let old = link.machine.attempt
+        #expect(link.perform { $0.reconnect() } == ["abort", "connecting", "connect"])
+        #expect(link.machine.attempt > old)
+        #expect(link.perform { $0.reconnect() } == [])
+        _ = link.fail(.unreachable)
+        #expect(link.perform { $0.reconnect() } == ["connecting", "connect"])
+        var idle = LinkUnderTest.connected()
+        #expect(idle.perform { $0.reconnect() } == ["abort"])
+    }
+
     @Test func nobodyIsReconnectedForNothing() {
         var link = LinkUnderTest.connected("query q")
         _ = link.close(1006)

@@ -96,6 +96,7 @@ struct LinkUnderTest {
             case .connect(_, let token): token.map { "connect as \($0)" } ?? "connect"
             case .send(let bytes): "send " + String(decoding: bytes, as: UTF8.self)
             case .close(let code): "close \(code.code)"
+            case .abort: "abort"
             case .schedule(.acknowledgement, _): "watch acknowledgement"
             case .schedule(.retry, _): "schedule retry"
             case .schedule(.idle, _): "watch idleness"

@@ -20,6 +20,8 @@ enum LinkAction: Sendable {
     case send([UInt8])
     /// Close the present socket; nothing of it is wanted any more.
     case close(CloseCode)
+    /// Drop the present socket without a goodbye.
+    case abort
     /// After a while, say `timerFired`.
     case schedule(Timer, after: Duration)
     /// As `schedule` of a retry; the delay follows from how often it has failed.

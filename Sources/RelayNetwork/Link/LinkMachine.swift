@@ -162,6 +162,23 @@ struct LinkMachine: Sendable {
         }
     }
 
+    /// The present connection is given up, and another one made at once.
+    mutating func reconnect() -> [LinkAction] {
+        switch state {
+        case .open(var connection):
+            let actions = connection.socketClosed()
+            state = .open(connection)
+            let interrupted = perform(actions)
+            state = .idle
+            return interrupted + [.abort] + (operations.isEmpty ? [] : connect())
+        case .waiting:
+            failures = 0
+            return operations.isEmpty ? [] : connect()
+        case .idle, .authorizing, .connecting, .stopped:
+            return []
+        }
+    }
+
     mutating func timerFired(_ timer: LinkAction.Timer) -> [LinkAction] {
         switch timer {
         case .retry(let attempt):

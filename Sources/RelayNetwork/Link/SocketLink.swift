@@ -63,6 +63,11 @@ actor SocketLink {
         }
     }
 
+    /// Gives the present connection up and makes another one.
+    nonisolated func reconnect() {
+        post { link in link.perform(link.machine.reconnect()) }
+    }
+
     /// Ends everything, for good.
     nonisolated func stop() {
         post { link in link.perform(link.machine.stop()) }
@@ -78,6 +83,9 @@ actor SocketLink {
             case .send(let bytes): socket?.send(OutgoingMessage(.text, bytes))
             case .close(let code):
                 socket?.close(code: code.code, reason: code.reason)
+                socket = nil
+            case .abort:
+                socket?.abort()
                 socket = nil
             case .schedule(let timer, let delay): schedule(timer, after: delay)
             case .retry(let attempt, let failures):

@@ -110,7 +110,7 @@ extension Store {
         guard let optimistic else { return try begin(intent, .none) }
         let plan = NormalizationPlan(
             operation.request.operation, variables: operation.variables, symbols: symbols)
-        let handlers = options.handlers
+        let handlers = handlers
         return try begin(
             intent,
             OptimisticUpdate { [weak self] draft in
@@ -196,7 +196,7 @@ extension Store {
         _ draft: inout Draft, _ writer: inout Writer
     ) throws -> ResponseSummary {
         let plan = writer.plans.plan(operation, symbols)
-        let handlers = options.handlers
+        let handlers = handlers
         let summary = try response.withUnsafeBytes {
             try draft.normalize($0, plan, root: operation.root, handlers: handlers)
         }

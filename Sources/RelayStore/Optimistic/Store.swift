@@ -33,11 +33,12 @@ public final class Store: Sendable {
     typealias Task = @Sendable (inout Writer, inout Outcome, Store) -> Void
 
     let options: StoreOptions
-    let symbols: Symbols
+    package let symbols: Symbols
     private let writer: Mutex<Writer>
     /// What readers see.
     private let published: Mutex<Snapshot>
     private let readers = Mutex(ReaderPlans())
+    private let handlerProvider: Mutex<any HandlerProvider>
     private let deliveries = Deliveries()
     private let tasks = Mutex<[Task]>([])
     private let journalStopped = Atomic(false)
@@ -61,6 +62,7 @@ public final class Store: Sendable {
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
         published = Mutex(state.head)
         writer = Mutex(Writer(state: state))
+        handlerProvider = Mutex(options.handlers)
     }
 
     /// The records as readers see them now: confirmed state with the optimistic entries on top.
@@ -70,6 +72,12 @@ public final class Store: Sendable {
     package var confirmed: Snapshot {
         get throws { try write { writer, _ in writer.state.confirmed } }
     }
+
+    /// What `@connection` and the like do with their fields.
+    var handlers: any HandlerProvider { handlerProvider.withLock { $0 } }
+
+    /// Takes other handlers from here on: an environment brings its own.
+    package func use(_ handlers: any HandlerProvider) { handlerProvider.withLock { $0 = handlers } }
 
     // MARK: The writer
 
@@ -136,7 +144,7 @@ public final class Store: Sendable {
         _ step: StoreState.Step, from sequence: UInt64, _ writer: inout Writer,
         _ outcome: inout Outcome
     ) {
-        append(step.events, behind: sequence)
+        append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
             writer.collection?.touch(step.changes.touchedRecords)
         }
@@ -150,7 +158,9 @@ public final class Store: Sendable {
         }
     }
 
-    private func append(_ bodies: [EventBody], behind sequence: UInt64) {
+    private func append(
+        _ bodies: [EventBody], behind sequence: UInt64, to confirmed: Snapshot
+    ) {
         guard let journal = options.journal, !bodies.isEmpty,
             !journalStopped.load(ordering: .relaxed)
         else { return }
@@ -158,9 +168,9 @@ public final class Store: Sendable {
         journal.append(
             bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, expecting: sequence
         ) { [weak self] result in
-            guard case .failure(let error) = result, let self,
-                !journalStopped.exchange(true, ordering: .relaxed)
-            else { return }
+            guard let self else { return }
+            guard case .failure(let error) = result else { return options.journaled(confirmed) }
+            if journalStopped.exchange(true, ordering: .relaxed) { return }
             options.journalFailed(error)
         }
     }

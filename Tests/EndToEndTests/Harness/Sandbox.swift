@@ -45,10 +45,26 @@ final class Sandbox: Sendable {
         return path
     }
 
+    /// Another program that was built together with these tests.
+    static func program(named name: String) throws -> String {
+        let path = directory(of: try builtProgram()) + "/" + name
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw Failure("There is no program to test at \(path).")
+        }
+        return path
+    }
+
     func path(_ name: String) -> String { directory + "/" + name }
 
     func write(_ text: String, to name: String) throws -> String {
         try text.write(toFile: path(name), atomically: false, encoding: .utf8)
+        return path(name)
+    }
+
+    /// Makes a directory in the sandbox, and gives its path.
+    func directory(named name: String) throws -> String {
+        try FileManager.default.createDirectory(
+            atPath: path(name), withIntermediateDirectories: false)
         return path(name)
     }
 

@@ -1,0 +1,80 @@
+import Foundation
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// Fetches a query again and again, each time so many seconds after the one before has ended.
+final class Polling: @unchecked Sendable {
+    // Unchecked: what changes is behind the lock.
+
+    private let environment: Environment
+    private let operation: OperationDescriptor
+    private let cacheConfig: CacheConfig
+    private let run: Execution<GraphQLResponse>.Run
+    private let lock = NSLock()
+    private var request: AnyCancellable?
+    private var timer: AnyCancellable?
+    private var isCancelled = false
+
+    init(
+        _ environment: Environment, _ operation: OperationDescriptor, _ cacheConfig: CacheConfig,
+        _ run: Execution<GraphQLResponse>.Run
+    ) {
+        self.environment = environment
+        self.operation = operation
+        self.cacheConfig = cacheConfig
+        self.run = run
+    }
+
+    func begin() -> AnyCancellable {
+        fetch(force: cacheConfig.force)
+        return AnyCancellable { [self] in cancel() }
+    }
+
+    private func fetch(force: Bool) {
+        var once = cacheConfig
+        once.poll = nil
+        once.force = force
+        let request = environment.execute(operation: operation, cacheConfig: once).sink(
+            receiveCompletion: { [self] completion in
+                switch completion {
+                case .failure: run.complete(completion)
+                case .finished: wait()
+                }
+            },
+            receiveValue: { [self] in run.send($0) })
+        hold(request, at: \.request)
+    }
+
+    private func wait() {
+        hold(
+            environment.scheduler.schedule(after: cacheConfig.poll ?? 0) { [self] in
+                if !lock.withLock({ isCancelled }) { fetch(force: true) }
+            }, at: \.timer)
+    }
+
+    /// Keeps what can be cancelled; a network that answers at once has the timer set before the request is
+    /// here, so each has a place of its own.
+    private func hold(
+        _ next: AnyCancellable, at place: ReferenceWritableKeyPath<Polling, AnyCancellable?>
+    ) {
+        let isOver = lock.withLock {
+            if !isCancelled { self[keyPath: place] = next }
+            return isCancelled
+        }
+        if isOver { next.cancel() }
+    }
+
+    private func cancel() {
+        let (request, timer) = lock.withLock {
+            isCancelled = true
+            defer { (self.request, self.timer) = (nil, nil) }
+            return (self.request, self.timer)
+        }
+        request?.cancel()
+        timer?.cancel()
+    }
+}
