@@ -28,17 +28,38 @@ let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
+func openCombine(_ product: String) -> Target.Dependency {
+    .product(name: product, package: "OpenCombine", condition: .when(platforms: [.linux]))
+}
+
+// On Apple's systems the real Combine is there, and a target of that name must not be.
+#if os(Linux)
+    let relayTargets = ["Relay", "Combine"]
+    let combine: [Target] = [
+        room(
+            "Combine",
+            ["OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation"].map(openCombine))
+    ]
+    let combineTests: [Target.Dependency] = ["Combine"]
+#else
+    let relayTargets = ["Relay"]
+    let combine: [Target] = []
+    let combineTests: [Target.Dependency] = []
+#endif
+
 let package = Package(
     name: "relay-swift",
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
+        .library(name: "Relay", targets: relayTargets),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         // C libraries, each imported by exactly one room.
@@ -63,9 +84,11 @@ let package = Package(
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
+        room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
+        room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
         room(
             "RelayServer",
             [
@@ -88,6 +111,7 @@ let package = Package(
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
+        tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         tests(of: "EventLog", exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
@@ -105,6 +129,12 @@ let package = Package(
                 "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayJSON",
                 "RelayStore", "WebSocketIO", logging,
             ]),
+        tests(
+            of: "Relay",
+            [
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayStore",
+                openCombine("OpenCombine"),
+            ] + combineTests),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
-    ]
+    ] + combine
 )

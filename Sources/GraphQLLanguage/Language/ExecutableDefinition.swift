@@ -9,6 +9,11 @@
 package struct Document: Sendable {
     package let source: Source
     package let definitions: [Definition]
+
+    package init(source: Source, definitions: [Definition]) {
+        self.source = source
+        self.definitions = definitions
+    }
 }
 
 /// Whatever can stand at the top level of a document.
@@ -50,7 +55,7 @@ package final class OperationDefinition: Sendable {
     package let selectionSet: SelectionSet
     package let location: Int
 
-    init(
+    package init(
         description: StringLiteral?, operation: OperationType, name: Name?,
         variables: [VariableDefinition], directives: [Directive], selectionSet: SelectionSet,
         location: Int
@@ -84,7 +89,7 @@ package final class FragmentDefinition: Sendable {
     package let selectionSet: SelectionSet
     package let location: Int
 
-    init(
+    package init(
         description: StringLiteral?, name: Name, typeCondition: Name, directives: [Directive],
         selectionSet: SelectionSet, location: Int
     ) {
@@ -101,6 +106,11 @@ package final class FragmentDefinition: Sendable {
 package struct SelectionSet: Sendable {
     package let selections: [Selection]
     package let location: Int
+
+    package init(selections: [Selection], location: Int = 0) {
+        self.selections = selections
+        self.location = location
+    }
 }
 
 /// One entry of a selection set (GraphQL §2.4).
@@ -119,7 +129,7 @@ package final class Field: Sendable {
     /// nil where the field has no braces.
     package let selectionSet: SelectionSet?
 
-    init(
+    package init(
         alias: Name?, name: Name, arguments: [Argument], directives: [Directive],
         selectionSet: SelectionSet?
     ) {
@@ -141,7 +151,7 @@ package final class FragmentSpread: Sendable {
     package let directives: [Directive]
     package let location: Int
 
-    init(name: Name, directives: [Directive], location: Int) {
+    package init(name: Name, directives: [Directive], location: Int) {
         self.name = name
         self.directives = directives
         self.location = location
@@ -155,7 +165,9 @@ package final class InlineFragment: Sendable {
     package let selectionSet: SelectionSet
     package let location: Int
 
-    init(typeCondition: Name?, directives: [Directive], selectionSet: SelectionSet, location: Int) {
+    package init(
+        typeCondition: Name?, directives: [Directive], selectionSet: SelectionSet, location: Int
+    ) {
         self.typeCondition = typeCondition
         self.directives = directives
         self.selectionSet = selectionSet

@@ -1,4 +1,3 @@
-import Foundation
 package import RelayArtifacts
 import RelayJSON
 
@@ -101,7 +100,7 @@ extension FieldValue {
     /// A leaf in Swift's own types; nil for a link.
     var plain: Any? {
         switch self {
-        case .null, .failed: NSNull()
+        case .null, .failed: VariableValue.null
         case .bool(let value): value
         case .int(let value): Int(value)
         case .double(let value): value
@@ -123,10 +122,10 @@ extension FieldValue {
 }
 
 extension JSONValue {
-    /// The value in Swift's own types, null as `NSNull`.
+    /// The value in Swift's own types, null as `VariableValue.null`.
     package var plain: Any {
         switch self {
-        case .null: NSNull()
+        case .null: VariableValue.null
         case .bool(let value): value
         case .int(let value): Int(value)
         case .double(let value): value
@@ -141,7 +140,6 @@ extension JSONValue {
     package init?(plain value: Any) {
         switch value {
         case let value as JSONValue: self = value
-        case is NSNull: self = .null
         // A number of Foundation's would pass for a Bool: Swift's own types come first.
         case let value as any VariableValueConvertible: self = value.variableValue.json
         case let value as DataID: self = .string(value.rawValue)
@@ -167,6 +165,8 @@ extension JSONValue {
         case let value as any RawRepresentable:
             guard let raw = JSONValue(plain: value.rawValue) else { return nil }
             self = raw
+        // By its name, because the server does without Foundation.
+        case let value where "\(type(of: value))" == "NSNull": self = .null
         default: return nil
         }
     }

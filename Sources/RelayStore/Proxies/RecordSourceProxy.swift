@@ -36,8 +36,8 @@ public protocol RecordSourceSelectorProxy: RecordSourceProxy {
 public protocol RecordProxy: AnyObject {
     var dataID: DataID { get }
     var typeName: String { get }
-    /// The value of a leaf: String, Int, Double, Bool, NSNull, or arrays and dictionaries of them; nil
-    /// when it is unknown. Setting nil makes it unknown; a null is `NSNull()`.
+    /// The value of a leaf: String, Int, Double, Bool, `VariableValue.null`, or arrays and dictionaries of
+    /// them; nil when it is unknown. Setting nil makes it unknown; Foundation's `NSNull()` is a null too.
     subscript(_ name: String, args: (any VariableDataConvertible)?) -> Any? { get set }
     /// The linked record; nil when the field is unknown or null, or the record was deleted.
     func getLinkedRecord(_ name: String, args: (any VariableDataConvertible)?)

@@ -1,0 +1,78 @@
+public import Foundation
+import RelayArtifacts
+import RelayJSON
+
+// `[String: Any]`, as the seeds have it, and JSON.
+
+extension JSONValue {
+    /// String, Int, Double, Bool, NSNull, `[Any]` or `[String: Any]`.
+    var any: Any {
+        switch self {
+        case .null: NSNull()
+        case .bool(let value): value
+        case .int(let value): Int(value)
+        case .double(let value): value
+        case .string(let value): value
+        case .array(let values): values.map(\.any)
+        case .object: anyObject ?? [:]
+        }
+    }
+
+    var anyObject: [String: Any]? {
+        object.map { $0.members.reduce(into: [:]) { $0[$1.key] = $1.value.any } }
+    }
+
+    /// What a literal dictionary says. A Swift `true` is true and not 1 (T8).
+    ///
+    /// - Throws: an ``OptimisticResponseError`` that names the place of a value that JSON has not.
+    init(any value: Any, at path: String = "") throws {
+        switch value {
+        case let value as JSONValue: self = value
+        case let value as String: self = .string(value)
+        case let value as NSNumber where type(of: value as Any) is NSNumber.Type:
+            self = JSONValue(value)
+        case let value as Bool: self = .bool(value)
+        case let value as Double: self = .double(value)
+        case let value as Float: self = .double(Double(value))
+        case let value as any BinaryInteger:
+            guard let whole = Int64(exactly: value) else {
+                throw OptimisticResponseError(path: path, type: "an integer beyond 64 bits")
+            }
+            self = .int(whole)
+        case is NSNull: self = .null
+        case let value as [String: Any]:
+            var object = JSONObject()
+            for (key, member) in value {
+                object[key] = try JSONValue(any: member, at: path.isEmpty ? key : "\(path).\(key)")
+            }
+            self = .object(object)
+        case let value as [Any]:
+            self = .array(
+                try value.enumerated().map { try JSONValue(any: $1, at: "\(path).\($0)") })
+        case let value as any VariableValueConvertible: self = value.variableValue.json
+        case Optional<Any>.none: self = .null
+        default: throw OptimisticResponseError(path: path, type: "\(type(of: value))")
+        }
+    }
+
+    private init(_ number: NSNumber) {
+        // NSNumber keeps a C type; "c" is that of its booleans.
+        switch String(cString: number.objCType) {
+        case "c", "B": self = .bool(number.boolValue)
+        case "d", "f": self = .double(number.doubleValue)
+        default: self = .int(number.int64Value)
+        }
+    }
+}
+
+/// An `optimisticResponse` holds something that no response could.
+public struct OptimisticResponseError: LocalizedError, Hashable, Sendable {
+    /// Member names from the response to the value, with dots between.
+    public var path: String
+    /// What was found there.
+    public var type: String
+
+    public var errorDescription: String? {
+        "The optimistic response cannot be used: at \"\(path)\" there is \(type), which is no JSON value."
+    }
+}

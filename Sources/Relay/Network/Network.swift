@@ -1,0 +1,48 @@
+public import Foundation
+public import RelayArtifacts
+
+#if canImport(OpenCombine)
+    public import OpenCombine
+#else
+    public import Combine
+#endif
+
+/// How operations reach a server. A program implements it, or takes one from `RelayNetwork`.
+///
+/// The runtime calls it when somebody subscribes to the publisher of a query, mutation or
+/// subscription, and not before.
+///
+/// Not `Sendable`, so that any class can be one; see ``Environment``.
+public protocol Network {
+    /// Sends one operation.
+    ///
+    /// - Returns: a publisher of GraphQL responses as JSON (`data`, `errors`, `extensions`; GraphQL
+    ///   §7.1), each of them whole. A query or mutation gives one and completes; a subscription gives
+    ///   one for each event. Cancelling it ends the operation.
+    func execute(
+        request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+    ) -> AnyPublisher<Data, any Error>
+}
+
+/// How one operation is to be fetched.
+public struct CacheConfig {
+    /// Fetch even if the network has a cached response. Always true for mutations.
+    public var force: Bool
+    /// Seconds after which a query is fetched again, for as long as somebody is subscribed to it; nil:
+    /// once. Not for mutations and subscriptions.
+    public var poll: TimeInterval?
+    /// Anything that the network understands; the runtime passes it through.
+    public var metadata: Any?
+    /// Names this execution in execution events and, for a mutation, on the wire; nil: it gets a new name.
+    public var transactionID: String?
+
+    public init(
+        force: Bool = false, poll: TimeInterval? = nil, metadata: Any? = nil,
+        transactionID: String? = nil
+    ) {
+        self.force = force
+        self.poll = poll
+        self.metadata = metadata
+        self.transactionID = transactionID
+    }
+}

@@ -1,0 +1,94 @@
+import GraphQLLanguage
+import RelayArtifacts
+
+/// Turns written values into argument nodes and defaults.
+///
+/// Values follow the type of their place, so that a literal and a variable of equal value give the same
+/// storage key: an `ID` is a string however it is written, a `Float` is never an integer.
+struct ArgumentBuilder {
+    let schema: Schema
+
+    func arguments(_ arguments: [GraphQLLanguage.Argument], of field: SchemaField)
+        -> [any RelayArtifacts.Argument]
+    {
+        arguments.map {
+            self.argument($0.name.value, $0.value, field.argument($0.name.value)?.type)
+        }
+    }
+
+    /// The arguments of a directive or of `@arguments`, whose types nobody needs.
+    func untyped(_ arguments: [GraphQLLanguage.Argument]) -> [any RelayArtifacts.Argument] {
+        arguments.map { self.argument($0.name.value, $0.value, nil) }
+    }
+
+    private func argument(
+        _ name: String, _ value: Value, _ type: WrappedType?
+    ) -> any RelayArtifacts.Argument {
+        if let variable = value.variable {
+            return VariableArgument(name: name, variableName: variable)
+        }
+        if !value.hasVariable {
+            return LiteralArgument(name: name, value: constant(value, type))
+        }
+        switch value.kind {
+        case .list(let items):
+            return ListValueArgument(
+                name: name, items: items.map { argument("", $0, type?.listItem) })
+        case .object(let fields):
+            return ObjectValueArgument(
+                name: name,
+                fields: fields.map {
+                    argument($0.name.value, $0.value, inputField($0.name.value, of: type))
+                })
+        default:
+            return LiteralArgument(name: name, value: constant(value, type))
+        }
+    }
+
+    /// The value of a literal; one of an unknown type is taken as it is written.
+    func constant(_ value: Value, _ type: WrappedType?) -> VariableValue {
+        if let item = type?.listItem {
+            switch value.kind {
+            case .list(let items): return .array(items.map { constant($0, item) })
+            case .null, .variable: return .null
+            // One value stands for a list of one (GraphQL §3.11).
+            default: return .array([constant(value, item)])
+            }
+        }
+        switch value.kind {
+        case .null, .variable: return .null
+        case .boolean(let value): return .bool(value)
+        case .string(let text, _), .enum(let text): return .string(text)
+        case .float(let text): return .float(Double(text) ?? 0)
+        case .int(let text):
+            switch type.map({ schema[$0.namedType].name }) {
+            case "ID": return .string(text)
+            case "Float": return .float(Double(text) ?? 0)
+            default: return Int(text).map { .int($0) } ?? .float(Double(text) ?? 0)
+            }
+        case .list(let items): return .array(items.map { constant($0, nil) })
+        case .object(let fields):
+            var data = VariableData()
+            for field in fields {
+                data[field.name.value] = constant(
+                    field.value, inputField(field.name.value, of: type))
+            }
+            return .object(data)
+        }
+    }
+
+    private func inputField(_ name: String, of type: WrappedType?) -> WrappedType? {
+        type.flatMap { schema[$0.namedType].inputField(name)?.type }
+    }
+}
+
+extension Value {
+    fileprivate var hasVariable: Bool {
+        switch kind {
+        case .variable: true
+        case .list(let items): items.contains(where: \.hasVariable)
+        case .object(let fields): fields.contains(where: \.value.hasVariable)
+        default: false
+        }
+    }
+}

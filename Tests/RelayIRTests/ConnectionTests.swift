@@ -1,0 +1,141 @@
+import GraphQLLanguage
+import RelayArtifacts
+import RelayIR
+import Testing
+
+@Suite struct ConnectionTests {
+    static let list = """
+        query ListQuery { user(id: "me") { ...List_user @arguments(count: 5) } }
+        fragment List_user on User
+          @refetchable(queryName: "ListPaginationQuery")
+          @argumentDefinitions(
+            count: {type: "Int", defaultValue: 10}, cursor: {type: "String"}, done: {type: "Boolean"}
+          ) {
+          todos(first: $count, after: $cursor, complete: $done) @connection(key: "List_todos") {
+            __id
+            edges { node { text } }
+          }
+        }
+        """
+
+    @Test func connectionsAreHandledAndReadFromTheirOwnRecord() throws {
+        let documents = try compile(Self.list, ExampleSchema.todo())
+        #expect(
+            documents.operation("ListQuery")?.request.operation.text == """
+                ListQuery
+                  user(id:"me") -> User
+                    todos(first:5) -> TodoConnection
+                      edges -> TodoEdge*
+                        node -> Todo
+                          text
+                          __typename
+                          id
+                        cursor
+                      pageInfo -> PageInfo
+                        endCursor
+                        hasNextPage
+                    handle connection todos(first:5) as __List_todos_connection
+                    id
+                """)
+        #expect(
+            documents.fragment("List_user")?.node.text == """
+                List_user on User($count = 10, $cursor, $done); \
+                refetch ListPaginationQuery ["node"] by id; \
+                connection ["todos"] forward count,cursor
+                  todos: __List_todos_connection(complete:$done) -> TodoConnection
+                    client
+                      __id
+                    edges -> TodoEdge*
+                      node -> Todo
+                        text
+                        __typename
+                      cursor
+                    pageInfo -> PageInfo
+                      endCursor
+                      hasNextPage
+                """)
+    }
+
+    @Test func refetchableFragmentsGetTheirQuery() throws {
+        let documents = try compile(Self.list, ExampleSchema.todo())
+        let request = try #require(documents.operation("ListPaginationQuery")?.request)
+        #expect(
+            request.fragment.text == """
+                ListPaginationQuery on Query($count = 10, $cursor, $done, $id)
+                  node(id:$id) -> ?
+                    ...List_user with count:$count,cursor:$cursor,done:$done
+                """)
+        #expect(
+            request.operation.text == """
+                ListPaginationQuery($count = 10, $cursor, $done, $id)
+                  node(id:$id) -> ?
+                    __typename
+                    on User
+                      todos(after:$cursor,complete:$done,first:$count) -> TodoConnection
+                        edges -> TodoEdge*
+                          node -> Todo
+                            text
+                            __typename
+                            id
+                          cursor
+                        pageInfo -> PageInfo
+                          endCursor
+                          hasNextPage
+                      handle connection todos(after:$cursor,complete:$done,first:$count) \
+                as __List_todos_connection(complete:$done)
+                    id
+                """)
+    }
+
+    @Test func mutationDirectivesHandTheirFieldsToHandlers() throws {
+        let documents = try compile(
+            """
+            mutation AddMutation($input: AddTodoInput!, $connections: [ID!]!) {
+              addTodo(input: $input) {
+                todoEdge @appendEdge(connections: $connections) { node { text } }
+                todo @prependNode(connections: $connections, edgeTypeName: "TodoEdge") { id }
+              }
+            }
+            mutation RemoveMutation($input: RemoveTodoInput!) {
+              removeTodo(input: $input) { deletedTodoId @deleteRecord }
+            }
+            """, ExampleSchema.todo())
+        #expect(
+            documents.operation("AddMutation")?.request.operation.text == """
+                AddMutation($input, $connections)
+                  addTodo(input:$input) -> AddTodoPayload
+                    todoEdge -> TodoEdge
+                      node -> Todo
+                        text
+                        id
+                    handle appendEdge todoEdge as __todoEdge_appendEdge with connections:$connections
+                    todo -> Todo
+                      id
+                    handle prependNode todo as __todo_prependNode \
+                with connections:$connections,edgeTypeName:"TodoEdge"
+                """)
+        #expect(
+            documents.operation("RemoveMutation")?.request.operation.text == """
+                RemoveMutation($input)
+                  removeTodo(input:$input) -> RemoveTodoPayload
+                    deletedTodoId
+                    handle deleteRecord deletedTodoId as __deletedTodoId_deleteRecord
+                """)
+        let text = documents.operation("AddMutation")?.text
+        #expect(text?.contains("$connections") == false)
+    }
+
+    @Test func variablesOfASpreadFragmentBecomeVariablesOfTheRefetchQuery() throws {
+        let documents = try compile(
+            """
+            fragment Outer on Project @refetchable(queryName: "OuterRefetchQuery") { ...Inner }
+            fragment Inner on Project { issues(first: 1, priority: $p, open: $o) { edges { cursor } } }
+            """, ExampleSchema.tracker())
+        #expect(
+            documents.operation("OuterRefetchQuery")?.text.hasPrefix(
+                "query OuterRefetchQuery($p: Priority, $o: Boolean, $id: ID!) {") == true)
+        #expect(
+            documents.fragment("Inner")?.node.text.hasPrefix("Inner on Project(root $p, root $o)")
+                == true)
+    }
+}

@@ -1,0 +1,238 @@
+import GraphQLLanguage
+import RelayArtifacts
+import RelayIR
+import Testing
+
+@Suite struct OperationTests {
+    @Test func fragmentsStayClosedForReadersAndAreWrittenOutForNormalization() throws {
+        let documents = try compile(
+            """
+            query UserQuery { user(id: "me") { name: userId ...Item_user } }
+            fragment Item_user on User { totalCount todos(first: 2) { edges { node { text } } } }
+            """, ExampleSchema.todo())
+        let operation = try #require(documents.operation("UserQuery"))
+        #expect(
+            operation.request.fragment.text == """
+                UserQuery on Query
+                  user(id:"me") -> User
+                    name: userId
+                    ...Item_user
+                """)
+        #expect(
+            operation.request.operation.text == """
+                UserQuery
+                  user(id:"me") -> User
+                    name: userId
+                    totalCount
+                    todos(first:2) -> TodoConnection
+                      edges -> TodoEdge*
+                        node -> Todo
+                          text
+                          id
+                    id
+                """)
+        #expect(
+            operation.request.params.text == """
+                query UserQuery {
+                  user(id: "me") {
+                    name: userId
+                    ...Item_user
+                    id
+                  }
+                }
+
+                fragment Item_user on User {
+                  totalCount
+                  todos(first: 2) {
+                    edges {
+                      node {
+                        text
+                        id
+                      }
+                    }
+                  }
+                }
+
+                """)
+        #expect(operation.request.params.operationKind == .query)
+        #expect(
+            documents.fragment("Item_user")?.node.text == """
+                Item_user on User
+                  totalCount
+                  todos(first:2) -> TodoConnection
+                    edges -> TodoEdge*
+                      node -> Todo
+                        text
+                """)
+    }
+
+    @Test func abstractTypesBringTheirNamesAndDiscriminators() throws {
+        let documents = try compile(
+            """
+            query Q($id: ID!) { node(id: $id) { ... on Titled { title } ...Issue_titled } }
+            fragment Issue_titled on Titled { title ... on Issue { open } }
+            """, ExampleSchema.tracker())
+        let request = try #require(documents.operation("Q")?.request)
+        #expect(
+            request.operation.text == """
+                Q($id)
+                  node(id:$id) -> ?
+                    __typename
+                    on Titled __isTitled Project|Issue
+                      title
+                      on Issue
+                        open
+                    id
+                """)
+        #expect(
+            request.fragment.text == """
+                Q on Query($id)
+                  node(id:$id) -> ?
+                    on Titled __isTitled Project|Issue
+                      title
+                    ...Issue_titled
+                """)
+        #expect(
+            documents.fragment("Issue_titled")?.node.text == """
+                Issue_titled on Titled; possible Project|Issue
+                  title
+                  on Issue
+                    open
+                """)
+        #expect(
+            request.params.text?.contains("... on Titled {\n      __isTitled: __typename") == true)
+    }
+
+    @Test func conditionsAreKeptAndWhatIsThereAnywayIsNotRepeated() throws {
+        let documents = try compile(
+            """
+            query Q($more: Boolean!, $less: Boolean!) {
+              user {
+                userId @include(if: true)
+                ... @include(if: $more) { userId totalCount }
+                completedCount @skip(if: $less) @include(if: $more)
+                never: totalCount @skip(if: true)
+              }
+            }
+            """, ExampleSchema.todo())
+        #expect(
+            documents.operation("Q")?.request.operation.text == """
+                Q($more, $less)
+                  user -> User
+                    userId
+                    if $more
+                      totalCount
+                    if not $less
+                      if $more
+                        completedCount
+                    id
+                """)
+        #expect(
+            documents.operation("Q")?.request.fragment.text == """
+                Q on Query($more, $less)
+                  user -> User
+                    userId
+                    if $more
+                      userId
+                      totalCount
+                    if not $less
+                      if $more
+                        completedCount
+                """)
+    }
+
+    @Test func requiredAndCatchAreMarksForReadersOnly() throws {
+        let documents = try compile(
+            """
+            query Q @throwOnFieldError {
+              user @required(action: LOG) {
+                todos(first: 1) @catch { edges { node @required(action: THROW) { text } } }
+              }
+            }
+            fragment F on User @catch(to: NULL) @relay(plural: true) { __id userId @required }
+            """, ExampleSchema.todo())
+        let request = try #require(documents.operation("Q")?.request)
+        #expect(
+            request.fragment.text == """
+                Q on Query; throws
+                  user -> User required LOG
+                    todos(first:1) -> TodoConnection catch RESULT
+                      edges -> TodoEdge*
+                        node -> Todo required THROW
+                          text
+                """)
+        #expect(request.params.text?.contains("@") == false)
+        #expect(
+            documents.fragment("F")?.node.text == """
+                F on User; plural; catch NULL
+                  client
+                    __id
+                  userId required NONE
+                """)
+    }
+
+    @Test func persistedOperationsHaveAnIDAndNoText() throws {
+        let documents = try RelayDocuments(
+            Document(parsing: "query Q { user { userId } }"), schema: ExampleSchema.todo(),
+            persist: { "id-\($0.utf8.count)" })
+        let operation = try #require(documents.operation("Q"))
+        #expect(operation.request.params.text == nil)
+        #expect(operation.request.params.id == "id-\(operation.text.utf8.count)")
+    }
+
+    @Test func unmaskedFragmentsAreReadInPlace() throws {
+        let documents = try compile(
+            """
+            query Q { user { ...F @relay(mask: false) } }
+            fragment F on User { userId }
+            """, ExampleSchema.todo())
+        #expect(
+            documents.operation("Q")?.request.fragment.text == """
+                Q on Query
+                  user -> User
+                    userId
+                """)
+    }
+
+    @Test func aClientsOwnTextIsNormalizedWithNothingAdded() throws {
+        let document = try Document(
+            parsing: """
+                query Q($id: ID!) {
+                  node(id: $id) { __typename ... on Node { __isNode: __typename id }
+                    ...T }
+                }
+                fragment T on Titled { __isTitled: __typename title }
+                """)
+        let node = try NormalizationOperation.normalizing(
+            document.operations[0], in: document, schema: ExampleSchema.tracker())
+        #expect(
+            node.text == """
+                Q($id)
+                  node(id:$id) -> ?
+                    __typename
+                    is __isNode
+                    id
+                    on Titled __isTitled Project|Issue
+                      title
+                """)
+    }
+
+    @Test func defaultsFollowTheTypesOfVariables() throws {
+        let documents = try compile(
+            """
+            mutation M($e: Float = 1, $l: [String!] = "a", $id: ID = 5) {
+              addIssue(input: {projectId: $id, title: "t", estimate: $e, labels: $l}) {
+                issue { title }
+              }
+            }
+            """.replacing("$id: ID =", with: "$id: ID! ="), ExampleSchema.tracker())
+        #expect(
+            documents.operation("M")?.request.operation.text == """
+                M($e = 1.0, $l = ["a"], $id = "5")
+                  addIssue(input:{projectId:$id,title:"t",estimate:$e,labels:$l}) -> AddIssuePayload
+                    issue -> Issue
+                      title
+                      id
+                """)
+    }
+}
