@@ -61,7 +61,7 @@ struct BenchAppend: AsyncParsableCommand {
         benchmark.batchSize = batch
         benchmark.seconds = seconds
         let progress = ProgressBar("Appending")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var results: [AppendBenchmark.Result] = []
         let directory = try TemporaryLog(in: data)
         let stop = StopFlag()
@@ -70,7 +70,7 @@ struct BenchAppend: AsyncParsableCommand {
             results.append(try await measure(benchmark, in: directory))
         }
         guard !stop.isSet else { throw CommandFailure("Stopped before the end of all runs.") }
-        progress.clear()
+        ProgressBar.clear()
         let taken: JSONObject = [
             "bytes": .int(Int64(bytes)), "batch": .int(Int64(batch)), "seconds": .double(seconds),
             "runs": .int(Int64(runs)),

@@ -91,7 +91,7 @@ struct BenchLog: LogTool {
     /// One frame at a time, so that the same events always share one.
     private func append(to journal: FileJournal, _ snapshot: inout Snapshot) async throws {
         let progress = ProgressBar("Making \(log.directory)")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var history = GeneratedHistory(eventCount: events, todoCount: records, seed: seed)
         var checkpoints = checkpoint.sorted()[...]
         var batch: [NewEvent] = []

@@ -29,7 +29,7 @@ struct BenchOpen: LogTool {
     func run(printingTo output: LineOutput) async throws {
         let history = try History(directory)
         let progress = ProgressBar("Opening \(directory)")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var opening: [Double] = []
         var refolding: [Double] = []
         var checkpoint: UInt64 = 0
@@ -44,7 +44,7 @@ struct BenchOpen: LogTool {
                 } / .milliseconds(1))
             refolding.append(try clock.measure { _ = try history.refolded() } / .milliseconds(1))
         }
-        progress.clear()
+        ProgressBar.clear()
         let taken: JSONObject = [
             "events": .int(Int64(history.extent?.count ?? 0)), "checkpoint": JSONValue(checkpoint),
             "runs": .int(Int64(runs)),

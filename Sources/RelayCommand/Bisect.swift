@@ -8,20 +8,36 @@ import RelayStore
 struct Bisect: HistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Find the first event after which a query gives the expected data.",
+        usage: """
+            relay bisect <dir> --query <document> --expect <json> [--stops] [<options>]
+            relay bisect <dir> [--query <document>] [<options>] --run <command> ...
+            """,
         discussion: """
-            Looks at few states: between --from and --to the query is taken to change its mind once. \
-            Works offline and beside a running server; never writes.
+            Looks at few states: between --from and --to the answer is taken to change once. Works \
+            offline and beside a running server; never writes.
+
+            With --run the exit status of a command decides: 0 is good, 125 cannot tell, anything \
+            else up to 127 is bad; found is the first event after which it is bad. On its standard \
+            input it has the answer of --query, or else all records, one a line; in its environment \
+            RELAY_SEQUENCE, the event after which the state was so. {} in its words stands for a \
+            copy of the log that ends there, which "relay serve --data" can run on.
             """)
 
     @OptionGroup var log: LogArguments
 
     @Option(help: ArgumentHelp("The query.", valueName: "document"))
-    var query: String
+    var query: String?
 
     @Option(help: ArgumentHelp("The data that it shall give.", valueName: "json"))
-    var expect: String
+    var expect: String?
 
-    @Flag(help: "Find the first event after which the query no longer gives the data.")
+    @Option(
+        name: .customLong("run"), parsing: .remaining,
+        help: ArgumentHelp(
+            "The command that decides, with its arguments; stands last.", valueName: "command"))
+    var trial: [String] = []
+
+    @Flag(help: "Find the first event after which it is no longer so.")
     var stops = false
 
     @Option(
@@ -38,56 +54,81 @@ struct Bisect: HistoryTool {
     @Option(help: ArgumentHelp("Which operation of the document to run.", valueName: "name"))
     var operation: String?
 
+    func validate() throws {
+        if trial.isEmpty, query == nil || expect == nil {
+            throw ValidationError("Give --query and --expect, or --run.")
+        }
+        if !trial.isEmpty, expect != nil {
+            throw ValidationError("--expect and --run exclude each other.")
+        }
+        if query == nil, variables != nil || operation != nil {
+            throw ValidationError("--variables and --operation need --query.")
+        }
+    }
+
     func run(on history: History, printingTo output: LineOutput) async throws {
-        var request = GraphQLRequest(query: query, operationName: operation)
-        if let variables { request.variables = try parseVariables(variables) }
-        let expected = try parseExpectation()
-        let first = try from.map(history.sequence) ?? history.first
+        let first = try from.map(history.sequence) ?? max(1, history.first)
         let last = try history.sequence(of: to ?? "@")
         guard first <= last else {
             throw ValidationError("--from is event \(first), which is behind --to, event \(last).")
         }
-        try checkAnswer(to: request, at: last, of: history)
-        let found = try history.bisect(in: first...last) { state in
-            let response = try PastService(state).answer(request)
-            let data = try JSONValue(parsing: response.bytes)["data"] ?? .null
-            return (data == expected) != stops
+        let question = try makeQuestion()
+        let result = try question.answers(about: history) { isSo in
+            try history.bisect(in: first...last) { state in
+                switch try isSo(state) {
+                case nil: .cannotTell
+                case let isSo?: isSo != stops ? .holds : .doesNotHold
+                }
+            }
         }
-        guard let found, let event = try history.summaries(in: found...found).next() else {
+        switch result {
+        case .found(let sequence):
+            guard !stops || sequence > first else {
+                throw CommandFailure(
+                    """
+                    After event \(first), the first to look at, \(question.sentence(false)), so it \
+                    cannot stop to; begin later with --from.
+                    """)
+            }
+            try print(sequence...sequence, of: history, output)
+        case .among(let range):
+            try print(range, of: history, output)
             throw CommandFailure(
-                """
-                After event \(last), the last to look at, the query \
-                \(stops ? "still gives" : "does not give") \(expected.text).
-                """)
-        }
-        guard !stops || found > first else {
+                "It is one of these events: of the states between them nothing could be told.")
+        case .never:
             throw CommandFailure(
-                """
-                After event \(first), the first to look at, the query does not give \
-                \(expected.text), so it cannot stop to; begin later with --from.
-                """)
+                "After event \(last), the last to look at, \(question.sentence(stops)).")
         }
-        try output.write(log.json ? event.bisectJSON.text : event.line)
+    }
+
+    private func print(
+        _ range: ClosedRange<UInt64>, of history: History, _ output: LineOutput
+    ) throws {
+        let events = try history.summaries(in: range)
+        while let event = try events.next() {
+            try output.write(log.json ? event.bisectJSON.text : event.line)
+        }
+    }
+
+    private func makeQuestion() throws -> any BisectQuestion {
+        let request = try query.map { query in
+            var request = GraphQLRequest(query: query, operationName: operation)
+            if let variables { request.variables = try parseVariables(variables) }
+            return request
+        }
+        if let request, let expect {
+            return ExpectedData(request, try parseExpectation(expect))
+        }
+        return BisectTrial(TrialCommand(trial), request)
     }
 
     /// The data that is looked for; a whole response is taken for its data.
-    private func parseExpectation() throws -> JSONValue {
+    private func parseExpectation(_ text: String) throws -> JSONValue {
         do throws(JSONError) {
-            let value = try JSONValue(parsing: expect)
+            let value = try JSONValue(parsing: text)
             return value.object?.keys == ["data"] ? value["data"] ?? value : value
         } catch {
             throw CommandFailure("--expect is not JSON. \(error)")
-        }
-    }
-
-    /// A query that the newest schema refuses is a mistake, not an answer.
-    private func checkAnswer(
-        to request: GraphQLRequest, at sequence: UInt64, of history: History
-    ) throws {
-        let response = try PastService(history, at: sequence).answer(request)
-        let value = try JSONValue(parsing: response.bytes)
-        if value["data"] == nil, let message = value["errors"]?.array?.first?["message"]?.string {
-            throw CommandFailure("The query was refused. \(message)")
         }
     }
 }

@@ -9,12 +9,9 @@ struct CheckpointFindings {
     private let last: UInt64
 
     init(_ history: History) throws {
-        let progress = ProgressBar("Folding \(history.directory)")
-        defer { progress.clear() }
         var checks: [CheckpointCheck] = []
         try history.checkCheckpoints { check in
             checks.append(check)
-            progress.show(check.sequence, of: history.last)
             return true
         }
         self.checks = checks

@@ -10,12 +10,13 @@
 /// A write that fails ends the command: an export to a full disk must not look like a whole one.
 final class LineOutput {
     private var waiting: [UInt8] = []
+    private let isTerminal = StandardStream.output.isTerminal
     private let sizeLimit: Int
 
     init() {
         // Whoever reads may have seen enough; that is told by the write, not by a signal.
         signal(SIGPIPE, SIG_IGN)
-        sizeLimit = StandardStream.output.isTerminal ? 0 : 1 << 16
+        sizeLimit = isTerminal ? 0 : 1 << 16
     }
 
     /// Prints a text and ends the line.
@@ -35,6 +36,7 @@ final class LineOutput {
     /// - Throws: ``ReaderLeft``, or why it could not be written.
     func flush() throws {
         defer { waiting.removeAll(keepingCapacity: true) }
+        if isTerminal, !waiting.isEmpty { ProgressBar.clear() }
         switch StandardStream.output.write(waiting) {
         case nil: return
         case EPIPE: throw ReaderLeft()

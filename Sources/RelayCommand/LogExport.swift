@@ -35,12 +35,9 @@ struct LogExport: HistoryTool {
         guard let extent = history.extent else { return }
         let last = try at.map(history.sequence) ?? extent.upperBound
         if records { return try history.snapshot(at: last).printRecords(to: output) }
-        let progress = ProgressBar("Exporting \(log.directory)")
-        defer { progress.clear() }
         let events = try history.events(in: extent.lowerBound...last)
         while let event = try events.next() {
             try output.write(ExportedEvent(event).json.text)
-            progress.show(event.sequence - extent.lowerBound, of: last - extent.lowerBound)
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import struct ArgumentParser.Argument
 import EventLog
 import EventStore
 import RelayJSON
@@ -88,7 +89,7 @@ struct LogImport: LogTool {
         let writer = try EventLogWriter.open(log.directory)
         defer { writer.close() }
         let progress = ProgressBar("Importing into \(log.directory)")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         var batch = EventBatch()
         for (index, event) in events.enumerated() {
             batch.append(

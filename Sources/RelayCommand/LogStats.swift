@@ -52,7 +52,7 @@ private struct LogStatistics {
     private mutating func count() throws {
         guard let extent = history.extent else { return }
         let progress = ProgressBar("Counting")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         let summaries = try history.summaries(in: extent)
         while let event = try summaries.next() {
             kinds[event.kind, default: 0] += 1

@@ -10,8 +10,8 @@ import EventStore
 
 /// A command on a log's directory.
 ///
-/// Its output is handed over whatever happens, a reader that leaves ends it quietly, and damage of the
-/// log that it meets is told by exit code 2.
+/// Its output is handed over whatever happens, a reader that leaves and Ctrl-C end it quietly, and damage
+/// of the log that it meets is told by exit code 2.
 protocol LogTool: AsyncParsableCommand {
     func run(printingTo output: LineOutput) async throws
 }
@@ -19,6 +19,8 @@ protocol LogTool: AsyncParsableCommand {
 extension LogTool {
     func run() async throws {
         let output = LineOutput()
+        Interruption.arm()
+        defer { ProgressBar.clear() }
         do {
             do {
                 try await run(printingTo: output)
@@ -48,7 +50,9 @@ protocol HistoryTool: LogTool {
 
 extension HistoryTool {
     func run(printingTo output: LineOutput) async throws {
-        let history = try History(log.directory)
+        var history = try History(log.directory)
+        let progress = ProgressBar("Reading \(log.directory)")
+        history.watch = { progress.show($0, of: $1) }
         if let damage = history.damage {
             complain("Error: Only events up to \(history.last) can be read: \(damage).")
         }

@@ -48,7 +48,7 @@ struct LogVerify: LogTool {
 
     private func verify() throws -> LogVerification {
         let progress = ProgressBar("Checking \(log.directory)")
-        defer { progress.clear() }
+        defer { ProgressBar.clear() }
         return try EventLogReader(log.directory).verify { progress.show($0, of: $1) }
     }
 }

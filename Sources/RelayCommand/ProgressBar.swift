@@ -8,8 +8,11 @@ final class ProgressBar: Sendable {
     }
 
     private static let width = 30
+    /// Whether there is a bar on the terminal.
+    private static let isDrawn = Mutex(false)
     private let title: String
-    private let isShown = StandardStream.error.isTerminal
+    private let isShown =
+        StandardStream.error.isTerminal && environmentValue("TERM") != "dumb"
     private let state = Mutex(State())
 
     /// - Parameter title: what is being done, as in "Checking".
@@ -18,26 +21,35 @@ final class ProgressBar: Sendable {
     /// Shows how much is done, at most ten times a second, and not for work that is over at once.
     func show(_ done: UInt64, of total: UInt64) {
         guard isShown, total > 0 else { return }
-        state.withLock { state in
+        let share = min(1, Double(done) / Double(total))
+        let filled = Int(share * Double(Self.width))
+        let bar =
+            String(repeating: "#", count: filled)
+            + String(repeating: ".", count: Self.width - filled)
+        show("[\(bar)] \(Int(share * 100))%")
+    }
+
+    /// Shows in words how far it is, as often.
+    func show(_ text: String) {
+        guard isShown else { return }
+        let isDue = state.withLock { state in
             let now = ContinuousClock.now
-            guard now - (state.lastDrawn ?? state.start) > .milliseconds(100) else { return }
+            guard now - (state.lastDrawn ?? state.start) > .milliseconds(100) else { return false }
             state.lastDrawn = now
-            let share = min(1, Double(done) / Double(total))
-            let filled = Int(share * Double(Self.width))
-            let bar =
-                String(repeating: "#", count: filled)
-                + String(repeating: ".", count: Self.width - filled)
-            write("\r\(title) [\(bar)] \(Int(share * 100))%")
+            return true
+        }
+        guard isDue else { return }
+        Self.isDrawn.withLock { isDrawn in
+            isDrawn = true
+            StandardStream.error.write("\r\(title) \(text)\u{1B}[K".utf8)
         }
     }
 
-    /// Leaves an empty line.
-    func clear() {
-        state.withLock { state in
-            if state.lastDrawn != nil { write("\r\u{1B}[K") }
-            state.lastDrawn = nil
+    /// Leaves an empty line where the bar was.
+    static func clear() {
+        isDrawn.withLock { isDrawn in
+            if isDrawn { StandardStream.error.write("\r\u{1B}[K".utf8) }
+            isDrawn = false
         }
     }
-
-    private func write(_ text: String) { StandardStream.error.write(text.utf8) }
 }

@@ -2,11 +2,14 @@ import RelayJSON
 import RelayStore
 
 extension Snapshot {
+    /// Every record in the form of a seed file, in creation order.
+    var recordLines: some Sequence<String> {
+        recordsInCreationOrder().lazy.compactMap { recordJSON($0)?.sorted.json.text }
+    }
+
     /// Prints every record in the form of a seed file, in creation order.
     func printRecords(to output: LineOutput) throws {
-        for record in recordsInCreationOrder() {
-            if let record = recordJSON(record) { try output.write(record.sorted.json.text) }
-        }
+        for line in recordLines { try output.write(line) }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import struct ArgumentParser.Argument
 import EventStore
 import RelayJSON
 import RelayServer

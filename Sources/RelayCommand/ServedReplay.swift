@@ -115,7 +115,7 @@ struct ServedReplay {
         let start = server.sequence
         let progress = ProgressBar("Replaying")
         try await server.play(pace) { progress.show($0 - start, of: server.end - start) }
-        progress.clear()
+        ProgressBar.clear()
         complain("Event \(server.end) was the last. Clients are served until Ctrl-C.")
     }
 

@@ -47,7 +47,10 @@ enum StandardStream: Int32 {
 func printAtOnce(_ text: String) { StandardStream.output.write(text.utf8) }
 
 /// Writes a line to standard error; one write, so that lines of several threads do not mix.
-func complain(_ line: String) { StandardStream.error.write((line + "\n").utf8) }
+func complain(_ line: String) {
+    ProgressBar.clear()
+    StandardStream.error.write((line + "\n").utf8)
+}
 
 /// What comes on standard input, line by line, to its end. Read on a thread of its own, because reading
 /// blocks.

@@ -16,7 +16,6 @@ final class StopSignals {
 
     private let stream: AsyncStream<Reason>
     private let continuation: AsyncStream<Reason>.Continuation
-    private let sources: [any DispatchSourceSignal]
 
     /// From now on the signals no longer end the process.
     init() {
@@ -24,12 +23,8 @@ final class StopSignals {
             of: Reason.self, bufferingPolicy: .bufferingOldest(1))
         self.stream = stream
         self.continuation = continuation
-        sources = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")].map { number, name in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { continuation.yield(.signal(name)) }
-            source.resume()
-            return source
+        Interruption.take { signal in
+            continuation.yield(.signal(signal == SIGINT ? "SIGINT" : "SIGTERM"))
         }
     }
 

@@ -1,31 +1,79 @@
 package import RelayStore
 
+/// What a state says in a search.
+package enum BisectVerdict: Sendable {
+    case holds
+    case doesNotHold
+    /// The state is passed over.
+    case cannotTell
+}
+
+/// What a search has found.
+package enum BisectResult: Sendable, Hashable {
+    /// The first event after which the condition holds.
+    case found(UInt64)
+    /// The condition does not hold at the end of the range.
+    case never
+    /// The event is one of these: of the others' states nothing could be told.
+    case among(ClosedRange<UInt64>)
+}
+
 extension History {
     /// The first event after which a state fulfils a condition that, once it holds, goes on to
     /// hold.
     ///
-    /// Looks at as many states as the range has binary digits, and folds no event more than twice:
-    /// in all about as many as the range has, because each half that is left is folded from its own
-    /// beginning.
-    /// - Parameter holds: looks at a state. It may throw, which ends the search.
-    /// - Returns: nil when the condition does not hold at the end of the range.
+    /// Looks at as many states as the range has binary digits, and at one more for each that tells
+    /// nothing. Each half that is left is folded from its own beginning, so that in all about as
+    /// many events are folded as the range has. At the end of the range the condition is asked
+    /// last.
+    /// - Parameter verdict: looks at a state. It may throw, which ends the search.
     package func bisect(
         in range: ClosedRange<UInt64>, indexes: [IndexDefinition] = [],
-        where holds: (Snapshot) throws -> Bool
-    ) throws -> UInt64? {
+        verdict: (Snapshot) throws -> BisectVerdict
+    ) throws -> BisectResult {
         guard range.upperBound <= last else {
             throw EventStoreError.outOfRange(range.upperBound, extent)
         }
         var low = try snapshot(at: range.lowerBound, indexes: indexes)
-        if try holds(low) { return low.sequence }
-        // The condition does not hold at `low`; whether it does at the end is asked last.
+        if case .holds = try verdict(low) { return .found(low.sequence) }
+        // Between the two is the event: the condition does not hold at `low`, and does at `high`, or
+        // `high` is behind the range.
         var high = range.upperBound + 1
-        while high - low.sequence > 1 {
-            let middle = low.sequence + (high - low.sequence) / 2
-            let replay = try Replay(reader, from: low, through: middle)
-            try replay.advance(to: middle)
-            if try holds(replay.snapshot) { high = middle } else { low = replay.snapshot }
+        var passedOver: Set<UInt64> = []
+        var folded: UInt64 = 0
+        while let place = Self.middle(between: low.sequence, high, passing: passedOver) {
+            let replay = try Replay(reader, from: low, through: place)
+            if let watch {
+                let (before, total) = (folded, range.upperBound - range.lowerBound)
+                replay.watch = { done, _ in watch(before + done, total) }
+            }
+            folded += place - low.sequence
+            try replay.advance(to: place)
+            switch try verdict(replay.snapshot) {
+            case .holds: high = place
+            case .doesNotHold: low = replay.snapshot
+            case .cannotTell: passedOver.insert(place)
+            }
         }
-        return high <= range.upperBound ? high : nil
+        if high - low.sequence > 1 {
+            return .among(low.sequence + 1...min(high, range.upperBound))
+        }
+        return high <= range.upperBound ? .found(high) : .never
+    }
+
+    /// The event nearest to the middle of those between two that has not been passed over.
+    private static func middle(
+        between low: UInt64, _ high: UInt64, passing passedOver: Set<UInt64>
+    ) -> UInt64? {
+        let middle = low + (high - low) / 2
+        for distance in 0...(high - low) {
+            let places = [middle + distance, middle >= distance ? middle - distance : low]
+            if let place = places.first(where: {
+                $0 > low && $0 < high && !passedOver.contains($0)
+            }) {
+                return place
+            }
+        }
+        return nil
     }
 }

@@ -34,6 +34,8 @@ extension History {
         let replay = try Replay(fromEarliest: reader, through: last)
         let beginning = replay.snapshot.sequence
         for sequence in sequences where sequence >= beginning && sequence <= last {
+            let before = replay.snapshot.sequence
+            replay.watch = { [watch, last] done, _ in watch?(before + done, last) }
             try replay.advance(to: sequence)
             let outcome =
                 sequence == beginning

@@ -17,7 +17,11 @@ package struct History: Sendable {
     package let last: UInt64
     /// What ends the history before the log's end: the events behind it cannot be read.
     package let damage: LogDamage?
+    /// Hears now and then how far reading is: events that were read, of how many.
+    package var watch: Watch?
     let reader: EventLogReader
+
+    package typealias Watch = @Sendable (_ done: UInt64, _ total: UInt64) -> Void
 
     /// - Throws: `log(notFound)`, `log(futureVersion)`, `log(damaged)`, `log(inputOutput)`.
     package init(
@@ -55,7 +59,9 @@ package struct History: Sendable {
         guard let extent, extent.contains(range.lowerBound) else {
             throw .outOfRange(range.lowerBound, extent)
         }
-        return EventIterator(try cursor(in: range))
+        return EventIterator(
+            try cursor(in: range), watch: watch,
+            total: min(range.upperBound, last) - range.lowerBound)
     }
 
     /// The times of events alone, which takes no reading of what they say.
@@ -101,6 +107,7 @@ package struct History: Sendable {
     ) throws(EventStoreError) -> Replay {
         guard sequence <= last else { throw .outOfRange(sequence, extent) }
         let replay = try Replay(reader, near: sequence, through: last, indexes: indexes)
+        replay.watch = watch
         try replay.advance(to: sequence)
         return replay
     }
@@ -109,11 +116,22 @@ package struct History: Sendable {
 /// Events of a log, read one after another. Not Sendable: it moves.
 package final class EventIterator {
     private let cursor: EventCursor
+    private let watch: History.Watch?
+    private let total: UInt64
+    private var done: UInt64 = 0
 
-    init(_ cursor: EventCursor) { self.cursor = cursor }
+    init(_ cursor: EventCursor, watch: History.Watch? = nil, total: UInt64 = 0) {
+        self.cursor = cursor
+        self.watch = watch
+        self.total = total
+    }
 
     /// The next event; nil at the end.
-    package func next() throws(EventStoreError) -> Event? { try cursor.nextEvent() }
+    package func next() throws(EventStoreError) -> Event? {
+        done += 1
+        if done.isMultiple(of: Replay.watchInterval) { watch?(done, total) }
+        return try cursor.nextEvent()
+    }
 }
 
 /// When events happened, one after another. Not Sendable: it moves.

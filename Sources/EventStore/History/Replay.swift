@@ -10,7 +10,12 @@ package final class Replay {
     package private(set) var snapshot: Snapshot
     /// A sentence for each checkpoint that could not be used.
     let ignoredCheckpoints: [String]
+    /// Hears now and then how far ``advance(to:)`` is.
+    var watch: History.Watch?
     private let events: EventCursor
+
+    /// Events between two calls of a ``History/watch``.
+    static let watchInterval: UInt64 = 1_024
 
     /// Begins with the nearest state at or before an event that takes no folding.
     /// - Parameter last: the last event to fold.
@@ -70,7 +75,10 @@ package final class Replay {
     /// Folds everything up to an event; does nothing when the state is at or behind it.
     package func advance(to sequence: UInt64) throws(EventStoreError) {
         var changes = ChangeSet()
+        let start = snapshot.sequence
         while snapshot.sequence < sequence {
+            let done = snapshot.sequence - start
+            if done.isMultiple(of: Self.watchInterval) { watch?(done, sequence - start) }
             guard let event = try events.nextEvent() else {
                 throw .missing(snapshot.sequence + 1)
             }

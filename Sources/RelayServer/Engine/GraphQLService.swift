@@ -192,6 +192,7 @@ package final class GraphQLService: Sendable {
         counters.count(\.subscriptions)
         let subscription = SubscriptionRequest(
             operation: operation, variables: variables, request: request, sink: sink,
+            sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
             start: relay.resume.map { .resume($0) } ?? .now)
         if sequences.start(subscription) { return }
         publisher.post(.subscribe(subscription))

@@ -1,6 +1,5 @@
 import EventLog
 package import EventStore
-import Foundation
 import GraphQLExecution
 package import Logging
 import RelayStore

@@ -1,4 +1,5 @@
 import GraphQLExecution
+import GraphQLLanguage
 import RelayJSON
 import RelayStore
 import Synchronization
@@ -10,6 +11,7 @@ import Testing
 final class EngineUnderTest: Sendable {
     let journal: GatedJournal
     let service: GraphQLService
+    let schema: Schema
     private let inbox: Inbox
 
     /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
@@ -31,6 +33,7 @@ final class EngineUnderTest: Sendable {
         let inbox = Inbox()
         let ids = Numbers()
         self.inbox = inbox
+        self.schema = schema.schema
         self.journal = journal
         var limits = GraphQLService.Limits()
         limits.recentCommits = recentCommits
@@ -158,10 +161,11 @@ private final class Inbox: Sendable {
             for delivery in deliveries {
                 let value: JSONValue
                 switch delivery.event {
-                case .next(let response), .latest(let response):
+                case .next(let response), .latest(let response), .patch(let response, _):
                     value = (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
                 case .failed(let errors): value = ["errors": .array(errors.map(\.json))]
-                case .caughtUp, .completed: continue
+                case .completed: value = ["completed": true]
+                case .caughtUp: continue
                 }
                 results[ObjectIdentifier(delivery.sink), default: []].append(value)
             }

@@ -1,0 +1,67 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// SIGINT and SIGTERM. A command that only reads ends at once, whatever it is at, with the exit status that
+/// shells give the signal (130, 143), and leaves nothing behind; one that has to be stopped in order takes the
+/// signals itself.
+enum Interruption {
+    private struct State {
+        var sources: [any DispatchSourceSignal] = []
+        var taker: (@Sendable (_ signal: Int32) -> Void)?
+        var cleanups: [UInt64: @Sendable () -> Void] = [:]
+        var nextKey: UInt64 = 0
+    }
+
+    private static let state = Mutex(State())
+
+    /// From now on the signals come here.
+    static func arm() {
+        state.withLock { state in
+            guard state.sources.isEmpty else { return }
+            state.sources = [SIGINT, SIGTERM].map { number in
+                signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler { raise(number) }
+                source.resume()
+                return source
+            }
+        }
+    }
+
+    /// From now on the signals end nothing by themselves.
+    static func take(by taker: @escaping @Sendable (_ signal: Int32) -> Void) {
+        arm()
+        state.withLock { $0.taker = taker }
+    }
+
+    /// Has something done if a signal ends the process before the scope is left.
+    static func cleaning<Result>(
+        _ cleanup: @escaping @Sendable () -> Void, _ body: () throws -> Result
+    ) rethrows -> Result {
+        let key = state.withLock { state in
+            state.nextKey += 1
+            state.cleanups[state.nextKey] = cleanup
+            return state.nextKey
+        }
+        defer { state.withLock { $0.cleanups[key] = nil } }
+        return try body()
+    }
+
+    /// Does what the signal does.
+    static func raise(_ signal: Int32) {
+        let taker = state.withLock { state in
+            if let taker = state.taker { return taker }
+            // The newest first: what was begun last ends first.
+            for (_, cleanup) in state.cleanups.sorted(by: { $0.key > $1.key }) { cleanup() }
+            ProgressBar.clear()
+            _exit(128 + signal)
+        }
+        taker(signal)
+    }
+}

@@ -1,0 +1,11 @@
+#if canImport(Combine)
+    import Combine
+#endif
+import OpenCombine
+import Relay
+import Testing
+
+/// `import Combine` gives the shapes that the client runtime's publishers have.
+@Test func combineIsOpenCombine() {
+    #expect(AnyPublisher<Int, Never>.self == OpenCombine.AnyPublisher<Int, Never>.self)
+}
