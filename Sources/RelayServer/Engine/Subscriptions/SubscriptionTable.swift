@@ -22,6 +22,8 @@ struct SubscriptionTable {
     private let recent: RecentCommits
     /// The state after the last commit that was told.
     private(set) var snapshot: Snapshot
+    /// What is expected beyond it, when anything is.
+    private var expected: ExpectedState?
     private var output = Output()
 
     private var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]
@@ -49,8 +51,8 @@ struct SubscriptionTable {
 
     mutating func handle(_ message: Publisher.Message) {
         switch message {
-        case .commits(let commits):
-            for commit in commits { publish(commit) }
+        case .steps(let steps):
+            for step in steps { publish(step) }
         case .subscribe(let request):
             // Whoever has stopped meanwhile says so before this or after it, in the same queue.
             if request.sink.isWanted { subscribe(request) }
@@ -66,19 +68,37 @@ struct SubscriptionTable {
 
     // MARK: Commits
 
-    private mutating func publish(_ commit: Commit) {
-        snapshot = commit.snapshot
-        recent.append(commit)
-        for id in eventGroups[commit.intent.field] ?? [] {
-            guard let group = groups[id], let result = event(commit, for: group) else { continue }
-            tell(group, result)
+    private mutating func publish(_ step: Step) {
+        snapshot = step.publication.snapshot
+        var changes = ChangeSet()
+        if let commit = step.publication.commit {
+            recent.append(commit)
+            changes = commit.changes
+            for id in eventGroups[commit.intent.field] ?? [] {
+                guard let group = groups[id], let result = event(commit, for: group) else {
+                    continue
+                }
+                tell(group, result)
+            }
         }
-        for id in liveIndex.candidates(commit.changes, in: snapshot) {
+        // Whoever sees what is expected is concerned by what was expected before and is now, too.
+        var expectedChanges = changes
+        if let before = expected { expectedChanges.formUnion(before.changes) }
+        expected = step.expected
+        if let now = expected { expectedChanges.formUnion(now.changes) }
+        for id in liveIndex.candidates(expectedChanges, in: expected?.snapshot ?? snapshot) {
             guard let group = groups[id], case .live(let dependencies) = group.trigger,
-                dependencies.isTouched(by: commit.changes, in: snapshot)
+                dependencies.isTouched(
+                    by: group.key.showsOptimistic ? expectedChanges : changes,
+                    in: visible(to: group))
             else { continue }
             refreshAndTell(group)
         }
+    }
+
+    /// The state that a live group is told of.
+    private func visible(to group: SubscriptionGroup) -> Snapshot {
+        group.key.showsOptimistic ? expected?.snapshot ?? snapshot : snapshot
     }
 
     /// What a commit means to a group of events; nil when it is none of theirs.
@@ -142,7 +162,11 @@ struct SubscriptionTable {
 
     /// Executes a live group anew and takes in what the result depends on.
     private mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
-        let (result, found) = execute(group, on: snapshot, source: nil)
+        let visible = visible(to: group)
+        var (result, found) = execute(group, on: visible, source: nil)
+        if group.key.showsOptimistic, let expected {
+            result.isOptimistic = found?.isTouched(by: expected.changes, in: visible) ?? false
+        }
         if let normalizer = group.normalizer {
             group.lastRecords = normalizer.records(of: result.json["data"] ?? .null)
         }
