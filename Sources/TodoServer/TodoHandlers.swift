@@ -73,30 +73,34 @@ enum TodoHandlers {
         _ records: inout any RecordSourceProxy, _ variables: VariableData
     ) throws -> DataID? {
         let complete = variables.input?["complete"]?.boolValue ?? true
-        guard let id = variables.input?["userId"]?.stringValue, let user = records[DataID(id)]
-        else { throw HandlerError("There is no such user.", code: "NOT_FOUND") }
+        let user = try user(variables, in: records)
         for todo in user.connection("todos")?.nodes ?? [] { todo["complete"] = complete }
         return user.dataID
     }
 
+    /// The user that an input names; the server has put the id in place of "me".
+    static func user(
+        _ variables: VariableData, in records: any RecordSourceProxy
+    ) throws -> any RecordProxy {
+        guard let id = variables.input?["userId"]?.stringValue, let user = records[DataID(id)]
+        else { throw HandlerError("There is no such user.", code: "NOT_FOUND") }
+        return user
+    }
+
     /// A mutation that waits for somebody else before it writes.
     static func addSuggestTodo(to handlers: inout Handlers) {
-        handlers.mutation(
-            "suggestTodo",
-            waitingFor: { variables, _, _ in
-                let topic = variables.input?["topic"]?.stringValue ?? ""
-                let suggestion = try await Suggestions.shared.suggestion(on: topic)
-                return { records, variables, _ in
-                    guard let id = variables.input?["userId"]?.stringValue,
-                        let user = records[DataID(id)]
-                    else { throw HandlerError("There is no such user.", code: "NOT_FOUND") }
-                    let todo = records.create(typeName: "Todo")
-                    todo["text"] = suggestion
-                    todo["complete"] = false
-                    user.connection("todos")?.insert(todo, edgeType: "TodoEdge", at: .end)
-                    return todo.dataID
-                }
-            })
+        handlers.mutation("suggestTodo", waitingFor: { variables, _, _ in
+            let topic = variables.input?["topic"]?.stringValue ?? ""
+            let suggestion = try await Suggestions.shared.suggestion(on: topic)
+            return { records, variables, _ in
+                let user = try user(variables, in: records)
+                let todo = records.create(typeName: "Todo")
+                todo["text"] = suggestion
+                todo["complete"] = false
+                user.connection("todos")?.insert(todo, edgeType: "TodoEdge", at: .end)
+                return todo.dataID
+            }
+        })
     }
 
     /// A subscription that is fed by a sequence.
@@ -113,14 +117,12 @@ enum TodoHandlers {
 actor Suggestions {
     static let shared = Suggestions()
 
-    private var suggested = 0
-
     func suggestion(on topic: String) async throws -> String {
         if topic.isEmpty {
             throw HandlerError("A suggestion needs a topic.", code: "BAD_USER_INPUT")
         }
-        suggested += 1
-        try await Task.sleep(for: .milliseconds(50))
+        // Some topics take longer.
+        try await Task.sleep(for: topic == "forever" ? .seconds(3_600) : .milliseconds(50))
         return "Read a book about \(topic)"
     }
 }

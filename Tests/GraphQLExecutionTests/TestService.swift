@@ -40,7 +40,7 @@ struct TestService {
             "Author": stored(["name", "age"]).merging([
                 "id": .id, "books": .connection(.field(key("books")), filters: [out]),
                 "bookList": .links(.field(key("books")), filters: []),
-                "bookCount": .count(
+                "bookCount": .counted(
                     key("books"), where: [.init(key: key("out"), value: true)]),
             ]) { $1 },
             "Book": stored(["title", "price", "tags", "binding", "author", "out"]).merging([

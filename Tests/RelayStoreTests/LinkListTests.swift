@@ -1,5 +1,6 @@
-import RelayStore
 import Testing
+
+@testable import RelayStore
 
 @Suite struct LinkListTests {
     private func record(_ number: Int) -> RecordIndex { RecordIndex(rawValue: UInt32(number)) }
@@ -39,14 +40,82 @@ import Testing
         #expect(list.records.last == record(8))
     }
 
-    @Test func restoringGivesTheSamePositions() {
+    @Test func aBuilderGivesTheSamePositions() {
         let list = LinkList([record(1), nil, record(2), record(3)]).removing(record(2))
+        var builder = LinkListBuilder()
         var places: [LinkList.Place] = []
+        list.forEachLink { builder.append($1, at: $0) }
         list.forEachPosition { places.append($0) }
-        let restored = LinkList.restoring(places)
+        let restored = builder.finish(end: list.end)
         #expect(places == [.link(record(1)), .link(nil), .hole, .link(record(3))])
         #expect(restored == list)
         #expect(restored.position(of: record(3)) == 3)
         #expect(restored.first == 0)
+    }
+
+    /// Every operation beside a model that is an array of positions; the seed is printed.
+    @Test func packingIsSeenByNobody() {
+        var random = Random(seed: .random(in: 0 ... .max))
+        let seed = random.seed
+        var list = LinkList.empty
+        var model: [(position: Int, record: RecordIndex)] = []
+        var end = 0
+        for step in 0..<6_000 {
+            let before = (list, model)
+            if random.below(100) < (step / 1_500 % 2 == 0 ? 70 : 20) || model.isEmpty {
+                list = list.appending(record(step))
+                model.append((end, record(step)))
+                end += 1
+            } else {
+                let removed = model.remove(at: random.below(model.count))
+                list = random.below(2) == 0
+                    ? list.removing(removed.record) : list.removing(at: removed.position)
+            }
+            var changed: [String] = []
+            list.forEachDifference(from: before.0) { changed.append("-\($0):\($1.rawValue)") } added: {
+                changed.append("+\($0):\($1.rawValue)")
+            }
+            #expect(changed == Self.difference(before.1, model), "seed \(seed), step \(step)")
+            let position = random.below(end + 2) - 1
+            let next = model.first { $0.position >= position }
+            let previous = model.last { $0.position <= position }
+            let isSame =
+                list.count == model.count && list.end == end
+                && list.first == model.first?.position ?? end
+                && list.next(from: position)?.position == next?.position
+                && list.previous(from: position)?.record == previous?.record
+                && (list[position] == .hole) == (next?.position != position)
+            #expect(isSame, "seed \(seed), step \(step), position \(position)")
+            if !isSame { return }
+        }
+        #expect(list.records == model.map(\.record))
+        #expect(list.places.count <= 2 * list.count + 65, "the holes are given back")
+    }
+
+    private static func difference(
+        _ before: [(position: Int, record: RecordIndex)],
+        _ after: [(position: Int, record: RecordIndex)]
+    ) -> [String] {
+        if after.count > before.count, let last = after.last {
+            return ["+\(last.position):\(last.record.rawValue)"]
+        }
+        let place = zip(before, after).prefix { $0.position == $1.position }.count
+        return ["-\(before[place].position):\(before[place].record.rawValue)"]
+    }
+}
+
+/// Random numbers that follow from a seed.
+private struct Random {
+    let seed: UInt64
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
+
+    mutating func below(_ bound: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % bound
     }
 }

@@ -110,24 +110,28 @@ struct StateDecoder {
         guard end < UInt64(UInt32.max) else {
             throw MalformedEvent(message: "a list has \(end) places")
         }
-        var places: [LinkList.Place] = []
-        while UInt64(places.count) < end {
+        var list = LinkListBuilder()
+        var position: UInt64 = 0
+        while position < end {
             switch try reader.readNumber() {
             case StateFormat.Place.holes:
                 let count = try reader.readNumber()
-                guard count > 0, count <= end - UInt64(places.count) else {
+                guard count > 0, count <= end - position else {
                     throw MalformedEvent(message: "a list has more holes than places")
                 }
-                places.append(contentsOf: repeatElement(.hole, count: Int(count)))
+                position += count
+                continue
             case StateFormat.Place.null:
-                places.append(.link(nil))
+                list.append(nil, at: Int(position))
             case StateFormat.Place.newID:
-                places.append(.link(try readNewID()))
+                list.append(try readNewID(), at: Int(position))
             case let number:
-                places.append(.link(try known(number - StateFormat.Place.newID, of: ids, "id")))
+                let record = try known(number - StateFormat.Place.newID, of: ids, "id")
+                list.append(record, at: Int(position))
             }
+            position += 1
         }
-        return LinkList.restoring(places)
+        return list.finish(end: Int(end))
     }
 
     private mutating func readID() throws(MalformedEvent) -> RecordIndex {

@@ -156,13 +156,10 @@ struct StateEncoder {
 
     private mutating func write(_ list: LinkList) {
         writer.write(number: UInt64(list.end))
-        var holes: UInt64 = 0
-        list.forEachPosition { place in
-            guard case .link(let record) = place else {
-                holes += 1
-                return
-            }
-            writeHoles(&holes)
+        var next = 0
+        list.forEachLink { position, record in
+            writeHoles(position - next)
+            next = position + 1
             guard let record else { return writer.write(number: StateFormat.Place.null) }
             if let number = ids.mention(record.rawValue) {
                 writer.write(number: StateFormat.Place.newID + number)
@@ -171,14 +168,13 @@ struct StateEncoder {
                 writer.write(counted: symbols.id(record))
             }
         }
-        writeHoles(&holes)
+        writeHoles(list.end - next)
     }
 
-    private mutating func writeHoles(_ count: inout UInt64) {
+    private mutating func writeHoles(_ count: Int) {
         guard count > 0 else { return }
         writer.write(number: StateFormat.Place.holes)
-        writer.write(number: count)
-        count = 0
+        writer.write(number: UInt64(count))
     }
 
     private mutating func write(_ record: RecordIndex) {

@@ -47,9 +47,11 @@ package struct Dependencies: Sendable {
 
     /// Whether the result may be another after these changes.
     package func isTouched(by changes: ChangeSet, in snapshot: Snapshot) -> Bool {
-        for field in changes.fields {
-            guard let read = records[field.record] else { continue }
-            if read.contains(where: { $0.keys.contains(field.key) }) { return true }
+        let isRead: (ChangeSet.Field) -> Bool = { [records] field in
+            records[field.record]?.contains { $0.keys.contains(field.key) } ?? false
+        }
+        if changes.fields.contains(where: isRead) || changes.derived.contains(where: isRead) {
+            return true
         }
         if changes.deleted.contains(where: { records[$0] != nil }) { return true }
         if types.isEmpty { return false }

@@ -53,7 +53,11 @@ extension Execution {
             let conditions = conditions(filters, try arguments(of: field))
             let records = list.records.filter { isIncluded($0, conditions, field) }
             return writeLinks(records, field.shape, field)
-        case .count(let key, let conditions):
+        case .count(let name):
+            let count = record(of: object).flatMap { snapshot.indexes.count(name, of: $0) }
+            writer.write(Int64(count ?? 0))
+            return .written
+        case .counted(let key, let conditions):
             guard let list = links(.field(key), of: object) else {
                 writer.write(Int64(0))
                 return .written
@@ -259,22 +263,11 @@ extension Snapshot {
 
 extension LinkCondition {
     func isMet(by row: Row, in snapshot: Snapshot) -> Bool {
-        guard let slot = row.slot(of: key) else { return value == .null }
-        switch (row.tag(slot), value) {
-        case (.null, .null), (.true, .bool(true)), (.false, .bool(false)): return true
-        case (.int, .int(let number)): return row.int(slot) == number
-        case (.double, .double(let number)): return row.double(slot) == number
-        case (.int, .double(let number)): return Double(row.int(slot)) == number
-        case (.double, .int(let number)): return row.double(slot) == Double(number)
-        case (.string, .string(let text)):
-            return row.withText(slot) { $0.elementsEqual(text.utf8) }
-        case (.link, .string(let text)):
-            guard let lookup else { return false }
-            return snapshot.find(text, lookup) == row.link(slot)
-        case (.json, _):
-            return row.withText(slot) { try? JSONValue(parsing: $0) } == value
-        default: return false
+        guard let lookup, case .string(let text) = value else {
+            return row.holds(value, under: key)
         }
+        guard let slot = row.slot(of: key), row.tag(slot) == .link else { return false }
+        return snapshot.find(text, lookup) == row.link(slot)
     }
 }
 

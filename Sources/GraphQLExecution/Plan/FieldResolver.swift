@@ -20,8 +20,10 @@ package enum FieldResolver: Sendable {
     case connection(LinkSource, filters: [LinkFilter])
     /// All links, as a plain list.
     case links(LinkSource, filters: [LinkFilter])
-    /// How many links of a field lead to a record that matches.
-    case count(NameIndex, where: [LinkCondition])
+    /// How many links of a field lead to a record that matches: as the store keeps count under this name.
+    case count(NameIndex)
+    /// The same, counted link by link: for conditions that follow links.
+    case counted(NameIndex, where: [LinkCondition])
     /// A field of a connection, an edge or a page's information.
     case connectionPart(ConnectionPart)
     /// A field of a mutation's payload.

@@ -125,7 +125,7 @@ package final class FieldPlan: Sendable {
     /// The storage keys of the object's own record that the value is read from.
     var keys: [NameIndex] {
         switch resolver {
-        case .stored(let key), .count(let key, _): [key]
+        case .stored(let key), .count(let key), .counted(let key, _): [key]
         case .connection(.field(let key), _), .links(.field(let key), _): [key]
         default: []
         }

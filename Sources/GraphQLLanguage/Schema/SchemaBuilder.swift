@@ -18,10 +18,21 @@ extension Schema {
     package static func build(
         _ documents: [Source], predefined: [Source] = []
     ) throws(SchemaErrors) -> Schema {
+        let (schema, errors) = try assemble(documents, predefined: predefined)
+        guard errors.isEmpty else { throw SchemaErrors(errors: errors) }
+        return schema
+    }
+
+    /// What ``build(_:predefined:)-([Source],_)`` makes of documents, for somebody who has more to say about
+    /// the schema: with errors, it is as much of a schema as there is, and only good to look for more.
+    /// - Throws: all syntax errors; nothing can be said behind those.
+    package static func assemble(
+        _ documents: [Source], predefined: [Source] = []
+    ) throws(SchemaErrors) -> (schema: Schema, errors: [GraphQLError]) {
         var builder = SchemaBuilder()
         for source in predefined { builder.add(source, origin: .predefined) }
         for source in documents { builder.add(source, origin: .document) }
-        return try builder.build()
+        return try builder.assembleAndValidate()
     }
 
     /// Makes a schema of one text.
@@ -57,15 +68,18 @@ struct SchemaBuilder {
     }
 
     func build() throws(SchemaErrors) -> Schema {
+        let (schema, errors) = try assembleAndValidate()
+        guard errors.isEmpty else { throw SchemaErrors(errors: errors) }
+        return schema
+    }
+
+    func assembleAndValidate() throws(SchemaErrors) -> (schema: Schema, errors: [GraphQLError]) {
         guard syntaxErrors.isEmpty else { throw SchemaErrors(errors: syntaxErrors) }
         var issues = SchemaIssues()
         document.validate(&issues)
         let schema = assemble()
         schema.validate(document, &issues)
-        guard issues.isEmpty else {
-            throw SchemaErrors(errors: issues.errors(placedIn: schema))
-        }
-        return schema
+        return (schema, issues.errors(placedIn: schema))
     }
 
     // MARK: Assembling

@@ -24,9 +24,9 @@ struct Commit: Sendable {
         intent: MutationIntent, response: MutationResponse, payload: MutationPayload,
         snapshot: Snapshot, changes: ChangeSet, hasWaited: Bool = false
     ) {
+        self.hasWaited = hasWaited
         self.intent = intent
         self.response = response
-        self.hasWaited = hasWaited
         self.payload = payload
         self.snapshot = snapshot
         self.changes = changes

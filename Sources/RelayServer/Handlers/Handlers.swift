@@ -25,7 +25,8 @@ public struct Handlers: Sendable {
 /// What a mutation does: writes to the records, and gives the id of the record that it made, changed or
 /// deleted. The same function can be a client's optimistic updater.
 ///
-/// The variables are the mutation field's arguments. A throw leaves nothing behind.
+/// The variables are the mutation field's arguments; where one names a record of the payload, by its id or
+/// a `@unique` value, it is the record's id here. A throw leaves nothing behind.
 public typealias SharedMutation =
     @Sendable (inout any RecordSourceProxy, VariableData) throws -> DataID?
 

@@ -13,12 +13,13 @@ struct SwiftMutation: MutationHandler {
     func run(
         arguments: JSONObject, draft: inout Draft, context: MutationContext
     ) throws(ExecutionError) -> MutationOutcome {
+        let named = try payload.parent?.naming(in: arguments, draft.snapshot) ?? arguments
         let proxy = DraftProxy(
             draft, connections: .linkLists, makeID: { context.makeID($0) })
         let result: DataID?
         do {
             var records: any RecordSourceProxy = proxy
-            result = try body(&records, VariableData(arguments), context)
+            result = try body(&records, VariableData(named), context)
         } catch {
             throw ExecutionError(thrown: error)
         }
@@ -77,6 +78,22 @@ extension [MutationCheck] {
                 throw ExecutionError(thrown: error)
             }
         }
+    }
+}
+
+extension RecordFinder {
+    /// The arguments with the record's id in place of the unique value that may have named it.
+    /// - Throws: `NOT_FOUND` when there is no such record.
+    fileprivate func naming(
+        in arguments: JSONObject, _ snapshot: Snapshot
+    ) throws(ExecutionError) -> JSONObject {
+        var fields = arguments.mutationInput
+        guard let record = try record(in: fields, snapshot) else { return arguments }
+        fields[input] = .string(snapshot.dataID(record).rawValue)
+        guard arguments["input"]?.object != nil else { return fields }
+        var arguments = arguments
+        arguments["input"] = .object(fields)
+        return arguments
     }
 }
 

@@ -34,8 +34,14 @@ final class MistakeCollector {
     private var found: [SchemaMistake] = []
     private var known: Set<SchemaMistake> = []
     private let schema: Schema
+    private let language: [SchemaMistake]
 
-    init(_ schema: Schema) { self.schema = schema }
+    /// - Parameter language: what the language has against the schema. Where it has said something, no
+    ///   second mistake is noted: that would only follow from the first.
+    init(_ schema: Schema, language: [GraphQLError] = []) {
+        self.schema = schema
+        self.language = language.map(SchemaMistake.init)
+    }
 
     /// Notes a mistake; what two fields share and both complain about is noted once.
     func report(_ message: String, at location: Int) {
@@ -51,8 +57,10 @@ final class MistakeCollector {
 
     /// - Throws: all mistakes, in the order of their places, if there are any.
     func throwIfAny() throws(SchemaMistakes) {
-        guard !found.isEmpty else { return }
-        throw SchemaMistakes(found)
+        let places = Set(language.map(\.location))
+        let all = language + found.filter { $0.location == nil || !places.contains($0.location) }
+        guard !all.isEmpty else { return }
+        throw SchemaMistakes(all)
     }
 }
 

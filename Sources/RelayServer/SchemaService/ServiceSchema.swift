@@ -33,8 +33,8 @@ package struct ServiceSchema: Sendable {
     package init(
         _ documents: [Source], handlers: Handlers = Handlers()
     ) throws(SchemaMistakes) {
-        let schema = try Self.build(documents)
-        let mistakes = MistakeCollector(schema)
+        let (schema, errors) = try Self.assemble(documents)
+        let mistakes = MistakeCollector(schema, language: errors)
         self.init(schema, handlers, mistakes)
         try mistakes.throwIfAny()
     }
@@ -42,13 +42,16 @@ package struct ServiceSchema: Sendable {
     /// Reads a schema that was in force, to look at records that were written under it. What the program
     /// that served it did by handlers is unknown here: such fields are errors when they are asked for.
     package init(reading text: String) throws(SchemaMistakes) {
-        let schema = try Self.build([Source(text)])
+        let (schema, errors) = try Self.assemble([Source(text)])
+        guard errors.isEmpty else { throw SchemaMistakes(errors.map(SchemaMistake.init)) }
         self.init(schema, Handlers(), MistakeCollector(schema))
     }
 
-    private static func build(_ documents: [Source]) throws(SchemaMistakes) -> Schema {
+    private static func assemble(
+        _ documents: [Source]
+    ) throws(SchemaMistakes) -> (schema: Schema, errors: [GraphQLError]) {
         do throws(SchemaErrors) {
-            return try Schema.build(documents, predefined: [PredefinedDirectives.source])
+            return try Schema.assemble(documents, predefined: [PredefinedDirectives.source])
         } catch {
             throw SchemaMistakes(error)
         }
@@ -74,7 +77,9 @@ package struct ServiceSchema: Sendable {
         self.schema = schema
         self.types = types
         hasComputedFields = !handlers.resolvers.isEmpty
-        self.indexes = fields.indexes
+        let all = fields.indexes + mutations.indexes
+        self.indexes = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }
+            .map(\.element)
         self.resolvers = mutations.resolvers.merging(fields.resolvers) { $0.merging($1) { $1 } }
         self.mutations = mutations.definitions
         self.subscriptions = subscriptions.sources

@@ -12,6 +12,8 @@ package struct ChangeSet: Sendable {
     /// Records that came to be.
     package private(set) var created: [RecordIndex] = []
     package private(set) var deleted: [RecordIndex] = []
+    /// Values that follow from records and changed with them, under names of their own: counts of links.
+    package private(set) var derived: [Field] = []
 
     package init() {}
 
@@ -25,10 +27,15 @@ package struct ChangeSet: Sendable {
 
     mutating func delete(_ record: RecordIndex) { deleted.append(record) }
 
+    mutating func derive(_ name: NameIndex, of record: RecordIndex) {
+        derived.append(Field(record: record, key: name))
+    }
+
     package mutating func formUnion(_ other: ChangeSet) {
         fields += other.fields
         created += other.created
         deleted += other.deleted
+        derived += other.derived
     }
 }
 
@@ -36,5 +43,10 @@ extension ChangeSet {
     /// Every record that came, went or changed, each once.
     package var touchedRecords: Set<RecordIndex> {
         Set(fields.map(\.record)).union(created).union(deleted)
+    }
+
+    /// Those, and the records of which something changed that follows from others.
+    package var concernedRecords: Set<RecordIndex> {
+        touchedRecords.union(derived.map(\.record))
     }
 }

@@ -25,7 +25,7 @@ extension Snapshot {
         }
         guard let old else { return }
         recordCount -= 1
-        indexes.update(record, old: old, new: nil)
+        indexes.update(record, old: old, new: nil, rows: rows, changes: &changes)
         changes.delete(record)
     }
 }
@@ -65,7 +65,12 @@ private struct WriteSetApplier {
         while let tag = try readTag() {
             let key = symbols.name(try reader.readText())
             let slot = builder.slot(for: key, shapes: symbols.shapes)
-            try readValue(tag, into: slot, symbols: symbols)
+            if tag == .remove {
+                let target = symbols.record(try reader.readText())
+                remove(target, key, of: record, old, slot, snapshot.indexes)
+            } else {
+                try readValue(tag, into: slot, symbols: symbols)
+            }
             written.append((slot, key))
         }
         let creation = old?.creation ?? snapshot.nextCreation
@@ -77,7 +82,8 @@ private struct WriteSetApplier {
             snapshot.recordCount += 1
         }
         snapshot.set(record, .existent(new))
-        snapshot.indexes.update(record, old: old, new: new)
+        snapshot.indexes.update(
+            record, old: old, new: new, rows: snapshot.rows, changes: &changes)
     }
 
     /// Notes the fields whose value is another now. False when the row may stay as it was.
@@ -114,7 +120,7 @@ private struct WriteSetApplier {
         _ tag: FieldTag, into slot: Int, symbols: Symbols
     ) throws(MalformedEvent) {
         switch tag {
-        case .end, .unset: builder.set(slot, .absent)
+        case .end, .unset, .remove: builder.set(slot, .absent)
         case .null: builder.set(slot, .null)
         case .false: builder.set(slot, .false)
         case .true: builder.set(slot, .true)
@@ -131,9 +137,6 @@ private struct WriteSetApplier {
         case .append:
             let target = symbols.record(try reader.readText())
             builder.set(slot, (builder.list(slot) ?? .empty).appending(target))
-        case .remove:
-            let target = symbols.record(try reader.readText())
-            builder.set(slot, (builder.list(slot) ?? .empty).removing(target))
         case .splice:
             let start = Int(clamping: try reader.readNumber())
             let deleted = Int(clamping: try reader.readNumber())
@@ -142,6 +145,23 @@ private struct WriteSetApplier {
                 slot,
                 (builder.list(slot) ?? .empty)
                     .splicing(start: start, deleted: deleted, inserted: inserted))
+        }
+    }
+
+    /// Takes the first link to a record out of a list, without a walk through it where its place is known.
+    private mutating func remove(
+        _ target: RecordIndex, _ key: NameIndex, of record: RecordIndex, _ old: Row?, _ slot: Int,
+        _ indexes: Indexes
+    ) {
+        let list = builder.list(slot) ?? .empty
+        // The index knows the record as it was; another write of the same set may have changed the list.
+        if let old, slot < old.slotCount, old.tag(slot) == .links, old.links(slot) === list,
+            indexes.knowsPlaces(in: key, of: old.type)
+        {
+            let position = indexes.position(of: target, in: key, of: record)
+            builder.set(slot, position.map(list.removing(at:)) ?? list)
+        } else {
+            builder.set(slot, list.removing(target))
         }
     }
 

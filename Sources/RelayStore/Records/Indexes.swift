@@ -6,21 +6,31 @@ package enum IndexDefinition: Hashable, Sendable {
     case records(type: String)
     /// Records of a type by the value of a field that no two of them share.
     case unique(type: String, key: String)
+    /// Where a record stands in a list that is a field of the records of a type.
+    case places(type: String, key: String)
+    /// How many links of a field lead to a record that matches.
+    case count(CountDefinition)
 }
 
 /// The look-ups of a snapshot: kept up to date record by record, shared between copies like the records.
 ///
 /// They follow from the records and are not part of the state: no event, checkpoint or hash has them.
 package struct Indexes: Sendable {
-    private struct UniqueKey: Hashable {
+    private struct FieldOfType: Hashable {
         let type: NameIndex
         let key: NameIndex
     }
 
+    /// A link's position is its record's place in the order of creation, so a cursor means the same after
+    /// a restart.
     private var recordsByType: [NameIndex: LinkList] = [:]
-    private var recordsByValue: [UniqueKey: TreeDictionary<String, RecordIndex>] = [:]
+    private var recordsByValue: [FieldOfType: TreeDictionary<String, RecordIndex>] = [:]
     /// The unique fields of each type.
     private var uniqueKeys: [NameIndex: [NameIndex]] = [:]
+    /// The fields of each type whose links are read backwards.
+    private var placedKeys: [NameIndex: [NameIndex]] = [:]
+    private var places = LinkPlaces()
+    private var counts: [LinkCount] = []
     private var isEmpty = true
 
     init(_ definitions: [IndexDefinition], symbols: Symbols) {
@@ -30,12 +40,25 @@ package struct Indexes: Sendable {
             case .records(let type):
                 recordsByType[symbols.name(type)] = .empty
             case .unique(let type, let key):
-                let unique = UniqueKey(type: symbols.name(type), key: symbols.name(key))
+                let unique = FieldOfType(type: symbols.name(type), key: symbols.name(key))
                 recordsByValue[unique] = [:]
                 uniqueKeys[unique.type, default: []].append(unique.key)
+            case .places(let type, let key):
+                place(FieldOfType(type: symbols.name(type), key: symbols.name(key)))
+            case .count(let definition):
+                let count = LinkCount(definition, symbols)
+                counts.append(count)
+                place(FieldOfType(type: count.type, key: count.key))
             }
         }
     }
+
+    private mutating func place(_ field: FieldOfType) {
+        if placedKeys[field.type]?.contains(field.key) == true { return }
+        placedKeys[field.type, default: []].append(field.key)
+    }
+
+    // MARK: Reading
 
     /// All records of a type, in creation order; nil when no such index was asked for.
     package func records(of type: NameIndex) -> LinkList? { recordsByType[type] }
@@ -44,41 +67,133 @@ package struct Indexes: Sendable {
     package func record(
         of type: NameIndex, where key: NameIndex, is value: String
     ) -> RecordIndex? {
-        recordsByValue[UniqueKey(type: type, key: key)]?[value]
+        recordsByValue[FieldOfType(type: type, key: key)]?[value]
     }
 
+    /// Whether ``position(of:in:of:)`` knows the lists in this field of records of a type.
+    package func knowsPlaces(in key: NameIndex, of type: NameIndex) -> Bool {
+        placedKeys[type]?.contains(key) ?? false
+    }
+
+    /// Where a record stands first in a list of another one, if it does.
+    package func position(
+        of record: RecordIndex, in key: NameIndex, of owner: RecordIndex
+    ) -> Int? {
+        places.position(of: record, in: .init(owner: owner, key: key))
+    }
+
+    /// The count with this name (``CountDefinition/name``) of a record; nil when nobody asked for it.
+    package func count(_ name: NameIndex, of owner: RecordIndex) -> Int? {
+        counts.first { $0.name == name }.map { $0.counts[owner] ?? 0 }
+    }
+
+    // MARK: Writing
+
     /// Takes in that a record changed, came to be (`old` nil) or was deleted (`new` nil).
-    mutating func update(_ record: RecordIndex, old: Row?, new: Row?) {
+    /// - Parameters:
+    ///   - rows: all records, this one as it is now.
+    ///   - changes: the counts that changed are added to it.
+    mutating func update(
+        _ record: RecordIndex, old: Row?, new: Row?, rows: PersistentVector<RecordSlot>,
+        changes: inout ChangeSet
+    ) {
         if isEmpty { return }
         if old?.type != new?.type {
-            if let type = old?.type, let list = recordsByType[type] {
-                recordsByType[type] = list.removing(record)
-            }
-            if let type = new?.type, let list = recordsByType[type] {
-                recordsByType[type] = list.appending(record)
-            }
+            if let old { list(old, record, isIn: false) }
+            if let new { list(new, record, isIn: true) }
         }
+        updateValues(record, old, new)
+        if placedKeys.isEmpty { return }
+        recount(record, old, new, rows, &changes)
+        updateLinks(record, old, new, rows, &changes)
+    }
+
+    private mutating func list(_ row: Row, _ record: RecordIndex, isIn: Bool) {
+        guard let list = recordsByType[row.type] else { return }
+        let position = Int(row.creation)
+        guard isIn else {
+            recordsByType[row.type] = list.removing(at: position)
+            return
+        }
+        recordsByType[row.type] = list.inserting(record, at: position)
+    }
+
+    private mutating func updateValues(_ record: RecordIndex, _ old: Row?, _ new: Row?) {
         if let old, let keys = uniqueKeys[old.type] {
             for key in keys {
-                remove(record, UniqueKey(type: old.type, key: key), old, unless: new)
+                remove(record, FieldOfType(type: old.type, key: key), old, unless: new)
             }
         }
         if let new, let keys = uniqueKeys[new.type] {
             for key in keys {
                 guard let value = Self.text(of: key, in: new) else { continue }
-                recordsByValue[UniqueKey(type: new.type, key: key)]?[value] = record
+                recordsByValue[FieldOfType(type: new.type, key: key)]?[value] = record
             }
         }
     }
 
     private mutating func remove(
-        _ record: RecordIndex, _ unique: UniqueKey, _ old: Row, unless new: Row?
+        _ record: RecordIndex, _ unique: FieldOfType, _ old: Row, unless new: Row?
     ) {
         guard let value = Self.text(of: unique.key, in: old),
             recordsByValue[unique]?[value] == record
         else { return }
         if let new, new.type == unique.type, Self.text(of: unique.key, in: new) == value { return }
         recordsByValue[unique]?[value] = nil
+    }
+
+    /// Takes in that a record may count now where it did not, or the other way round.
+    private mutating func recount(
+        _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: PersistentVector<RecordSlot>,
+        _ changes: inout ChangeSet
+    ) {
+        for index in counts.indices {
+            let (before, after) = (counts[index].matches(old), counts[index].matches(new))
+            if before == after { continue }
+            let (count, places) = (counts[index], places)
+            places.forEachList(of: record) { list, times in
+                guard list.key == count.key, rows.row(list.owner)?.type == count.type else {
+                    return
+                }
+                counts[index].add(after ? times : -times, to: list.owner)
+                changes.derive(count.name, of: list.owner)
+            }
+        }
+    }
+
+    /// Takes in that a record's lists are others.
+    private mutating func updateLinks(
+        _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: PersistentVector<RecordSlot>,
+        _ changes: inout ChangeSet
+    ) {
+        for type in Set([old?.type, new?.type].compactMap(\.self)) {
+            for key in placedKeys[type] ?? [] {
+                let before = old?.type == type ? old?.list(key) : nil
+                let after = new?.type == type ? new?.list(key) : nil
+                if before === after { continue }
+                let list = LinkPlaces.List(owner: record, key: key)
+                let counted = counts.indices.filter {
+                    counts[$0].key == key && counts[$0].type == type
+                }
+                (after ?? .empty).forEachDifference(from: before ?? .empty) { position, node in
+                    places.remove(node, from: list, at: position)
+                    count(-1, node, of: record, counted, rows, &changes)
+                } added: { position, node in
+                    places.insert(node, in: list, at: position)
+                    count(1, node, of: record, counted, rows, &changes)
+                }
+            }
+        }
+    }
+
+    private mutating func count(
+        _ number: Int, _ node: RecordIndex, of owner: RecordIndex, _ counted: [Int],
+        _ rows: PersistentVector<RecordSlot>, _ changes: inout ChangeSet
+    ) {
+        for index in counted where counts[index].matches(rows.row(node)) {
+            counts[index].add(number, to: owner)
+            changes.derive(counts[index].name, of: owner)
+        }
     }
 
     /// A scalar as the text under which it is found.
@@ -89,5 +204,37 @@ package struct Indexes: Sendable {
         case .int: String(row.int(slot))
         default: nil
         }
+    }
+}
+
+extension PersistentVector<RecordSlot> {
+    fileprivate func row(_ record: RecordIndex) -> Row? {
+        let index = Int(record.rawValue)
+        return index < count ? self[index].row : nil
+    }
+}
+
+extension Row {
+    fileprivate func list(_ key: NameIndex) -> LinkList? {
+        guard let slot = slot(of: key), tag(slot) == .links else { return nil }
+        return links(slot)
+    }
+}
+
+extension LinkList {
+    /// With a link at a position, in front of those behind it; nearly always there are none.
+    fileprivate func inserting(_ record: RecordIndex, at position: Int) -> LinkList {
+        if position >= end { return appending(record, at: position) }
+        var builder = LinkListBuilder()
+        var isIn = false
+        forEachLink { other, link in
+            if other > position, !isIn {
+                builder.append(record, at: position)
+                isIn = true
+            }
+            builder.append(link, at: other)
+        }
+        if !isIn { builder.append(record, at: position) }
+        return builder.finish(end: end)
     }
 }

@@ -2,42 +2,59 @@
 /// it was made from.
 ///
 /// Every link has a *position*, given once, rising, and never given again while the list is only appended
-/// to and removed from: a removed link leaves a hole. That is what makes a connection's cursors stable
-/// (Cursor Connections §Cursor) without a word about them in the log. Only `splicing` in the middle
-/// renumbers.
+/// to and removed from. That is what makes a connection's cursors stable (Cursor Connections §Cursor)
+/// without a word about them in the log. Only `splicing` in the middle renumbers.
 ///
-/// Invariants: 1. `first` is the position of the first link, or `end` if there is none. 2. `count` is
-/// the number of positions that are not holes. 3. Holes are equal to `hole` and nothing else is.
+/// A removed link leaves a hole. While there are few of them, a link's position is its place in memory;
+/// when more places are holes than links, the list is packed, and keeps the positions beside the links.
+/// Nobody else can tell the difference.
+///
+/// Invariants: 1. `count` is the number of places that are not holes. 2. Holes are equal to `hole` and
+/// nothing else is. 3. All places before `firstPlace` are holes; `firstPlace` is none, or is
+/// `places.count`. 4. `positions`, if there are any, rise and are as many as the places. 5. All positions
+/// are below `end`.
 package final class LinkList: Sendable {
-    private let positions: PersistentVector<UInt32>
+    let places: PersistentVector<UInt32>
+    /// The position of each place; nil while they are the same.
+    let positions: PersistentVector<Int>?
+    private let firstPlace: Int
     /// Links in the list.
     package let count: Int
-    /// Position of the first link.
-    package let first: Int
+    /// The position that the next appended link gets.
+    package let end: Int
 
-    private static let hole = UInt32.max
+    static let hole = UInt32.max
     /// A record that the server could not link (`null` in a list).
-    private static let null = UInt32.max - 1
+    static let null = UInt32.max - 1
+    /// A list is not packed for fewer holes than this.
+    private static let leastHoles = 64
 
-    package static let empty = LinkList(positions: PersistentVector(), count: 0, first: 0)
+    package static let empty = LinkList(
+        places: PersistentVector(), positions: nil, count: 0, firstPlace: 0, end: 0)
 
-    private init(positions: PersistentVector<UInt32>, count: Int, first: Int) {
+    private init(
+        places: PersistentVector<UInt32>, positions: PersistentVector<Int>?, count: Int,
+        firstPlace: Int, end: Int
+    ) {
+        self.places = places
         self.positions = positions
         self.count = count
-        self.first = first
+        self.firstPlace = firstPlace
+        self.end = end
     }
 
     /// A list of these records; nil is a null element.
     package convenience init(_ records: some Sequence<RecordIndex?>) {
-        var positions = PersistentVector<UInt32>()
-        for record in records { positions.append(record?.rawValue ?? Self.null) }
-        self.init(positions: positions, count: positions.count, first: 0)
+        var places = PersistentVector<UInt32>()
+        for record in records { places.append(record?.rawValue ?? Self.null) }
+        self.init(
+            places: places, positions: nil, count: places.count, firstPlace: 0, end: places.count)
     }
 
-    /// The position that the next appended link gets.
-    package var end: Int { positions.count }
-
     package var isEmpty: Bool { count == 0 }
+
+    /// Position of the first link, or `end` if there is none.
+    package var first: Int { firstPlace < places.count ? position(ofPlace: firstPlace) : end }
 
     /// What stands at a position.
     package enum Place: Equatable {
@@ -46,73 +63,130 @@ package final class LinkList: Sendable {
     }
 
     package subscript(position: Int) -> Place {
-        guard position >= 0, position < end else { return .hole }
-        return Self.place(positions[position])
+        let place = place(atOrBehind: position)
+        guard position >= 0, place < places.count, self.position(ofPlace: place) == position
+        else { return .hole }
+        return Self.content(places[place])
     }
 
     /// The first link at or behind a position.
     package func next(from position: Int) -> (position: Int, record: RecordIndex?)? {
-        var position = max(position, first)
-        while position < end {
-            if case .link(let record) = Self.place(positions[position]) {
-                return (position, record)
+        var place = max(place(atOrBehind: position), firstPlace)
+        while place < places.count {
+            if case .link(let record) = Self.content(places[place]) {
+                return (self.position(ofPlace: place), record)
             }
-            position += 1
+            place += 1
         }
         return nil
     }
 
     /// The last link at or before a position.
     package func previous(from position: Int) -> (position: Int, record: RecordIndex?)? {
-        var position = min(position, end - 1)
-        while position >= first {
-            if case .link(let record) = Self.place(positions[position]) {
-                return (position, record)
+        guard position >= 0 else { return nil }
+        var place = position >= end ? places.count - 1 : place(atOrBehind: position + 1) - 1
+        while place >= firstPlace {
+            if case .link(let record) = Self.content(places[place]) {
+                return (self.position(ofPlace: place), record)
             }
-            position -= 1
+            place -= 1
         }
         return nil
     }
 
-    /// Where a record stands first, or nil.
+    /// Where a record stands first, or nil. Looks at the whole list, if need be.
     package func position(of record: RecordIndex) -> Int? {
         var found: Int?
-        positions.forEachLeaf(from: first) { start, leaf in
+        places.forEachLeaf(from: firstPlace) { start, leaf in
             if let index = leaf.firstIndex(of: record.rawValue) { found = start + index }
             return found == nil
         }
-        return found
+        return found.map(position(ofPlace:))
     }
 
     /// All links, in order.
     package var records: [RecordIndex?] {
         var records: [RecordIndex?] = []
         records.reserveCapacity(count)
-        var position = first
-        while let next = next(from: position) {
-            records.append(next.record)
-            position = next.position + 1
-        }
+        forEachLink { records.append($1) }
         return records
+    }
+
+    /// All links, in order, with their positions.
+    package func forEachLink(_ body: (_ position: Int, RecordIndex?) -> Void) {
+        places.forEachLeaf(from: firstPlace) { start, leaf in
+            for (index, value) in leaf.enumerated() {
+                if case .link(let record) = Self.content(value) {
+                    body(position(ofPlace: start + index), record)
+                }
+            }
+            return true
+        }
+    }
+
+    /// Every position from 0 to `end`, holes included.
+    package func forEachPosition(_ body: (Place) -> Void) {
+        var next = 0
+        forEachLink { position, record in
+            while next < position {
+                body(.hole)
+                next += 1
+            }
+            body(.link(record))
+            next += 1
+        }
+        while next < end {
+            body(.hole)
+            next += 1
+        }
     }
 
     // MARK: Lists made from this one
 
     package func appending(_ record: RecordIndex?) -> LinkList {
+        appending(record, at: end)
+    }
+
+    /// With a link at the end, at a position of the caller's: one that is at least `end`.
+    func appending(_ record: RecordIndex?, at position: Int) -> LinkList {
+        var places = places
         var positions = positions
-        positions.append(record?.rawValue ?? Self.null)
+        if positions == nil, position != places.count {
+            positions = PersistentVector()
+            for place in 0..<places.count { positions?.append(place) }
+        }
+        places.append(record?.rawValue ?? Self.null)
+        positions?.append(position)
         return LinkList(
-            positions: positions, count: count + 1, first: isEmpty ? positions.count - 1 : first)
+            places: places, positions: positions, count: count + 1,
+            firstPlace: isEmpty ? places.count - 1 : firstPlace, end: position + 1)
     }
 
     /// Without the first link to a record; the list itself when there is none.
     package func removing(_ record: RecordIndex) -> LinkList {
-        guard let position = position(of: record) else { return self }
-        var positions = positions
-        positions[position] = Self.hole
-        var first = first
-        while first < positions.count, positions[first] == Self.hole { first += 1 }
-        return LinkList(positions: positions, count: count - 1, first: first)
+        position(of: record).map(removing(at:)) ?? self
+    }
+
+    /// Without the link at a position; the list itself when there is none.
+    package func removing(at position: Int) -> LinkList {
+        let place = place(atOrBehind: position)
+        guard position >= 0, place < self.places.count, self.position(ofPlace: place) == position,
+            self.places[place] != Self.hole
+        else { return self }
+        var places = places
+        places[place] = Self.hole
+        var firstPlace = firstPlace
+        while firstPlace < places.count, places[firstPlace] == Self.hole { firstPlace += 1 }
+        let list = LinkList(
+            places: places, positions: positions, count: count - 1, firstPlace: firstPlace,
+            end: end)
+        return places.count - list.count > max(Self.leastHoles, list.count) ? list.packed() : list
+    }
+
+    private func packed() -> LinkList {
+        var builder = LinkListBuilder()
+        forEachLink { builder.append($1, at: $0) }
+        return builder.finish(end: end)
     }
 
     /// With `deleted` links from index `start` on (counted without holes, clamped to the list) replaced.
@@ -128,38 +202,40 @@ package final class LinkList: Sendable {
         return LinkList(records)
     }
 
-    /// Rebuilds a list from what ``forEachPosition(_:)`` gave, holes included.
-    package static func restoring(_ places: some Sequence<Place>) -> LinkList {
-        var positions = PersistentVector<UInt32>()
-        var count = 0
-        var first: Int?
-        for place in places {
-            switch place {
-            case .hole: positions.append(Self.hole)
-            case .link(let record):
-                first = first ?? positions.count
-                count += 1
-                positions.append(record?.rawValue ?? Self.null)
-            }
-        }
-        return LinkList(positions: positions, count: count, first: first ?? positions.count)
-    }
+    // MARK: Positions and places
 
-    /// Every position from 0 to `end`, holes included.
-    package func forEachPosition(_ body: (Place) -> Void) {
-        positions.forEachLeaf { _, leaf in
-            for value in leaf { body(Self.place(value)) }
-            return true
+    @inline(__always)
+    private func position(ofPlace place: Int) -> Int { positions.map { $0[place] } ?? place }
+
+    /// The first place whose position is not before this one.
+    private func place(atOrBehind position: Int) -> Int {
+        guard let positions else { return min(max(position, 0), places.count) }
+        var low = 0
+        var high = positions.count
+        while low < high {
+            let middle = (low + high) / 2
+            if positions[middle] < position { low = middle + 1 } else { high = middle }
         }
+        return low
     }
 
     @inline(__always)
-    private static func place(_ value: UInt32) -> Place {
+    static func content(_ value: UInt32) -> Place {
         switch value {
         case hole: .hole
         case null: .link(nil)
         default: .link(RecordIndex(rawValue: value))
         }
+    }
+
+    /// Made by a builder: few holes, or packed.
+    fileprivate convenience init(
+        places: PersistentVector<UInt32>, positions: PersistentVector<Int>?, count: Int, end: Int
+    ) {
+        var firstPlace = 0
+        while firstPlace < places.count, places[firstPlace] == Self.hole { firstPlace += 1 }
+        self.init(
+            places: places, positions: positions, count: count, firstPlace: firstPlace, end: end)
     }
 }
 
@@ -167,5 +243,36 @@ extension LinkList: Equatable {
     /// Equal links in equal order; positions do not count.
     package static func == (left: LinkList, right: LinkList) -> Bool {
         left === right || (left.count == right.count && left.records == right.records)
+    }
+}
+
+/// Puts a list together from links and their positions.
+package struct LinkListBuilder {
+    private var links: [(position: Int, value: UInt32)] = []
+
+    package init() {}
+
+    /// - Parameter position: behind those of the links before it.
+    package mutating func append(_ record: RecordIndex?, at position: Int) {
+        links.append((position, record?.rawValue ?? LinkList.null))
+    }
+
+    /// - Parameter end: the position that the next link of the list will get.
+    package func finish(end: Int) -> LinkList {
+        var places = PersistentVector<UInt32>()
+        if end <= 2 * links.count {
+            for link in links {
+                while places.count < link.position { places.append(LinkList.hole) }
+                places.append(link.value)
+            }
+            while places.count < end { places.append(LinkList.hole) }
+            return LinkList(places: places, positions: nil, count: links.count, end: end)
+        }
+        var positions = PersistentVector<Int>()
+        for link in links {
+            places.append(link.value)
+            positions.append(link.position)
+        }
+        return LinkList(places: places, positions: positions, count: links.count, end: end)
     }
 }

@@ -54,3 +54,44 @@ package struct PersistentVector<Element: Sendable>: Sendable {
         }
     }
 }
+
+extension PersistentVector where Element: Equatable {
+    /// Calls the body with every index at which two vectors differ; nil stands for what one of them does not
+    /// reach. What they share is passed over, a branch of 8,192 elements at a time.
+    func forEachDifference(
+        from old: PersistentVector, _ body: (_ index: Int, _ before: Element?, _ after: Element?) -> Void
+    ) {
+        let branchSize = 1 << Self.branchBits
+        let leafSize = 1 << Self.leafBits
+        var index = 0
+        let end = max(count, old.count)
+        while index < end {
+            let branch = index >> Self.branchBits
+            if index & (branchSize - 1) == 0, branch < branches.count, branch < old.branches.count,
+                Self.areIdentical(branches[branch], old.branches[branch])
+            {
+                index += branchSize
+                continue
+            }
+            let leaf = (index >> Self.leafBits) & Self.branchMask
+            if index & (leafSize - 1) == 0, index < count, index < old.count,
+                Self.areIdentical(branches[branch][leaf], old.branches[branch][leaf])
+            {
+                index += leafSize
+                continue
+            }
+            let before = index < old.count ? old[index] : nil
+            let after = index < count ? self[index] : nil
+            if before != after { body(index, before, after) }
+            index += 1
+        }
+    }
+
+    /// The same memory, so equal without a look at it.
+    private static func areIdentical<T>(_ one: ContiguousArray<T>, _ other: ContiguousArray<T>) -> Bool {
+        one.count == other.count
+            && one.withUnsafeBufferPointer { one in
+                other.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress }
+            }
+    }
+}

@@ -90,8 +90,14 @@ extension Snapshot {
     package func indexed(by definitions: [IndexDefinition]) -> Snapshot {
         var snapshot = self
         snapshot.indexes = Indexes(definitions, symbols: symbols)
+        // As if the records came one after the other: each is taken in once, and finds those before it.
+        var known = PersistentVector<RecordSlot>()
+        for _ in 0..<rows.count { known.append(.unknown) }
         for record in recordsInCreationOrder() {
-            snapshot.indexes.update(record, old: nil, new: row(record))
+            var changes = ChangeSet()
+            known[Int(record.rawValue)] = self[record]
+            snapshot.indexes.update(
+                record, old: nil, new: row(record), rows: known, changes: &changes)
         }
         return snapshot
     }

@@ -59,7 +59,9 @@ package struct SnapshotRestorer {
         let row = builder.finish(creation: creation)
         snapshot.set(record, .existent(row))
         snapshot.recordCount += 1
-        snapshot.indexes.update(record, old: nil, new: row)
+        var changes = ChangeSet()
+        snapshot.indexes.update(
+            record, old: nil, new: row, rows: snapshot.rows, changes: &changes)
     }
 
     /// Whether a record has been restored.

@@ -45,6 +45,15 @@ final class Sandbox: Sendable {
         return path
     }
 
+    /// Another program that was built together with these tests.
+    static func program(named name: String) throws -> String {
+        let path = directory(of: try builtProgram()) + "/" + name
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw Failure("There is no program to test at \(path).")
+        }
+        return path
+    }
+
     func path(_ name: String) -> String { directory + "/" + name }
 
     func write(_ text: String, to name: String) throws -> String {

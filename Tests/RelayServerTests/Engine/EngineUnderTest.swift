@@ -15,14 +15,23 @@ final class EngineUnderTest: Sendable {
     private let inbox: Inbox
 
     /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
-    init(
+    convenience init(
         journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
         pastEvents: Int = 500_000
     ) async throws {
-        let schema = try ServiceSchema(Example.text("todo.graphql"))
-        let seed = try SeedFile.read(
-            Array(Example.text("todo.seed.ndjson").utf8), for: schema, timeMicroseconds: 0)
         let text = try Example.text("todo.graphql")
+        try await self.init(
+            journal: journal, schema: ServiceSchema(text), text: text,
+            seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
+            pastEvents: pastEvents)
+    }
+
+    /// - Parameter text: the schema, as the log has it.
+    init(
+        journal: GatedJournal = GatedJournal(), schema: ServiceSchema, text: String = "schema",
+        seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000
+    ) async throws {
+        let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
         let genesis = EventBody.genesis(schema: text, seed: seed.writes)
         _ = try await journal.append(
             [NewEvent(timeMicroseconds: 0, body: genesis)], expecting: 0)
@@ -47,11 +56,14 @@ final class EngineUnderTest: Sendable {
 
     /// Runs a query or mutation to its answer.
     func run(
-        _ query: String, mutationID: String? = nil, relay: JSONObject = [:]
+        _ query: String, mutationID: String? = nil, viewer: String? = nil,
+        optimisticResponse: JSONValue? = nil, relay: JSONObject = [:]
     ) async throws -> JSONValue {
         var relay = relay
         if let mutationID { relay["mutationId"] = .string(mutationID) }
-        let request = GraphQLRequest(query: query, extensions: ["relay": .object(relay)])
+        if let optimisticResponse { relay["optimisticResponse"] = optimisticResponse }
+        let request = GraphQLRequest(
+            query: query, extensions: ["relay": .object(relay)], viewer: viewer)
         let prepared = try service.prepare(request)
         let outcome = await withCheckedContinuation { continuation in
             service.execute(prepared, request) { continuation.resume(returning: $0) }
@@ -128,7 +140,11 @@ final class TestSink: SubscriptionSink {
     var isAwaited: Bool { state.withLock { !$0.whenDrained.isEmpty } }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
-        state.withLock { $0.whenDrained.append(action) }
+        let isFull = state.withLock { state in
+            if state.isFull { state.whenDrained.append(action) }
+            return state.isFull
+        }
+        if !isFull { action() }
     }
 
     func fill() { state.withLock { $0.isFull = true } }
@@ -150,6 +166,9 @@ final class Numbers: Sendable {
     private let last = Atomic(0)
 
     func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+
+    /// How often ``next()`` was called.
+    var count: Int { last.load(ordering: .relaxed) }
 }
 
 /// What the publisher has delivered, by sink.
@@ -164,7 +183,7 @@ private final class Inbox: Sendable {
                 case .next(let response), .latest(let response), .patch(let response, _):
                     value = (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
                 case .failed(let errors): value = ["errors": .array(errors.map(\.json))]
-                case .completed: value = ["completed": true]
+                case .completed: value = "complete"
                 case .caughtUp: continue
                 }
                 results[ObjectIdentifier(delivery.sink), default: []].append(value)

@@ -92,7 +92,7 @@ import Testing
     @Test func foldingThePatchesGivesTheRecordsOfAFreshResult() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("records: seed \(seed)")
-        var random = SplitMix(seed)
+        var random = SplitMix(state: seed)
         for status in [nil, true, false] as [Bool?] {
             try await check(status, &random, seed)
         }
@@ -184,20 +184,5 @@ import Testing
                 records[id]?[key] = ["refs": .array(list)]
             }
         }
-    }
-}
-
-/// Random numbers that a seed repeats (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

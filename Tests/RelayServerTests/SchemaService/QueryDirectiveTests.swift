@@ -148,7 +148,14 @@ import Testing
             try ServiceUnderTest.tracker().schema.indexes
                 == [
                     .unique(type: "Person", key: "login"), .unique(type: "Project", key: "key"),
+                    .count(
+                        CountDefinition(
+                            type: "Project", field: "issues",
+                            conditions: [.init(key: "open", value: true)])),
                     .records(type: "Project"), .records(type: "Issue"),
+                    .places(type: "Project", key: "issues"),
+                    .places(type: "Person", key: "assigned"),
+                    .places(type: "Issue", key: "watchers"),
                 ])
     }
 }

@@ -29,7 +29,7 @@ import Testing
         (
             #"extend type Query { a: User }"#,
             #"""
-            8:21: Nothing says what "Query.a" is. Add @lookup to find one record by an argument, or @list(type: "…") for all records of a type.
+            8:21: Nothing says what "Query.a" is. Add @lookup to find one record by an argument, or @list(type: "…") for all records of a type; or register a resolver for it.
             """#
         ),
         (
@@ -238,7 +238,7 @@ import Testing
         (
             #"type Mutation { a: Int }"#,
             #"""
-            8:17: Nothing says what mutation "a" does. Add @create, @update, @delete, @link or @unlink.
+            8:17: Nothing says what mutation "a" does. Add @create, @update, @delete, @link or @unlink; or register a handler for it.
             """#
         ),
         (
@@ -383,8 +383,8 @@ import Testing
             8:213: Argument "id" of "v" is compared with "A.id". Write: id: ID
             8:247: "Subscription.v" has @on and @live. Keep @on to send each mutation, or @live with @lookup or @list to send the newest result.
             8:253: "Subscription.w" does not say when it sends. Add @live to send after every commit that changes it.
-            8:278: Nothing says what "Subscription.x" sends. Add @on(mutations: ["…"]), or @live with @lookup or @list.
-            8:286: Nothing says what "Subscription.y" is. Add @lookup to find one record by an argument, or @list(type: "…") for all records of a type.
+            8:278: Nothing says what "Subscription.x" sends. Add @on(mutations: ["…"]), or @live with @lookup or @list; or register a source for it.
+            8:286: Nothing says what "Subscription.y" is. Add @lookup to find one record by an argument, or @list(type: "…") for all records of a type; or register a resolver for it.
             8:305: @on: No mutation is named. Write: @on(mutations: ["…"])
             """#
         )
@@ -413,6 +413,24 @@ import Testing
     ])
     func mistakesOfPlacesAndOfTheLanguageAreNamed(sdl: String, expected: String) {
         #expect(Self.mistakes(in: sdl) == expected)
+    }
+
+    /// One report for everything, in the order of the places, and nothing twice.
+    @Test func whatTheLanguageAndTheServiceHaveAgainstASchemaIsToldTogether() {
+        #expect(
+            Self.mistakes(
+                in: """
+                    type Mutation { addTodo(input: AddTodoInput!): AddTodoPayload @create(typ: "Todo") }
+                    input AddTodoInput { text: Strin! }
+                    type AddTodoPayload { todo: Todo }
+                    extend type Query { all: [Todo!]! @list(type: "Tod") none: Nothing }
+                    """) == """
+                8:63: Directive "@create" argument "type" of type "String!" is required, but it was not provided.
+                8:71: Unknown argument "typ" on directive "@create". Did you mean "type"?
+                9:28: Unknown type "Strin". Did you mean "String"?
+                11:47: @list: There is no type "Tod". Did you mean "Todo"?
+                11:60: Unknown type "Nothing". Did you mean "String"?
+                """)
     }
 
     @Test func theBaseAndTheExamplesHaveNone() throws {

@@ -26,7 +26,7 @@ struct LiveIndex {
     /// The groups that may have another result after these changes; the dependencies of each decide.
     func candidates(_ changes: ChangeSet, in snapshot: Snapshot) -> Set<Group> {
         var found: Set<Group> = []
-        for record in changes.touchedRecords {
+        for record in changes.concernedRecords {
             if let groups = byRecord[record] { found.formUnion(groups) }
             if byType.isEmpty { continue }
             if let type = snapshot.type(of: record), let groups = byType[type] {

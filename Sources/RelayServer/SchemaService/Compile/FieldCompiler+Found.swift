@@ -76,7 +76,7 @@ extension FieldCompiler {
         }
     }
 
-    private func count(
+    private mutating func count(
         _ field: SchemaField, of type: NamedType, _ directive: AppliedDirective
     ) -> ResolverMaker? {
         if types.schema[field.namedType].name != "Int" || field.type.listItem != nil {
@@ -93,6 +93,15 @@ extension FieldCompiler {
         }
         guard let counted = directive.listField("field", of: type) else { return nil }
         let conditions = conditions(directive, nodes: types.recordTypes(of: counted.node))
-        return { [types] in .count($0.name(counted.name), where: types.bind(conditions, $0)) }
+        guard conditions.allSatisfy({ $0.linked == nil }) else {
+            return { [types] in
+                .counted($0.name(counted.name), where: types.bind(conditions, $0))
+            }
+        }
+        let definition = CountDefinition(
+            type: type.name, field: counted.name,
+            conditions: conditions.map { .init(key: $0.field, value: $0.value) })
+        add(.count(definition))
+        return { .count($0.name(definition.name)) }
     }
 }

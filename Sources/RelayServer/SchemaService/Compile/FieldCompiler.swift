@@ -46,6 +46,8 @@ struct FieldCompiler {
             return found(field, of: type, by: directive)
         }
         if let known = knownByName(field) { return known }
+        // Its type is not defined, which has been reported; what it is can only be said once it is.
+        if schema[field.namedType].origin == .missing { return nil }
         mistakes.report(
             """
             Nothing says what "\(type.name).\(field.name)" is. Add @lookup to find one record by an \

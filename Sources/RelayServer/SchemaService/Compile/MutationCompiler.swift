@@ -26,6 +26,8 @@ struct MutationCompiler {
     let handlers: Handlers
     private(set) var definitions: [String: MutationDefinition] = [:]
     private(set) var resolvers: [TypeID: [String: ResolverMaker]] = [:]
+    /// Where records stand in the lists that mutations add to and take from.
+    private(set) var indexes: [IndexDefinition] = []
     private var parts: [TypeID: [String: PayloadPart]] = [:]
 
     init(types: ServiceTypes, mistakes: MistakeCollector, handlers: Handlers) {
@@ -56,6 +58,9 @@ struct MutationCompiler {
                 }
             guard let plan else { continue }
             fill(site.payload, site.parts(filledFrom: plan), of: field)
+            if let list = plan.list {
+                indexes.append(.places(type: list.owner.name, key: list.name))
+            }
             guard let makeHandler = plan.makeHandler else { continue }
             define(
                 field, inputName: site.input.name, inputFields: site.input.inputFields,
@@ -144,6 +149,8 @@ struct MutationPlan {
     var edge: TypeID?
     /// Whether there is an edge at all: not after the record was taken out.
     var hasEdge = true
+    /// The list that is added to or taken from.
+    var list: ListField?
     var references: [String: [TypeID]]
     var subject: String?
     /// Nil when something is missing; the payload can be checked all the same.

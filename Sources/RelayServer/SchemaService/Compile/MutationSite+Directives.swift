@@ -23,7 +23,7 @@ extension MutationSite {
         requireNonNullFields(of: type, given: given.union(emptyLists).union(timestamps))
 
         var plan = MutationPlan(
-            record: type.id, parent: parent.reference, edge: list?.edge,
+            record: type.id, parent: parent.reference, edge: list?.edge, list: list,
             references: references([parent.reference], writes))
         plan.makeHandler = { [types] symbols in
             CreateMutation(
@@ -67,7 +67,7 @@ extension MutationSite {
         let record = subject(type)
         rejectOthers(than: "id", parent)
         var plan = MutationPlan(
-            record: nil, parent: parent.reference,
+            record: nil, parent: parent.reference, list: list,
             references: references([record, parent.reference], []), subject: "id")
         guard let record else { return plan }
         plan.makeHandler = { [types] symbols in
@@ -87,7 +87,7 @@ extension MutationSite {
         guard let parent, let child else { return nil }
         rejectOthers(than: child.input, .named(parent))
         var plan = MutationPlan(
-            record: list.node, parent: parent, edge: list.edge, hasEdge: action == .link,
+            record: list.node, parent: parent, edge: list.edge, hasEdge: action == .link, list: list,
             references: references([parent, child], []), subject: child.input)
         plan.makeHandler = { [types] symbols in
             let parent = parent.finder(types, symbols)

@@ -16,7 +16,7 @@ struct MutatedList: Sendable {
     }
 
     func contains(_ record: RecordIndex, of parent: RecordIndex, in snapshot: Snapshot) -> Bool {
-        snapshot.links(name, of: parent).position(of: record) != nil
+        snapshot.position(of: record, in: name, of: parent) != nil
     }
 
     private func write(_ value: FieldValue, of parent: RecordIndex, to draft: inout Draft) {

@@ -46,6 +46,17 @@ extension Snapshot {
         if let last = links.previous(from: links.end - 1), last.record == record {
             return ConnectionEdge(record: record, position: last.position)
         }
-        return links.position(of: record).map { ConnectionEdge(record: record, position: $0) }
+        return position(of: record, in: key, of: parent)
+            .map { ConnectionEdge(record: record, position: $0) }
+    }
+
+    /// Where a record stands in a list of another: known, for the lists that mutations add to.
+    func position(
+        of record: RecordIndex, in key: NameIndex, of parent: RecordIndex
+    ) -> Int? {
+        if let type = type(of: parent), indexes.knowsPlaces(in: key, of: type) {
+            return indexes.position(of: record, in: key, of: parent)
+        }
+        return links(key, of: parent).position(of: record)
     }
 }

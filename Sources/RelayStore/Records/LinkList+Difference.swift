@@ -1,0 +1,59 @@
+extension LinkList {
+    /// Calls the bodies with the links that one list has and the other has not, link by link and position
+    /// by position.
+    ///
+    /// Costs what is different, plus one step for each 8,192 links, where one list was made from the
+    /// other; after a packing or a splice it costs the length of the list.
+    func forEachDifference(
+        from old: LinkList, removed: (_ position: Int, RecordIndex) -> Void,
+        added: (_ position: Int, RecordIndex) -> Void
+    ) {
+        if self === old { return }
+        let arePlacesAlike = positions == nil && old.positions == nil
+        if !arePlacesAlike, !sharesPositions(with: old) {
+            walkDifference(from: old, removed: removed, added: added)
+            return
+        }
+        places.forEachDifference(from: old.places) { place, before, after in
+            if let before, case .link(let record?) = Self.content(before) {
+                removed(old.positions?[place] ?? place, record)
+            }
+            if let after, case .link(let record?) = Self.content(after) {
+                added(positions?[place] ?? place, record)
+            }
+        }
+    }
+
+    /// Both are packed, and each place that both have has the same position.
+    private func sharesPositions(with old: LinkList) -> Bool {
+        guard let positions, let before = old.positions else { return false }
+        var isSame = true
+        positions.forEachDifference(from: before) { _, before, after in
+            if before != nil, after != nil { isSame = false }
+        }
+        return isSame
+    }
+
+    private func walkDifference(
+        from old: LinkList, removed: (_ position: Int, RecordIndex) -> Void,
+        added: (_ position: Int, RecordIndex) -> Void
+    ) {
+        var before = old.next(from: 0)
+        forEachLink { position, record in
+            while let link = before, link.position < position {
+                if let record = link.record { removed(link.position, record) }
+                before = old.next(from: link.position + 1)
+            }
+            if let link = before, link.position == position {
+                before = old.next(from: position + 1)
+                if link.record == record { return }
+                if let record = link.record { removed(position, record) }
+            }
+            if let record { added(position, record) }
+        }
+        while let link = before {
+            if let record = link.record { removed(link.position, record) }
+            before = old.next(from: link.position + 1)
+        }
+    }
+}

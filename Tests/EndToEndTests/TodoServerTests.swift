@@ -1,0 +1,128 @@
+import Foundation
+import RelayJSON
+import Testing
+
+/// The example with handlers of its own does what docs/handlers.md says.
+struct TodoServerTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    private func serve() async throws -> RunningServer {
+        try await RunningServer(
+            sandbox.start(
+                [
+                    "--schema", Sandbox.todoSchema, "--seed", Sandbox.todoSeed, "--data",
+                    sandbox.path("data"), "--port", "0",
+                ], program: Sandbox.program(named: "TodoServer")))
+    }
+
+    private func answer(_ document: String, _ server: RunningServer) async throws -> Payload {
+        let request: JSONValue = ["query": .string(document)]
+        return try await onThread {
+            try HTTPClient(port: server.port).post(request.text).body.payload()
+        }
+    }
+
+    @Test func allItsHandlersWork() async throws {
+        let server = try await serve()
+        let live = try sandbox.start(
+            ["request", server.url, "subscription { user { progress } }"])
+        func progress() async throws -> JSONValue? {
+            try await live.nextLine("a result").payload().data["user"]?["progress"]
+        }
+        #expect(try await progress() == 0.5)
+
+        let empty = try await answer(
+            #"mutation { addTodo(input: {text: " "}) { todo { id } } }"#, server)
+        #expect(empty.code == "BAD_USER_INPUT")
+        let twice = try await answer(
+            #"mutation { addTodo(input: {text: "Buy a unicorn"}) { todo { id } } }"#, server)
+        #expect(twice.code == "CONFLICT")
+        _ = try await server.data(
+            #"mutation { addTodo(input: {text: "Learn Swift"}) { todo { id } } }"#)
+        #expect(try await progress() == 0.3333333333333333)
+
+        let changed = try await server.data(
+            """
+            mutation { changeAllTodos(input: {complete: true, clientMutationId: "c"}) {
+                user { completedCount } clientMutationId } }
+            """)
+        #expect(
+            changed == [
+                "changeAllTodos": ["user": ["completedCount": 3], "clientMutationId": "c"]
+            ])
+        #expect(try await progress() == 1.0)
+
+        let suggested = try await server.data(
+            #"mutation { suggestTodo(input: {topic: "Relay"}) { todo { text } todoEdge { node { complete } } } }"#
+        )
+        #expect(
+            suggested["suggestTodo"] == [
+                "todo": ["text": "Read a book about Relay"],
+                "todoEdge": ["node": ["complete": false]],
+            ])
+        let refused = try await answer(
+            #"mutation { suggestTodo(input: {topic: ""}) { todo { id } } }"#, server)
+        #expect(refused.message == "A suggestion needs a topic.")
+
+        let countdown = try sandbox.start(
+            [
+                "request", server.url,
+                "subscription { countdown(from: 2, everyMilliseconds: 1) }",
+            ])
+        let numbers = try await countdown.finish().output.map {
+            try $0.payload().data["countdown"]
+        }
+        #expect(numbers == [2, 1, 0])
+        #expect(try await server.stop() == .code(0))
+
+        let kinds = try await sandbox.events().compactMap { $0["kind"]?.string }
+        #expect(
+            kinds == [
+                "genesis", "mutation", "response", "mutation", "response", "mutation", "response",
+                "mutation", "revocation",
+            ])
+        let past = try await sandbox.relay(
+            "replay", sandbox.path("data"), "--at", "3", "--query",
+            "{ user { totalCount completedCount } }")
+        #expect(past.output.joined().contains(#""totalCount":3,"completedCount":1"#), "\(past)")
+    }
+
+    @Test func aWaitThatTheServerDidNotSurviveIsRevokedAtItsNextStart() async throws {
+        let server = try await serve()
+        let waiting = try sandbox.start(
+            [
+                "request", server.url,
+                #"mutation { suggestTodo(input: {topic: "forever"}) { todo { id } } }"#,
+            ])
+        // The log is read while the server writes it.
+        while try await sandbox.events().count < 2 {}
+        try await server.kill()
+        _ = try await waiting.finish()
+        let again = try await serve()
+        let user = try await again.data("{ user { totalCount } }")
+        #expect(user == ["user": ["totalCount": 2]])
+        #expect(try await again.stop() == .code(0))
+        let kinds = try await sandbox.events().compactMap { $0["kind"]?.string }
+        #expect(kinds == ["genesis", "mutation", "revocation"])
+    }
+
+    /// Every block of Swift on the page stands in the example, line by line.
+    @Test func theCodeOnThePageIsTheExamples() throws {
+        func lines(_ path: String) throws -> [String] {
+            try String(contentsOfFile: Sandbox.repository + "/" + path, encoding: .utf8)
+                .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let example = try lines("Sources/TodoServer/TodoServer.swift")
+            + lines("Sources/TodoServer/TodoHandlers.swift")
+        let page = try lines("docs/handlers.md")
+        let blocks = page.split(whereSeparator: { $0.hasPrefix("```") }).enumerated()
+            .filter { $0.offset % 2 == 1 }.map(\.element)
+        #expect(blocks.count >= 6)
+        for block in blocks where !block.isEmpty {
+            let isThere = example.indices.contains { example[$0...].starts(with: block) }
+            #expect(isThere, "\(block.joined(separator: "\n"))")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
+import RelayStore
+import Testing
+
+@testable import RelayServer
+
+/// Generated documents, ours beside graphql-core: printed form, every error with its places, and results.
+///
+/// RELAY_DIFFERENTIAL_SEED gives another run, RELAY_DIFFERENTIAL_DOCUMENTS a longer one.
+struct DifferentialTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let documents = environment["RELAY_DIFFERENTIAL_DOCUMENTS"].flatMap(Int.init) ?? 1_500
+    private static let seed =
+        environment["RELAY_DIFFERENTIAL_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
+
+    private static let trackerSeed = """
+        {"id":"p1","type":"Person","fields":{"login":"ada","name":"Ada","assigned":{"refs":["i2","i1"]}}}
+        {"id":"p2","type":"Person","fields":{"login":"bob"}}
+        {"id":"j1","type":"Project","fields":{"key":"relay","title":"Relay","owner":{"ref":"p1"},"issues":{"refs":["i1","i2","i3"]}}}
+        {"id":"i1","type":"Issue","fields":{"title":"One","open":true,"priority":"HIGH","author":{"ref":"p1"},"watchers":{"refs":["p1","p2"]},"createdAt":"a","updatedAt":"b"}}
+        {"id":"i2","type":"Issue","fields":{"title":"Two","open":false,"priority":"LOW","estimate":2.5,"labels":{"value":["x","y"]},"createdAt":"a","updatedAt":"b"}}
+        {"id":"i3","type":"Issue","fields":{"title":"Three","open":true,"priority":"LOW","createdAt":"a","updatedAt":"b"}}
+        """
+
+    @Test(
+        .enabled(
+            if: GraphQLCore.python != nil,
+            "there is no Python with graphql-core; script/test sets one up where it can"),
+        arguments: ["todo.graphql", "tracker.graphql"])
+    func documentsMeanTheSameToGraphQLCore(_ file: String) throws {
+        let python = try #require(GraphQLCore.python)
+        let sdl = try Example.text(file)
+        let seed =
+            file == "todo.graphql" ? try Example.text("todo.seed.ndjson") : Self.trackerSeed
+        let service = try ServiceUnderTest(sdl, seed: seed)
+        let peer = try GraphQLCore(
+            python: python, schema: PredefinedDirectives.text + sdl, seed: seed)
+        var generator = DocumentGenerator(service.schema.schema, seed: Self.seed)
+        var kinds: [String: Int] = [:]
+        var differences = 0
+        for _ in 0..<Self.documents where differences < 5 {
+            let document = generator.next()
+            let theirs = Self.comparable(try peer.answer(document))
+            let ours = Self.comparable(try Self.answer(document, service))
+            kinds[ours["syntax"] != nil ? "syntax" : ours["response"] != nil ? "run" : "rest", default: 0] += 1
+            if ours == theirs { continue }
+            differences += 1
+            Issue.record(
+                """
+                seed \(Self.seed), \(document)
+                ours:   \(ours.text)
+                theirs: \(theirs.text)
+                """)
+        }
+        #expect(kinds.count == 3, "documents of every kind: \(kinds)")
+    }
+
+    private static func answer(
+        _ text: String, _ service: ServiceUnderTest
+    ) throws -> JSONValue {
+        let document: Document
+        do throws(GraphQLError) {
+            document = try Document(parsing: text)
+        } catch {
+            return ["syntax": json(error)]
+        }
+        let errors = document.validate(against: service.schema.schema)
+        var answer: JSONObject = [
+            "printed": .string(document.printed()), "errors": .array(errors.map(json)),
+        ]
+        if errors.isEmpty, document.operations.count == 1, document.operations[0].operation == .query {
+            answer["response"] = try JSONValue(parsing: service.query(text))
+        }
+        return .object(answer)
+    }
+
+    private static func json(_ error: GraphQLError) -> JSONValue {
+        [
+            "message": .string(error.message),
+            "locations": .array(
+                error.locations.map {
+                    ["line": .int(Int64($0.line)), "column": .int(Int64($0.column))]
+                }),
+        ]
+    }
+
+    /// Without what is left open: the order in which errors are told, and the kind of quotes in messages,
+    /// which in Python's are single.
+    private static func comparable(_ answer: JSONValue) -> JSONValue {
+        guard var object = answer.object else { return answer }
+        if let error = object["syntax"] { object["syntax"] = requoted(error) }
+        if let errors = object["errors"]?.array {
+            object["errors"] = .array(errors.map(requoted).sorted { $0.text < $1.text })
+        }
+        if let printed = object["printed"]?.string {
+            object["printed"] = .string(printed.trimmingCharacters(in: .newlines))
+        }
+        return .object(object)
+    }
+
+    private static func requoted(_ error: JSONValue) -> JSONValue {
+        guard var object = error.object, let message = object["message"]?.string else {
+            return error
+        }
+        object["message"] = .string(message.replacingOccurrences(of: "'", with: "\""))
+        return .object(object)
+    }
+}

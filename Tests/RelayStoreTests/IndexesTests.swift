@@ -1,0 +1,99 @@
+import RelayJSON
+import Testing
+
+@testable import RelayStore
+
+/// The look-ups beside the records, kept up to date write by write, against what the records say.
+struct IndexesTests {
+    private static let count = CountDefinition(
+        type: "List", field: "items", conditions: [.init(key: "done", value: true)])
+    private static let definitions: [IndexDefinition] = [
+        .records(type: "Item"), .places(type: "List", key: "items"), .count(count),
+        .count(CountDefinition(type: "List", field: "items", conditions: [])),
+    ]
+
+    /// Random writes; after each of them the look-ups are those of a snapshot that is indexed anew.
+    @Test func everyLookUpFollowsFromTheRecords() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var state = seed
+        func below(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        func item() -> DataID { DataID("i\(below(30))") }
+        func list() -> DataID { DataID("l\(below(3))") }
+        var snapshot = Snapshot(indexes: Self.definitions)
+        for step in 0..<1_500 {
+            var draft = Draft(on: snapshot)
+            let links: FieldValue =
+                switch below(8) {
+                case 0...3: .append(item())
+                case 4...5: .remove(item())
+                case 6: .splice(start: below(6), deleted: below(3), [item(), nil])
+                default: .links((0..<below(5)).map { _ in item() })
+                }
+            switch below(10) {
+            case 0: draft.delete(item())
+            case 1: draft.delete(list())
+            case 2...5: draft.write(list(), type: "List", fields: [("items", links)])
+            case 6: draft.write(item(), type: "Other", fields: [("done", .bool(true))])
+            default: draft.write(item(), type: "Item", fields: [("done", .bool(below(2) == 0))])
+            }
+            check(draft, since: snapshot, "seed \(seed), step \(step)")
+            snapshot = draft.snapshot
+        }
+    }
+
+    private func check(_ draft: Draft, since before: Snapshot, _ place: String) {
+        let now = draft.snapshot
+        let anew = now.indexed(by: Self.definitions)
+        guard let type = now.symbols.findName("Item"), let key = now.symbols.findName("items")
+        else { return }
+        #expect(
+            now.indexes.records(of: type).map(positions)
+                == anew.indexes.records(of: type).map(positions), "\(place)")
+        for number in 0..<3 {
+            guard let owner = now.symbols.findRecord("l\(number)") else { continue }
+            for case .count(let definition) in Self.definitions {
+                guard let name = now.symbols.findName(definition.name) else { continue }
+                let count = now.indexes.count(name, of: owner)
+                #expect(count == matching(definition, owner, now), "\(place)")
+                #expect(count == anew.indexes.count(name, of: owner), "\(place)")
+                let isChanged = before.indexes.count(name, of: owner) != count
+                let isTold = draft.changes.derived.contains { $0.record == owner && $0.key == name }
+                #expect(!isChanged || isTold, "a changed count is told: \(place)")
+            }
+            for number in 0..<30 {
+                guard let record = now.symbols.findRecord("i\(number)") else { continue }
+                #expect(
+                    now.indexes.position(of: record, in: key, of: owner)
+                        == links(owner, now).position(of: record), "\(place)")
+            }
+        }
+    }
+
+    private func positions(_ list: LinkList) -> [String] {
+        var positions: [String] = []
+        list.forEachLink { positions.append("\($0) \($1?.rawValue ?? 0)") }
+        return positions
+    }
+
+    private func links(_ owner: RecordIndex, _ snapshot: Snapshot) -> LinkList {
+        guard let row = snapshot.row(owner), let key = snapshot.symbols.findName("items"),
+            let slot = row.slot(of: key), row.tag(slot) == .links
+        else { return .empty }
+        return row.links(slot)
+    }
+
+    private func matching(
+        _ definition: CountDefinition, _ owner: RecordIndex, _ snapshot: Snapshot
+    ) -> Int {
+        links(owner, snapshot).records.count { record in
+            guard let row = record.flatMap(snapshot.row) else { return false }
+            return definition.conditions.allSatisfy { condition in
+                snapshot.symbols.findName(condition.key)
+                    .map { row.holds(condition.value, under: $0) } ?? false
+            }
+        }
+    }
+}
