@@ -1,5 +1,6 @@
 import Foundation
 import RelayJSON
+import Synchronization
 import Testing
 
 /// What docs/websocket.md promises, while connections are cut at random and the server is killed under load.
@@ -27,7 +28,7 @@ struct PromiseTests {
         /// Where the server is; nil while it is dead.
         let serving = Watched<Int?>(server.port)
         let writer = PromiseWriter(serving)
-        let readers = try await (0..<3).map { _ in
+        let readers = try (0..<3).map { _ in
             PromiseReader(serving, try writer.start(server.port), random: &random)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -115,13 +116,13 @@ private final class PromiseReader: Sendable {
     let complaints = Watched<[String]>([])
     private let serving: Watched<Int?>
     private let cursor: Watched<String>
-    private let random: Watched<SeededGenerator>
+    private let random: Mutex<SeededGenerator>
     private let isStopped = Watched(false)
 
     init(_ serving: Watched<Int?>, _ start: String, random: inout SeededGenerator) {
         self.serving = serving
         cursor = Watched(start)
-        self.random = Watched(SeededGenerator(seed: random.next()))
+        self.random = Mutex(SeededGenerator(seed: random.next()))
     }
 
     func stop() { isStopped.update { $0 = true } }
@@ -149,8 +150,7 @@ private final class PromiseReader: Sendable {
         if head["data"] != .null || head["extensions"]?["relay"]?["recovered"] != true {
             complaints.update { $0.append("not recovered: \(head)") }
         }
-        var length = 0
-        random.update { length = Int.random(in: 1...40, using: &$0) }
+        let length = random.withLock { Int.random(in: 1...40, using: &$0) }
         for _ in 0..<length where !isStopped.value {
             let result = try nextResult(socket)
             guard let text = result["data"]?["todoAdded"]?["todo"]?["text"]?.string,

@@ -114,7 +114,8 @@ struct TodoServerTests {
             try String(contentsOfFile: Sandbox.repository + "/" + path, encoding: .utf8)
                 .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        let example = try lines("Sources/TodoServer/TodoServer.swift")
+        let example =
+            try lines("Sources/TodoServer/TodoServer.swift")
             + lines("Sources/TodoServer/TodoHandlers.swift")
         let page = try lines("docs/handlers.md")
         let blocks = page.split(whereSeparator: { $0.hasPrefix("```") }).enumerated()

@@ -12,7 +12,8 @@ import Testing
 /// RELAY_DIFFERENTIAL_SEED gives another run, RELAY_DIFFERENTIAL_DOCUMENTS a longer one.
 struct DifferentialTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let documents = environment["RELAY_DIFFERENTIAL_DOCUMENTS"].flatMap(Int.init) ?? 1_500
+    private static let documents =
+        environment["RELAY_DIFFERENTIAL_DOCUMENTS"].flatMap(Int.init) ?? 1_500
     private static let seed =
         environment["RELAY_DIFFERENTIAL_SEED"].flatMap(UInt64.init) ?? .random(in: 0...999_999)
 
@@ -45,7 +46,9 @@ struct DifferentialTests {
             let document = generator.next()
             let theirs = Self.comparable(try peer.answer(document))
             let ours = Self.comparable(try Self.answer(document, service))
-            kinds[ours["syntax"] != nil ? "syntax" : ours["response"] != nil ? "run" : "rest", default: 0] += 1
+            kinds[
+                ours["syntax"] != nil ? "syntax" : ours["response"] != nil ? "run" : "rest",
+                default: 0] += 1
             if ours == theirs { continue }
             differences += 1
             Issue.record(
@@ -71,7 +74,9 @@ struct DifferentialTests {
         var answer: JSONObject = [
             "printed": .string(document.printed()), "errors": .array(errors.map(json)),
         ]
-        if errors.isEmpty, document.operations.count == 1, document.operations[0].operation == .query {
+        if errors.isEmpty, document.operations.count == 1,
+            document.operations[0].operation == .query
+        {
             answer["response"] = try JSONValue(parsing: service.query(text))
         }
         return .object(answer)

@@ -161,7 +161,8 @@ struct DocumentGenerator {
         case .nonNull(let inner): return value(inner, named: name)
         case _ where random.below(12) == 0 && !type.isNonNull && name != "ids": break
         case .list(let item):
-            return "[" + (0..<random.below(3)).map { _ in value(item, named: name) }
+            return "["
+                + (0..<random.below(3)).map { _ in value(item, named: name) }
                 .joined(separator: ", ") + "]"
         case .named(let id): return value(schema[id], named: name)
         }
@@ -186,7 +187,8 @@ struct DocumentGenerator {
         case (_, "ID"):
             return ["\"i1\"", "\"j1\"", "\"relay\"", "\"ada\"", "\"me\"", "\"VG9kbzow\"", "7"][
                 random.below(7)]
-        default: return ["\"\"", "\"a\\n\\u00e9\"", "\"\"\"b \"quoted\"\n  c\"\"\""][random.below(3)]
+        default:
+            return ["\"\"", "\"a\\n\\u00e9\"", "\"\"\"b \"quoted\"\n  c\"\"\""][random.below(3)]
         }
     }
 }

@@ -59,7 +59,8 @@ enum HandlerSchema {
             return texts.joined(separator: "+") + (field.arguments.suffix?.stringValue ?? "")
         }
         handlers.mutation("copyItem") { records, variables in
-            guard let list = variables.input?["listId"]?.stringValue.flatMap({ records[DataID($0)] })
+            guard
+                let list = variables.input?["listId"]?.stringValue.flatMap({ records[DataID($0)] })
             else { return nil }
             let item = records.create(typeName: "Item")
             item["text"] = variables.input?["text"]?.stringValue
@@ -68,16 +69,20 @@ enum HandlerSchema {
             return item.dataID
         }
         handlers.mutation("dropItem") { records, variables in
-            guard let id = variables.input?["id"]?.stringValue.map(DataID.init(_:)) else { return nil }
+            guard let id = variables.input?["id"]?.stringValue.map(DataID.init(_:)) else {
+                return nil
+            }
             records.delete(dataID: id)
             return id
         }
         handlers.mutation("spoil") { records, variables in
             try Spoiler.spoil(&records, variables.how?.stringValue ?? "")
         }
-        handlers.mutation("fetchItem", waitingFor: { _, _, _ in
-            throw HandlerError("There is nothing to fetch.")
-        })
+        handlers.mutation(
+            "fetchItem",
+            waitingFor: { _, _, _ in
+                throw HandlerError("There is nothing to fetch.")
+            })
         handlers.subscription("numbers") { Numbers(upTo: $0.arguments.upTo?.intValue ?? 0) }
         handlers.subscription("items") { context in
             AsyncStream<String> { continuation in

@@ -13,17 +13,21 @@ struct WaitingMutationTests {
 
     init() async throws {
         var handlers = HandlerSchema.handlers()
-        handlers.mutation("fetchItem", waitingFor: { [upstream] variables, _, _ in
-            let text = try await upstream.answer()
-            return { records, variables, _ in
-                let item = records.create(typeName: "Item")
-                item["text"] = text
-                item["done"] = false
-                let list = variables.input?["listId"]?.stringValue.flatMap { records[DataID($0)] }
-                list?.connection("items")?.insert(item, edgeType: "ItemEdge", at: .end)
-                return item.dataID
-            }
-        })
+        handlers.mutation(
+            "fetchItem",
+            waitingFor: { [upstream] variables, _, _ in
+                let text = try await upstream.answer()
+                return { records, variables, _ in
+                    let item = records.create(typeName: "Item")
+                    item["text"] = text
+                    item["done"] = false
+                    let list = variables.input?["listId"]?.stringValue.flatMap {
+                        records[DataID($0)]
+                    }
+                    list?.connection("items")?.insert(item, edgeType: "ItemEdge", at: .end)
+                    return item.dataID
+                }
+            })
         engine = try await EngineUnderTest(
             journal: journal, schema: ServiceSchema(HandlerSchema.base, handlers: handlers),
             seed: HandlerSchema.seed)

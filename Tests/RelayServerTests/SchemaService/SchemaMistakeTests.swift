@@ -425,12 +425,12 @@ import Testing
                     type AddTodoPayload { todo: Todo }
                     extend type Query { all: [Todo!]! @list(type: "Tod") none: Nothing }
                     """) == """
-                8:63: Directive "@create" argument "type" of type "String!" is required, but it was not provided.
-                8:71: Unknown argument "typ" on directive "@create". Did you mean "type"?
-                9:28: Unknown type "Strin". Did you mean "String"?
-                11:47: @list: There is no type "Tod". Did you mean "Todo"?
-                11:60: Unknown type "Nothing". Did you mean "String"?
-                """)
+                    8:63: Directive "@create" argument "type" of type "String!" is required, but it was not provided.
+                    8:71: Unknown argument "typ" on directive "@create". Did you mean "type"?
+                    9:28: Unknown type "Strin". Did you mean "String"?
+                    11:47: @list: There is no type "Tod". Did you mean "Todo"?
+                    11:60: Unknown type "Nothing". Did you mean "String"?
+                    """)
     }
 
     @Test func theBaseAndTheExamplesHaveNone() throws {

@@ -87,7 +87,8 @@ extension MutationSite {
         guard let parent, let child else { return nil }
         rejectOthers(than: child.input, .named(parent))
         var plan = MutationPlan(
-            record: list.node, parent: parent, edge: list.edge, hasEdge: action == .link, list: list,
+            record: list.node, parent: parent, edge: list.edge, hasEdge: action == .link,
+            list: list,
             references: references([parent, child], []), subject: child.input)
         plan.makeHandler = { [types] symbols in
             let parent = parent.finder(types, symbols)
