@@ -54,6 +54,7 @@ let package = Package(
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
+        .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -90,6 +91,12 @@ let package = Package(
         room("WebSocketIO", ["CLibwebsockets"]),
         room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
         room(
+            "RelayNetwork",
+            [
+                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "WebSocketIO",
+                openCombine("OpenCombine"),
+            ]),
+        room(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
@@ -100,8 +107,8 @@ let package = Package(
             name: "RelayCommand",
             dependencies: [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS",
-                "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", argumentParser, logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer",
+                "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -116,7 +123,7 @@ let package = Package(
         tests(
             of: "RelayStore",
             [
-                "RelayArtifacts", "RelayJSON",
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
@@ -129,6 +136,12 @@ let package = Package(
                 "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayArtifacts",
                 "RelayJSON", "RelayStore", "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
+        tests(
+            of: "RelayNetwork",
+            [
+                "EventStore", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
+                "RelayServer", "WebSocketIO", logging, openCombine("OpenCombine"),
+            ]),
         tests(
             of: "Relay",
             [

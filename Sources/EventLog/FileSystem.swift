@@ -7,6 +7,8 @@ package protocol FileSystem: Sendable {
     func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File
     /// Atomically replaces `destination`. Durable after ``synchronizeDirectory(_:)``.
     func rename(_ source: String, to destination: String) throws(FileSystemError)
+    /// Gives a file a second name, which must be free.
+    func link(_ path: String, as name: String) throws(FileSystemError)
     func remove(_ path: String) throws(FileSystemError)
     /// The names in a directory, without `.` and `..`, in byte order.
     func list(_ directory: String) throws(FileSystemError) -> [String]
@@ -25,6 +27,13 @@ package enum FileOpenMode: Sendable {
     case replace
 }
 
+/// An advisory lock: it keeps nobody from reading or writing, only from the same lock.
+package enum FileLock: Sendable {
+    /// One open file may have it, and no other a shared one.
+    case exclusive
+    case shared
+}
+
 /// An open file. Reads and writes name their offset, so that no position is shared between threads.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
@@ -38,8 +47,8 @@ package protocol File: AnyObject, Sendable {
     func synchronizeData() throws(FileSystemError)
     func truncate(to size: UInt64) throws(FileSystemError)
     func size() throws(FileSystemError) -> UInt64
-    /// Takes the exclusive advisory lock; false when another open file has it.
-    func tryLock() throws(FileSystemError) -> Bool
+    /// Takes a lock on the file (`flock`); false when another open file has one in its way.
+    func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool
     /// Gives the descriptor and the lock back. Also done when the last reference goes.
     func close()
 }

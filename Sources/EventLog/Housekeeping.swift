@@ -72,7 +72,8 @@ struct HousekeepingQueue {
     }
 }
 
-/// The thread that fills segments with zeros ahead of the writer and deflates those behind it.
+/// The thread that fills segments with zeros ahead of the writer and deflates those behind it. The
+/// plain file of a deflated segment is filled again as a later one.
 ///
 /// Whatever fails here is tried again later or left undone: appending needs none of it.
 final class Housekeeping: Sendable {
@@ -88,10 +89,13 @@ final class Housekeeping: Sendable {
         self.queue = queue
         thread = BlockingThread {
             Self.yieldToOthers()
-            let supply = SegmentSupply(directory: directory)
+            var supply = SegmentSupply(directory: directory)
+            defer { supply.discard() }
             let isStopped: @Sendable () -> Bool = { queue.withLock { $0.isStopped } }
+            let recycles = queue.withLock { $0.sparesWanted > 0 }
             let deflater = SegmentDeflater(
-                directory: directory, storeID: storeID, isCancelled: isStopped)
+                directory: directory, storeID: storeID, keepsPlainFile: recycles,
+                isCancelled: isStopped)
             while let task = Self.nextTask(queue) {
                 switch task {
                 case .fillSpare(let size):
@@ -99,7 +103,7 @@ final class Housekeeping: Sendable {
                     queue.update { $0.filled(spare ?? nil) }
                 case .deflate(let segment):
                     // A damaged segment stays as it is, for whoever reads it to say so.
-                    _ = try? deflater.deflate(segment)
+                    if (try? deflater.deflate(segment)) == true { supply.keep(segment) }
                     queue.update { $0.deflated() }
                 }
             }

@@ -27,6 +27,11 @@ struct LogDirectory: Sendable {
         "\(segmentsPath)/\(firstSequence.twentyDigits).log"
     }
 
+    /// The second name of a segment that is being deflated, for its plain file to be used again.
+    func usedPath(_ firstSequence: UInt64) -> String {
+        "\(sparePath)/\(firstSequence.twentyDigits).used"
+    }
+
     /// The first sequence in a segment's file name, or nil for any other name.
     static func firstSequence(ofName name: String) -> UInt64? {
         guard name.hasSuffix(".log"), name.utf8.count == 24 else { return nil }
@@ -68,7 +73,7 @@ struct LogDirectory: Sendable {
         do throws(FileSystemError) {
             try create()
             let file = try fileSystem.open(lockPath, .create)
-            if try file.tryLock() {
+            if try file.tryLock(.exclusive) {
                 try file.truncate(to: 0)
                 try file.writeAll(Array("\(getpid())\n".utf8), at: 0)
                 return file

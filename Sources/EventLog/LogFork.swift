@@ -37,8 +37,8 @@ extension EventLogReader {
     }
 
     private func copySegment(_ first: UInt64, to copy: LogDirectory) throws(LogError) {
+        let source = try directory.openSegmentFile(first, of: metadata.storeID).file
         do throws(FileSystemError) {
-            let source = try directory.fileSystem.open(directory.segmentPath(first), .read)
             let target = try copy.fileSystem.open(copy.segmentPath(first), .replace)
             defer {
                 source.close()

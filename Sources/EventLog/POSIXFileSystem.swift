@@ -28,6 +28,10 @@ package struct POSIXFileSystem: FileSystem {
         try check("rename", "\(source) to \(destination)") { systemRename(source, destination) }
     }
 
+    package func link(_ path: String, as name: String) throws(FileSystemError) {
+        try check("link", "\(path) as \(name)") { systemLink(path, name) }
+    }
+
     package func remove(_ path: String) throws(FileSystemError) {
         try check("unlink", path) { unlink(path) }
     }
@@ -123,9 +127,10 @@ final class POSIXFile: File, @unchecked Sendable {
         return UInt64(status.st_size)
     }
 
-    func tryLock() throws(FileSystemError) -> Bool {
+    func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool {
+        let operation = lock == .exclusive ? LOCK_EX : LOCK_SH
         do throws(FileSystemError) {
-            try check("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
+            try check("flock", path) { flock(descriptor, operation | LOCK_NB) }
             return true
         } catch  where error.errno == EWOULDBLOCK {
             return false
@@ -166,5 +171,6 @@ private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32
 private func systemRename(_ source: String, _ destination: String) -> Int32 {
     rename(source, destination)
 }
+private func systemLink(_ path: String, _ name: String) -> Int32 { link(path, name) }
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 private var systemErrno: Int32 { errno }

@@ -8,6 +8,8 @@ import CZlib
 struct SegmentDeflater {
     let directory: LogDirectory
     let storeID: StoreID
+    /// Whether the plain file is kept under ``LogDirectory/usedPath(_:)`` when it has been replaced.
+    var keepsPlainFile = false
     /// Asked between blocks; true stops the work, and the plain segment stays.
     var isCancelled: @Sendable () -> Bool = { false }
 
@@ -21,6 +23,7 @@ struct SegmentDeflater {
         guard source.header.encoding == .frames else { return false }
         let path = directory.segmentPath(firstSequence)
         let aside = "\(directory.sparePath)/\(firstSequence.twentyDigits).deflating"
+        let used = directory.usedPath(firstSequence)
         let fileSystem = directory.fileSystem
         do throws(LogError) {
             let target = try writing(path) { () throws(FileSystemError) in
@@ -33,12 +36,16 @@ struct SegmentDeflater {
             }
             try writing(path) { () throws(FileSystemError) in
                 try target.synchronizeData()
+                // Failing is no loss: the plain file then goes when its name does.
+                if keepsPlainFile { try? fileSystem.link(path, as: used) }
                 try fileSystem.rename(aside, to: path)
                 try fileSystem.synchronizeDirectory(directory.segmentsPath)
             }
             return true
         } catch {
             try? fileSystem.remove(aside)
+            // It may still be the segment itself, which nobody may take for a used one.
+            if keepsPlainFile { try? fileSystem.remove(used) }
             throw error
         }
     }

@@ -59,21 +59,45 @@ extension LogDirectory {
     func openSegment(
         _ firstSequence: UInt64, of storeID: StoreID
     ) throws(LogError) -> any SegmentSource {
-        let path = segmentPath(firstSequence)
-        let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
-        let header = try segmentHeader(file, firstSequence: firstSequence, storeID: storeID)
+        let (file, header) = try openSegmentFile(firstSequence, of: storeID)
         return switch header.encoding {
         case .frames: PlainSegment(file, header: header)
         case .deflatedBlocks: try DeflatedSegment(file, header: header)
         }
     }
 
+    /// Opens a segment's file for reading and keeps it from becoming another segment meanwhile.
+    ///
+    /// When a segment has been deflated, its plain file is used again, but not while somebody has
+    /// the shared lock on it. Between the opening and the lock that may just have happened, so what
+    /// looks wrong is looked at once more, under its name.
+    func openSegmentFile(
+        _ firstSequence: UInt64, of storeID: StoreID
+    ) throws(LogError) -> (file: any File, header: SegmentHeader) {
+        do throws(LogError) {
+            let file = try openShared(firstSequence)
+            return (file, try segmentHeader(file, firstSequence: firstSequence, storeID: storeID))
+        } catch  where error.damage != nil {
+            let file = try openShared(firstSequence)
+            return (file, try segmentHeader(file, firstSequence: firstSequence, storeID: storeID))
+        }
+    }
+
+    private func openShared(_ firstSequence: UInt64) throws(LogError) -> any File {
+        let path = segmentPath(firstSequence)
+        let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        // Where there are no locks, nobody gets the exclusive one either.
+        if let isShared = try? file.tryLock(.shared), !isShared {
+            return try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        }
+        return file
+    }
+
     /// Opens a segment whose header is damaged, to read what can be read behind it.
     func openSegment(
         _ firstSequence: UInt64, assuming header: SegmentHeader
     ) throws(LogError) -> any SegmentSource {
-        let path = segmentPath(firstSequence)
-        let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        let file = try openShared(firstSequence)
         let start = try reading { () throws(FileSystemError) in
             try file.bytes(at: UInt64(SegmentHeader.size), count: DeflatedLayout.blockHeaderSize)
         }

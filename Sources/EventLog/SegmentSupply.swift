@@ -9,6 +9,12 @@ struct SegmentSupply {
     }
 
     let directory: LogDirectory
+    /// The plain file of a segment that has been deflated, locked, so that nobody reads it.
+    private var used: (file: any File, size: UInt64)?
+
+    init(directory: LogDirectory) {
+        self.directory = directory
+    }
 
     /// Synced in steps, so that a sync of appended events never has to wait for much of this.
     private static let step: UInt64 = 1 << 20
@@ -32,16 +38,51 @@ struct SegmentSupply {
         return spares
     }
 
-    /// Writes a file of zeros and gives it its name when they are all on the disk.
+    /// Keeps the plain file of a segment that has been deflated, for ``fill(size:isCancelled:)``.
     ///
+    /// Called when the deflated segment has its name for good. One is kept; it goes when somebody
+    /// still reads it.
+    mutating func keep(_ firstSequence: UInt64) {
+        let path = directory.usedPath(firstSequence)
+        guard used == nil, let file = try? directory.fileSystem.open(path, .readWrite),
+            (try? file.tryLock(.exclusive)) == true, let size = try? file.size()
+        else {
+            try? directory.fileSystem.remove(path)
+            return
+        }
+        used = (file, size)
+    }
+
+    /// Removes what is kept.
+    mutating func discard() {
+        guard let file = used?.file else { return }
+        used = nil
+        try? directory.fileSystem.remove(file.path)
+        file.close()
+    }
+
+    /// The kept file when it has the size, or a new one.
+    private mutating func file(size: UInt64) throws(FileSystemError) -> any File {
+        if let (file, usedSize) = used, usedSize == size {
+            used = nil
+            return file
+        }
+        discard()
+        return try directory.fileSystem.open(directory.sparePath + "/filling", .replace)
+    }
+
+    /// Fills a used or a new file with zeros and names it a spare when they are all on the disk.
+    ///
+    /// A used file overwrites its blocks: nothing is freed and allocated again. Until every byte of
+    /// it is zero it has no name that a start would take it by.
     /// - Returns: nil when it was cancelled.
-    func fill(
+    mutating func fill(
         size: UInt64, isCancelled: () -> Bool
     ) throws(FileSystemError) -> Spare? {
-        let aside = directory.sparePath + "/filling"
+        let file = try file(size: size)
+        defer { file.close() }
+        let aside = file.path
         do throws(FileSystemError) {
-            let file = try directory.fileSystem.open(aside, .replace)
-            defer { file.close() }
             var offset: UInt64 = 0
             while offset < size {
                 guard !isCancelled() else {

@@ -11,7 +11,10 @@ import RelayJSON
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure this machine and this build.",
-        subcommands: [BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self])
+        subcommands: [
+            BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self, BenchStore.self,
+            BenchFanout.self, BenchLive.self, BenchMutate.self,
+        ])
 }
 
 /// How measures are shown.

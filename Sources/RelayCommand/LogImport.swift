@@ -1,5 +1,4 @@
 import ArgumentParser
-import struct ArgumentParser.Argument
 import EventLog
 import EventStore
 import RelayJSON

@@ -1,5 +1,4 @@
 import ArgumentParser
-import struct ArgumentParser.Argument
 import EventStore
 import RelayJSON
 import RelayServer

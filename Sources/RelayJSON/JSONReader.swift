@@ -71,6 +71,58 @@ package struct JSONReader {
         return key
     }
 
+    /// Reads the next member's name if it is the one that is expected, and stands there as expected.
+    ///
+    /// Objects mostly come in the order in which they were asked for: this is one comparison where
+    /// ``nextKey()`` looks at each byte of the name.
+    /// - Parameter quoted: the name with quotes and colon.
+    /// - Returns: false when something else stands there, also the object's end; nothing is read then.
+    @inlinable
+    package mutating func takeKey(_ quoted: UnsafeBufferPointer<UInt8>) -> Bool {
+        var place = cursor
+        if !isFirst {
+            guard place < end, place.pointee == UInt8(ascii: ",") else { return false }
+            place += 1
+        }
+        guard end - place >= quoted.count, let name = quoted.baseAddress,
+            Self.equal(place, name, quoted.count)
+        else { return false }
+        cursor = place + quoted.count
+        isFirst = false
+        return true
+    }
+
+    /// Eight bytes at a time, the last eight overlapping; names have at least one letter, so that the
+    /// quotes and the colon make four.
+    @inlinable
+    @inline(__always)
+    static func equal(
+        _ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ count: Int
+    ) -> Bool {
+        let one = UnsafeRawPointer(one)
+        let other = UnsafeRawPointer(other)
+        if count >= 8 {
+            var place = 0
+            while place + 8 <= count {
+                if one.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                    != other.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                {
+                    return false
+                }
+                place += 8
+            }
+            return one.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+                == other.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+        }
+        for place in 0..<count
+        where one.load(fromByteOffset: place, as: UInt8.self)
+            != other.load(fromByteOffset: place, as: UInt8.self)
+        {
+            return false
+        }
+        return true
+    }
+
     /// True when the array has another element; false at its end, and the array is then left.
     package mutating func nextElement() throws(JSONError) -> Bool {
         try nextItem(closing: UInt8(ascii: "]"), "\"]\"")
@@ -174,7 +226,15 @@ package struct JSONReader {
         if cursor < end, cursor.pointee == UInt8(ascii: ".") {
             isWhole = false
             cursor += 1
+            let fraction = cursor
             try requireDigits(from: first)
+            if let value = Self.exactDecimal(
+                magnitude, overflows, UnsafeBufferPointer(start: fraction, count: cursor - fraction)
+            ),
+                cursor == end || cursor.pointee | 0x20 != UInt8(ascii: "e")
+            {
+                return .double(isNegative ? -value : value)
+            }
         }
         if cursor < end, cursor.pointee | 0x20 == UInt8(ascii: "e") {
             isWhole = false
@@ -293,6 +353,20 @@ package struct JSONReader {
         guard cursor < end else { return JSONError(.unexpectedEnd, byteOffset: byteOffset) }
         return JSONError(
             .unexpectedByte(cursor.pointee, expected: expected), byteOffset: byteOffset)
+    }
+
+    /// A decimal of at most 15 digits is the quotient of two whole doubles, rounded once.
+    private static func exactDecimal(
+        _ whole: UInt64, _ overflows: Bool, _ fraction: UnsafeBufferPointer<UInt8>
+    ) -> Double? {
+        guard !overflows, whole < 1_000_000_000, fraction.count <= 6 else { return nil }
+        var magnitude = whole
+        var power: UInt64 = 1
+        for byte in fraction {
+            magnitude = magnitude * 10 + UInt64(byte - UInt8(ascii: "0"))
+            power *= 10
+        }
+        return Double(magnitude) / Double(power)
     }
 
     private mutating func digit() -> UInt8? {

@@ -73,12 +73,6 @@ private func withBoundedDescriptorTable<Value>(_ body: () -> Value) -> Value {
     return body()
 }
 
-#if canImport(Glibc)
-    private let descriptorResource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-#else
-    private let descriptorResource = RLIMIT_NOFILE
-#endif
-
 /// The library's table of protocols, all served by one callback.
 ///
 /// The library keeps pointers into it, so it lives as long as the context.

@@ -48,4 +48,47 @@ struct BenchTests {
         #expect(measures.map { $0["unit"] } == ["events/s", "us"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.directory) == [])
     }
+
+    @Test(arguments: [["--subscribers", "5"], ["--subscribers", "5", "--rate", "200"]])
+    func commitsAreSeenToReachEverySubscriber(_ options: [String]) async throws {
+        let server = try await sandbox.serve()
+        let measures = try await bench(["fanout", server.url] + options)
+        #expect(
+            measures.map { $0["measure"] } == [
+                "deliveries_per_s", "delivery_mean_ms", "delivery_p50_ms", "delivery_p99_ms",
+                "lost",
+            ])
+        #expect(measures[0]["value"] != .double(0) && measures[4]["value"] == .double(0))
+        #expect(measures.allSatisfy { $0["subscribers"] == 5 })
+        #expect(try await server.stop() == .code(0))
+    }
+
+    @Test func liveQueriesAreSeenToReachTheirLastState() async throws {
+        let server = try await sandbox.serve()
+        let measures = try await bench(
+            ["live", server.url, "--queries", "20", "--connections", "4", "--rate", "500"])
+        #expect(measures.map { $0["measure"] }.last == "lost")
+        #expect(measures[0]["value"] != .double(0) && measures[4]["value"] == .double(0))
+    }
+
+    @Test func mutationsAreMeasuredBesideQueriesWithATokenToo() async throws {
+        let server = try await sandbox.serve("--token", "secret")
+        let options = ["mutate", server.url, "--connections", "3", "--in-flight", "2"]
+        let measures = try await bench(options + ["--token", "secret"])
+        #expect(
+            measures.map { $0["measure"] } == [
+                "mutations_per_s", "mutation_p99_ms", "queries_per_s", "query_p99_ms",
+            ])
+        let refused = try await sandbox.start(["bench"] + options).finish()
+        #expect(refused.exit == .code(1) && refused.errors.count == 1, "\(refused)")
+        #expect(refused.errors.first?.contains("4403") == true, "\(refused)")
+    }
+
+    /// Five short runs of a network benchmark.
+    private func bench(_ arguments: [String]) async throws -> [JSONValue] {
+        let child = try sandbox.start(["bench"] + arguments + ["--seconds", "0.05", "--json"])
+        let finished = try await child.finish()
+        try #require(finished.exit == .code(0), "\(finished)")
+        return try finished.output.map { try JSONValue(parsing: $0) }
+    }
 }

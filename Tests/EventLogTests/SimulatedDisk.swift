@@ -50,6 +50,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     static let inputOutput: Int32 = 5
     static let noSpace: Int32 = 28
     static let noEntry: Int32 = 2
+    static let exists: Int32 = 17
     static let readOnly: Int32 = 30
 
     fileprivate let state = Mutex(State())
@@ -157,6 +158,18 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
+    func link(_ path: String, as name: String) throws(FileSystemError) {
+        try perform("link", path, writes: true) { (state) throws(FileSystemError) in
+            guard let node = state.names[path] else {
+                throw FileSystemError(call: "link", path: path, errno: Self.noEntry)
+            }
+            guard state.names[name] == nil else {
+                throw FileSystemError(call: "link", path: name, errno: Self.exists)
+            }
+            state.names[name] = node
+        }
+    }
+
     func remove(_ path: String) throws(FileSystemError) {
         try perform("unlink", path, writes: true) { (state) throws(FileSystemError) in
             guard state.names.removeValue(forKey: path) != nil else {
@@ -229,7 +242,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
     /// Never fails: a lock goes with its descriptor, whatever `close` returns.
     fileprivate func unlock(_ node: SimulatedFile.Node, from owner: SimulatedFile) {
         state.withLock { _ in
-            if node.lockOwner === owner { node.lockOwner = nil }
+            node.locks[ObjectIdentifier(owner)] = nil
         }
     }
 
@@ -307,13 +320,16 @@ final class SimulatedFile: File {
         try disk.perform("fstat", path, writes: false) { _ in UInt64(node.bytes.count) }
     }
 
-    func tryLock() throws(FileSystemError) -> Bool {
+    func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool {
         try disk.perform("flock", path, writes: false) { _ in
-            if let owner = node.lockOwner, owner !== self { return false }
-            node.lockOwner = self
-            return true
+            let others = node.locks.filter { $0.key != ObjectIdentifier(self) }.values
+            let isFree = lock == .exclusive ? others.isEmpty : !others.contains(.exclusive)
+            if isFree { node.locks[ObjectIdentifier(self)] = lock }
+            return isFree
         }
     }
+
+    deinit { close() }
 
     func close() {
         disk.unlock(node, from: self)
@@ -327,7 +343,8 @@ final class SimulatedFile: File {
         private var synced: [UInt8]
         /// Written since the last sync, in order; a truncation has no bytes.
         private var unsynced: [(offset: Int, bytes: [UInt8]?)] = []
-        weak var lockOwner: SimulatedFile?
+        /// By the open file that has each.
+        var locks: [ObjectIdentifier: FileLock] = [:]
 
         init(bytes: [UInt8]) {
             self.bytes = bytes

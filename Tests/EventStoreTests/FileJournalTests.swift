@@ -1,8 +1,8 @@
-import EventLog
 import RelayStore
 import Synchronization
 import Testing
 
+@testable import EventLog
 @testable import EventStore
 
 @Suite struct FileJournalTests {
@@ -53,6 +53,12 @@ import Testing
         #expect(try outcome.wait().get() == 501)
         #expect(results.withLock { $0 } == Array(2...501))
         journal.close()
+    }
+
+    @Test func aFullQueueIsAnotherThingThanAFullDisk() {
+        #expect(JournalError(.queueFull(waiting: 3, limit: 2), next: 1).code == .busy)
+        let cause = FileSystemError(call: "pwrite", path: "log", errno: 28)
+        #expect(JournalError(.append(1...1, to: "log", cause), next: 1).code == .storageFull)
     }
 
     @Test func aRefusalWaitsForWhatWasHandedOverBefore() throws {

@@ -23,6 +23,10 @@ final class FullableDisk: FileSystem {
         try disk.rename(source, to: destination)
     }
 
+    func link(_ path: String, as name: String) throws(FileSystemError) {
+        try disk.link(path, as: name)
+    }
+
     func remove(_ path: String) throws(FileSystemError) { try disk.remove(path) }
 
     func list(_ directory: String) throws(FileSystemError) -> [String] { try disk.list(directory) }
@@ -61,6 +65,6 @@ private final class FullableFile: File {
     func synchronizeData() throws(FileSystemError) { try file.synchronizeData() }
     func truncate(to size: UInt64) throws(FileSystemError) { try file.truncate(to: size) }
     func size() throws(FileSystemError) -> UInt64 { try file.size() }
-    func tryLock() throws(FileSystemError) -> Bool { try file.tryLock() }
+    func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool { try file.tryLock(lock) }
     func close() { file.close() }
 }

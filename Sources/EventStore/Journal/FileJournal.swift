@@ -67,7 +67,7 @@ package final class FileJournal: EventJournal {
                 }
                 return false
             } catch {
-                completions.settle(ticket, .failure(journalError(error)))
+                completions.settle(ticket, .failure(JournalError(error, next: log.nextSequence)))
                 return true
             }
         }
@@ -76,7 +76,7 @@ package final class FileJournal: EventJournal {
 
     private func settle(_ ticket: CompletionQueue.Ticket, _ result: Result<UInt64, LogError>) {
         if case .success(let sequence) = result { head.advance(to: sequence) }
-        let result = result.mapError(journalError)
+        let result = result.mapError { JournalError($0, next: log.nextSequence) }
         completions.withLock { $0.settle(ticket, result) }
         deliver()
     }
@@ -86,18 +86,6 @@ package final class FileJournal: EventJournal {
         while let ready = completions.withLock({ $0.takeReady() }) {
             ready.completion(ready.result)
         }
-    }
-
-    private func journalError(_ error: LogError) -> JournalError {
-        let code: JournalError.Code =
-            switch error.code {
-            case .sequenceMoved: .overtaken(by: log.nextSequence - 1)
-            case .storageFull, .queueFull: .storageFull
-            case .closed: .closed
-            case .unacceptableBatch: .refused
-            default: .frozen
-            }
-        return JournalError(code: code, message: error.message)
     }
 
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
@@ -168,6 +156,22 @@ package final class FileJournal: EventJournal {
         log.close()
         refusals.sync {}
         head.close()
+    }
+}
+
+extension JournalError {
+    /// - Parameter next: the sequence that the log gives to the next event.
+    init(_ error: LogError, next: UInt64) {
+        let code: Code =
+            switch error.code {
+            case .sequenceMoved: .overtaken(by: next - 1)
+            case .storageFull: .storageFull
+            case .queueFull: .busy
+            case .closed: .closed
+            case .unacceptableBatch: .refused
+            default: .frozen
+            }
+        self.init(code: code, message: error.message)
     }
 }
 

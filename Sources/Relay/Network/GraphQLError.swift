@@ -86,13 +86,13 @@ public struct NetworkError: LocalizedError {
     }
 }
 
-/// The server's answer is no GraphQL response.
-public struct ResponseError: LocalizedError, Hashable, Sendable {
+/// The server's answer cannot be taken in: it is no GraphQL response, or an updater threw.
+public struct ResponseError: LocalizedError {
     public var operation: String
-    /// What is wrong with it, and where.
-    public var reason: String
+    /// What is wrong with it.
+    public var cause: any Error
 
     public var errorDescription: String? {
-        "The response to operation \(operation) cannot be read: \(reason)"
+        "The response to operation \(operation) was not applied: \(cause). The store is as it was."
     }
 }

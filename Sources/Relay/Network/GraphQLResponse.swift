@@ -1,77 +1,36 @@
-public import Foundation
 import RelayArtifacts
 import RelayJSON
+import RelayStore
 
-/// A GraphQL response (GraphQL §7.1), its data still as the bytes that came.
+/// A GraphQL response (GraphQL §7.1) that has been written to the store; its data still as it came.
 public struct GraphQLResponse: Sendable {
     /// The whole response.
-    let bytes: Data
-    /// Where in `bytes` the data's object is; nil where it is null or absent.
-    let dataRange: Range<Int>?
+    private let bytes: [UInt8]
+    /// Whether there is data; false for `"data": null`.
+    public let hasData: Bool
     /// nil where there are none.
     public let errors: [GraphQLError]?
-    let extensionData: VariableData?
+    private let extensionData: JSONObject?
+    /// The record that the root fields were written to.
+    let root: DataID
+
+    init(_ bytes: [UInt8], _ summary: ResponseSummary, root: DataID) {
+        self.bytes = bytes
+        self.root = root
+        hasData = summary.hasData
+        errors = summary.errors.isEmpty ? nil : summary.errors.map(GraphQLError.init)
+        extensionData = summary.extensions?.object
+    }
 
     /// The data as a tree; made each time that it is asked for.
     public var data: [String: Any]? {
-        dataRange.flatMap {
-            (try? JSONValue(
-                parsing: bytes[bytes.startIndex + $0.lowerBound..<bytes.startIndex + $0.upperBound]))?
-                .anyObject
-        }
+        hasData ? (try? JSONValue(parsing: bytes))?["data"]?.anyObject : nil
     }
 
     /// What the server adds.
     public var extensions: [String: Any]? {
-        extensionData.map { $0.json.members.reduce(into: [:]) { $0[$1.key] = $1.value.any } }
+        extensionData.flatMap { JSONValue.object($0).anyObject }
     }
 
-    /// - Throws: a ``ResponseError`` for what is no JSON object, or has neither data nor errors.
-    public init(_ bytes: Data, operation: String = "") throws {
-        var range: Range<Int>?
-        var hasData = false
-        var errors: [GraphQLError] = []
-        var extensions: VariableData?
-        do {
-            try bytes.withUnsafeBytes { buffer in
-                var reader = JSONReader(buffer)
-                try reader.beginObject()
-                while let key = try reader.nextKey() {
-                    if key == "data" {
-                        hasData = true
-                        let isObject = try reader.peek() == .object
-                        let value = try reader.skipValue()
-                        if isObject, let start = value.baseAddress, let first = buffer.baseAddress {
-                            range = start - first..<start - first + value.count
-                        }
-                    } else if key == "errors" {
-                        errors = (try reader.readValue().array ?? []).map(GraphQLError.init)
-                    } else if key == "extensions" {
-                        extensions = try reader.readValue().object.map { VariableData($0) }
-                    } else {
-                        try reader.skipValue()
-                    }
-                }
-                try reader.finish()
-            }
-        } catch {
-            throw ResponseError(operation: operation, reason: "\(error)")
-        }
-        guard hasData || !errors.isEmpty else {
-            throw ResponseError(
-                operation: operation, reason: "it has neither \"data\" nor \"errors\".")
-        }
-        self.bytes = bytes
-        dataRange = range
-        self.errors = errors.isEmpty ? nil : errors
-        extensionData = extensions
-    }
-
-    /// Calls the body with the bytes of the data's object; nil if there is none.
-    func withData<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R? {
-        guard let dataRange else { return nil }
-        return try bytes.withUnsafeBytes {
-            try body(UnsafeRawBufferPointer(rebasing: $0[dataRange]))
-        }
-    }
+    var extensionVariables: VariableData { extensionData.map { VariableData($0) } ?? [:] }
 }

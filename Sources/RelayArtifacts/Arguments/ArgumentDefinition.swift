@@ -27,12 +27,26 @@ extension Sequence<ArgumentDefinition> {
     package func fragmentVariables(
         _ arguments: [any Argument], in variables: VariableData
     ) -> VariableData {
+        fragmentVariables(given: arguments.values(from: variables), in: variables)
+    }
+
+    /// The same with the values of the arguments known.
+    package func fragmentVariables(
+        given arguments: VariableData, in variables: VariableData
+    ) -> VariableData {
         var inner = variables
-        for definition in self {
-            guard case .local(let name, let defaultValue) = definition else { continue }
-            let argument = arguments.first { $0.name == name }
-            inner[name] = argument?.value(from: variables) ?? defaultValue
+        for case .local(let name, let defaultValue) in self {
+            inner[name] = arguments[name] ?? defaultValue
         }
         return inner
+    }
+}
+
+extension Sequence<any Argument> {
+    /// The values by name; what is not given is left out.
+    package func values(from variables: VariableData) -> VariableData {
+        var values = VariableData()
+        for argument in self { values[argument.name] = argument.value(from: variables) }
+        return values
     }
 }

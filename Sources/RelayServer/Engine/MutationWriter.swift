@@ -237,7 +237,12 @@ extension Publication {
 extension ExecutionError {
     /// What a client is told when its mutation could not be made durable.
     init(_ error: JournalError) {
-        let code: ErrorCode? = if case .storageFull = error.code { .storageFull } else { nil }
+        let code: ErrorCode? =
+            switch error.code {
+            case .storageFull: .storageFull
+            case .busy: .limitExceeded
+            default: nil
+            }
         self.init("\(error.message) Nothing was changed.", code: code)
     }
 }

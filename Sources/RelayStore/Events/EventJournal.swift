@@ -68,6 +68,8 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
         /// Somebody else appended first; the journal is now at this sequence.
         case overtaken(by: UInt64)
         case storageFull
+        /// More waits for the disk than the journal takes; later it takes events again.
+        case busy
         /// The journal has stopped for good: an earlier write or sync failed.
         case frozen
         /// Events before these could not be appended.

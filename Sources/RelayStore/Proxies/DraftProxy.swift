@@ -4,7 +4,7 @@ import RelayArtifacts
 ///
 /// Its record proxies stay valid as long as somebody holds them; once the draft has been taken
 /// (``draft``), what they write goes nowhere.
-package final class DraftProxy: RecordSourceProxy {
+package final class DraftProxy: RecordSourceSelectorProxy {
     /// How the two ends keep a connection.
     package enum ConnectionStyle: Sendable {
         /// As a record `__KEY_connection` with a list of edge records: the client.
@@ -22,19 +22,33 @@ package final class DraftProxy: RecordSourceProxy {
     /// Invalidation is for confirmed state: optimistic updaters must not do it, so theirs is passed over.
     private let isOptimistic: Bool
     private let rootID: DataID
+    /// Of the operation whose updater this is for.
+    private let plan: NormalizationPlan?
     private let makeID: (_ typeName: String) -> DataID
 
     /// - Parameter makeID: gives the ids of new records that the updater does not name.
-    package init(
+    package convenience init(
         _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool = false,
         rootID: DataID = .rootID,
         makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() }
+    ) {
+        self.init(
+            draft, connections: connections, isOptimistic: isOptimistic, rootID: rootID,
+            makeID: makeID, plan: nil)
+    }
+
+    init(
+        _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool,
+        rootID: DataID,
+        makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() },
+        plan: NormalizationPlan?
     ) {
         self.makeID = makeID
         self.draft = draft
         self.connections = connections
         self.isOptimistic = isOptimistic
         self.rootID = rootID
+        self.plan = plan
     }
 
     package func create(dataID: DataID, typeName: String) -> any RecordProxy {
@@ -63,6 +77,29 @@ package final class DraftProxy: RecordSourceProxy {
     package var root: any RecordProxy { create(dataID: rootID, typeName: Snapshot.rootTypeName) }
 
     package func invalidateStore() { invalidate(rootID) }
+
+    package func getRootField(_ name: String) -> (any RecordProxy)? {
+        guard let key = rootKey(name), case .link(let id) = proxy(rootID).value(key) else {
+            return nil
+        }
+        return self[id]
+    }
+
+    package func getPluralRootField(_ name: String) -> [(any RecordProxy)?]? {
+        guard let key = rootKey(name), case .links(let ids) = proxy(rootID).value(key) else {
+            return nil
+        }
+        return ids.map { id in id.flatMap { self[$0] } }
+    }
+
+    /// The storage key of a root field of the operation, by its name in the response.
+    private func rootKey(_ name: String) -> String? {
+        guard let plan, let type = plan.concreteType else { return nil }
+        let flat = plan.flat(type) { _ in false }
+        var name = name
+        return name.withUTF8 { flat.place(of: $0) }
+            .map { draft.snapshot.symbols.nameString(flat.fields[$0].key) }
+    }
 
     // MARK: For the proxies of its records
 

@@ -140,7 +140,6 @@ extension JSONValue {
     package init?(plain value: Any) {
         switch value {
         case let value as JSONValue: self = value
-        // A number of Foundation's would pass for a Bool: Swift's own types come first.
         case let value as any VariableValueConvertible: self = value.variableValue.json
         case let value as DataID: self = .string(value.rawValue)
         case let value as Substring: self = .string(String(value))

@@ -124,6 +124,10 @@ package final class LinkList: Sendable {
         }
     }
 
+    /// Calls the body with every link, in order; nil for a null element.
+    @inline(__always)
+    func forEachRecord(_ body: (RecordIndex?) -> Void) { forEachLink { body($1) } }
+
     /// Every position from 0 to `end`, holes included.
     package func forEachPosition(_ body: (Place) -> Void) {
         var next = 0

@@ -76,7 +76,7 @@ extension Row {
     }
 
     @inline(__always)
-    private func slot(of key: NameIndex, hint: inout Int) -> Int? {
+    func slot(of key: NameIndex, hint: inout Int) -> Int? {
         let shape = shape
         if hint < shape.keys.count, shape.keys[hint] == key {
             defer { hint += 1 }
@@ -85,5 +85,25 @@ extension Row {
         guard let slot = shape.slot(of: key) else { return nil }
         hint = slot + 1
         return slot
+    }
+
+    /// The slot of a key that has a value.
+    @inline(__always)
+    func presentSlot(of key: NameIndex, hint: inout Int) -> Int? {
+        guard let slot = slot(of: key, hint: &hint), tag(slot) != .absent else { return nil }
+        return slot
+    }
+
+    /// The value of a leaf as JSON; null for anything else.
+    package func json(_ slot: Int) -> JSONValue {
+        switch tag(slot) {
+        case .true: .bool(true)
+        case .false: .bool(false)
+        case .int: .int(int(slot))
+        case .double: .double(double(slot))
+        case .string: .string(withText(slot) { String(decoding: $0, as: UTF8.self) })
+        case .json: withText(slot) { (try? JSONValue(parsing: $0)) ?? .null }
+        case .absent, .null, .failed, .link, .links: .null
+        }
     }
 }

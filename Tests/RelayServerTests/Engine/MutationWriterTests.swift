@@ -1,3 +1,4 @@
+import GraphQLExecution
 import RelayJSON
 import RelayStore
 import Testing
@@ -72,6 +73,15 @@ import Testing
         engine.journal.release()
         #expect(try await first.value == again.value)
         #expect(engine.eventCount == 3)
+    }
+
+    @Test func whatTheDiskCannotTakeHasACodeForClients() {
+        func code(_ code: JournalError.Code) -> ErrorCode? {
+            ExecutionError(JournalError(code: code, message: "No.")).code
+        }
+        #expect(code(.storageFull) == .storageFull)
+        #expect(code(.busy) == .limitExceeded)
+        #expect(code(.frozen) == nil)
     }
 
     @Test func aRefusedMutationAppendsNothingAndIsNotRemembered() async throws {

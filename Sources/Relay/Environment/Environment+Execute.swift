@@ -1,0 +1,220 @@
+public import RelayArtifacts
+import RelayStore
+
+#if canImport(OpenCombine)
+    public import OpenCombine
+#else
+    public import Combine
+#endif
+
+// Every publisher here is lazy: nothing happens until somebody subscribes. It is shared: several
+// subscribers wait for one execution. It can be cancelled: when the last subscriber leaves, the network is
+// told, and what was shown optimistically is taken back.
+
+extension Environment {
+    // MARK: Queries
+
+    /// Fetches a query and writes its result to the store.
+    ///
+    /// - Returns: a publisher of the result: once, or again and again with `cacheConfig.poll`. nil where the
+    ///   server had no data and no error. It fails with a ``NetworkError`` when the server gave errors only,
+    ///   with the network's own error, with a ``ResponseError``, or with a ``ReadError``.
+    public func fetchQuery<Op: Operation>(
+        _ operation: Op, cacheConfig: CacheConfig = .init()
+    ) -> AnyPublisher<Op.Data?, any Error> {
+        results(
+            of: operation,
+            execute(operation: operation.createDescriptor(), cacheConfig: cacheConfig))
+    }
+
+    /// The same, awaited. Cancelling the task cancels the request.
+    public func fetch<Op: Operation>(
+        _ operation: Op, cacheConfig: CacheConfig = .init()
+    ) async throws -> OperationResult<Op.Data> {
+        try await lastResult(
+            of: operation,
+            execute(operation: operation.createDescriptor(), cacheConfig: cacheConfig))
+    }
+
+    /// Executes an operation; gives the responses after they were written to the store.
+    public func execute(
+        operation: OperationDescriptor, cacheConfig: CacheConfig = .init()
+    ) -> AnyPublisher<GraphQLResponse, any Error> {
+        if operation.kind == .mutation {
+            return executeMutation(operation: operation, cacheConfig: cacheConfig)
+        }
+        if cacheConfig.poll != nil, operation.kind == .query {
+            return ExecutionPublisher { [self] run in
+                Polling(self, operation, cacheConfig, run).begin()
+            }.eraseToAnyPublisher()
+        }
+        return ExecutionPublisher { [self] run in
+            OperationExecutor(self, operation, cacheConfig, run: run).begin()
+        }.eraseToAnyPublisher()
+    }
+
+    // MARK: Mutations
+
+    /// Runs a mutation.
+    ///
+    /// - Parameters:
+    ///   - optimisticResponse: what the server will probably answer; shown until it does.
+    ///   - optimisticUpdater: what is shown besides; runs after the optimistic response was applied, and
+    ///     again whenever the records below it change.
+    ///   - updater: changes the store once the response was written to it.
+    /// - Returns: a publisher of the result, errors as with ``fetchQuery(_:cacheConfig:)``. Subscribing is
+    ///   what runs the mutation.
+    public func commitMutation<Op: Operation>(
+        _ operation: Op, cacheConfig: CacheConfig = .init(),
+        optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
+        updater: SelectorStoreUpdater? = nil
+    ) -> AnyPublisher<Op.Data?, any Error> {
+        results(
+            of: operation,
+            executeMutation(
+                operation: operation.createDescriptor(), cacheConfig: cacheConfig,
+                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
+                updater: updater))
+    }
+
+    /// The same, awaited; with the errors that came beside the data. Cancelling the task cancels the
+    /// mutation and takes back what it shows.
+    public func commit<Op: Operation>(
+        _ operation: Op, cacheConfig: CacheConfig = .init(),
+        optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
+        updater: SelectorStoreUpdater? = nil
+    ) async throws -> OperationResult<Op.Data> {
+        try await lastResult(
+            of: operation,
+            executeMutation(
+                operation: operation.createDescriptor(), cacheConfig: cacheConfig,
+                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
+                updater: updater))
+    }
+
+    /// Runs a mutation; gives the response after it was written to the store.
+    public func executeMutation(
+        operation: OperationDescriptor, cacheConfig: CacheConfig = .init(),
+        optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
+        updater: SelectorStoreUpdater? = nil
+    ) -> AnyPublisher<GraphQLResponse, any Error> {
+        // The dictionary becomes bytes on the caller's thread; nothing else of it crosses.
+        let optimistic = Result {
+            try self.optimistic(operation, optimisticResponse, optimisticUpdater)
+        }
+        return ExecutionPublisher { [self] run in
+            switch optimistic {
+            case .success(let optimistic):
+                return OperationExecutor(
+                    self, operation, cacheConfig, optimistic: optimistic, updater: updater, run: run
+                ).begin()
+            case .failure(let error):
+                run.complete(.failure(error))
+                return AnyCancellable {}
+            }
+        }.eraseToAnyPublisher()
+    }
+
+    private func optimistic(
+        _ operation: OperationDescriptor, _ response: [String: Any]?,
+        _ updater: SelectorStoreUpdater?
+    ) throws -> OptimisticMutation? {
+        if response == nil, updater == nil { return nil }
+        return OptimisticMutation(
+            response: try response.map { try optimisticResponseBytes($0) },
+            updater: updater.map { selectorUpdater($0, operation.request) })
+    }
+
+    // MARK: Subscriptions
+
+    /// Subscribes to a GraphQL subscription; every event is written to the store.
+    ///
+    /// - Parameter updater: changes the store after each event was written to it.
+    /// - Returns: a publisher of the events' data; see ``fetchQuery(_:cacheConfig:)`` for its errors. It
+    ///   ends when the server ends the subscription.
+    public func requestSubscription<Op: Operation>(
+        _ subscription: Op, cacheConfig: CacheConfig = .init(),
+        updater: SelectorStoreUpdater? = nil
+    ) -> AnyPublisher<Op.Data?, any Error> {
+        results(
+            of: subscription,
+            executeSubscription(
+                operation: subscription.createDescriptor(), cacheConfig: cacheConfig,
+                updater: updater))
+    }
+
+    /// The same with a closure for each event.
+    /// - Returns: what ends the subscription; keep it.
+    public func requestSubscription<Op: Operation>(
+        _ subscription: Op, cacheConfig: CacheConfig = .init(),
+        updater: SelectorStoreUpdater? = nil, onNext: ((Op.Data?) -> Void)? = nil,
+        onError: ((any Error) -> Void)? = nil, onCompleted: (() -> Void)? = nil
+    ) -> AnyCancellable {
+        requestSubscription(subscription, cacheConfig: cacheConfig, updater: updater).sink(
+            receiveCompletion: { completion in
+                switch completion {
+                case .finished: onCompleted?()
+                case .failure(let error): onError?(error)
+                }
+            },
+            receiveValue: { onNext?($0) })
+    }
+
+    /// The events as a sequence; ending the iteration ends the subscription. At most 1,024 events wait;
+    /// then the oldest is dropped (its records are in the store all the same).
+    public func values<Op: Operation>(
+        of subscription: Op, cacheConfig: CacheConfig = .init(),
+        updater: SelectorStoreUpdater? = nil
+    ) -> AsyncThrowingStream<Op.Data?, any Error> {
+        requestSubscription(subscription, cacheConfig: cacheConfig, updater: updater).stream()
+    }
+
+    /// Subscribes; gives the events as responses after they were written to the store.
+    public func executeSubscription(
+        operation: OperationDescriptor, cacheConfig: CacheConfig = .init(),
+        updater: SelectorStoreUpdater? = nil
+    ) -> AnyPublisher<GraphQLResponse, any Error> {
+        ExecutionPublisher { [self] run in
+            OperationExecutor(self, operation, cacheConfig, updater: updater, run: run).begin()
+        }.eraseToAnyPublisher()
+    }
+
+    // MARK: Results
+
+    private func results<Op: Operation>(
+        of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
+    ) -> AnyPublisher<Op.Data?, any Error> {
+        let descriptor = operation.createDescriptor()
+        return responses.tryMap { [self] in try data(Op.Data.self, descriptor, $0) }
+            .eraseToAnyPublisher()
+    }
+
+    private func lastResult<Op: Operation>(
+        of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
+    ) async throws -> OperationResult<Op.Data> {
+        guard let response = try await responses.lastValue() else {
+            return OperationResult(data: nil, errors: [], extensions: [:])
+        }
+        let data = try data(Op.Data.self, operation.createDescriptor(), response)
+        return OperationResult(
+            data: data, errors: response.errors ?? [], extensions: response.extensionVariables)
+    }
+
+    /// What an operation reads after a response of it was written.
+    private func data<T: ReadableRecord>(
+        _ type: T.Type, _ operation: OperationDescriptor, _ response: GraphQLResponse
+    ) throws -> T? {
+        guard response.hasData else { return nil }
+        return try lookup(selector: operation.rooted(at: response.root).fragment, as: type).value()
+    }
+}
+
+/// What an operation came to.
+public struct OperationResult<Data: ReadableRecord>: Sendable {
+    /// nil where the server had none.
+    public var data: Data?
+    /// Those that came beside the data; each says which field of it is null for what reason.
+    public var errors: [GraphQLError]
+    /// What the server adds.
+    public var extensions: VariableData
+}

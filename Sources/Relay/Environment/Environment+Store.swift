@@ -1,0 +1,112 @@
+public import Foundation
+import RelayArtifacts
+import RelayJSON
+public import RelayStore
+
+#if canImport(OpenCombine)
+    public import OpenCombine
+#else
+    public import Combine
+#endif
+
+extension Environment {
+    // MARK: Reading
+
+    /// Reads data from the store as it is now. Never fetches.
+    public func lookup<T: ReadableRecord>(
+        selector: SingularReaderSelector, as type: T.Type = T.self
+    ) -> Snapshot<T> {
+        Snapshot(
+            store.lookup(selector.selector), selector,
+            ReadOrigin(owner: selector.owner, symbols: store.symbols))
+    }
+
+    /// Reads the data of a fragment.
+    public func lookup<F: Fragment>(_ fragment: F) -> Snapshot<F.Data> {
+        lookup(selector: fragment.selector)
+    }
+
+    /// Follows data in the store: each time that it becomes another, the subscriber gets it. Not what it is
+    /// now; that is the snapshot given.
+    public func subscribe<T: ReadableRecord>(snapshot: Snapshot<T>) -> SnapshotPublisher<T> {
+        SnapshotPublisher(store: store, snapshot: snapshot)
+    }
+
+    /// Whether everything that an operation selects is in the store.
+    public func check(operation: OperationDescriptor) -> OperationAvailability {
+        // It cannot be asked from inside an updater; there nothing is known to be there.
+        guard let found = try? store.check(operation.selector) else { return .missing }
+        switch found {
+        case .missing: return .missing
+        case .stale: return .stale
+        case .available(let microseconds):
+            return .available(
+                microseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) })
+        }
+    }
+
+    /// Keeps what an operation selects from being collected, until what is returned is cancelled or let go.
+    public func retain(operation: OperationDescriptor) -> AnyCancellable {
+        let retained = try? store.retain(operation.selector)
+        return AnyCancellable { retained?.cancel() }
+    }
+
+    // MARK: Writing
+
+    /// Changes records of the store without a mutation.
+    /// - Throws: what the updater throws; nothing has changed then.
+    public func commitUpdate(_ updater: StoreUpdater) throws { try store.commitUpdate(updater) }
+
+    /// Takes in a response that did not come from the network.
+    /// - Parameter payload: the response's data.
+    public func commitPayload(_ operation: OperationDescriptor, _ payload: [String: Any]) throws {
+        try store.commitPayload(operation.selector, try optimisticResponseBytes(payload))
+    }
+
+    /// Shows a change that is no part of a mutation, until what is returned is cancelled or let go.
+    public func applyUpdate(_ updater: @escaping StoreUpdater) throws -> AnyCancellable {
+        let entry = try store.applyUpdate(updater)
+        return AnyCancellable { [store] in try? store.revert(entry) }
+    }
+
+    /// Shows what a mutation would do, without sending it, until what is returned is cancelled or let go.
+    public func applyMutation(
+        _ operation: OperationDescriptor, optimisticResponse: [String: Any]? = nil,
+        optimisticUpdater: SelectorStoreUpdater? = nil
+    ) throws -> AnyCancellable {
+        let transactionID = transactions.next()
+        let entry = try store.applyMutation(
+            operation.rooted(at: DataID("client:root:" + transactionID)).selector,
+            optimistic: OptimisticMutation(
+                response: try optimisticResponse.map { try optimisticResponseBytes($0) },
+                updater: optimisticUpdater.map { selectorUpdater($0, operation.request) }))
+        return AnyCancellable { [store] in try? store.revert(entry) }
+    }
+
+    // MARK: Parts
+
+    /// The bytes of a response with this data.
+    func optimisticResponseBytes(_ data: [String: Any]) throws -> [UInt8] {
+        JSONValue.object(["data": try JSONValue(any: data)]).bytes
+    }
+
+    /// A program's updater, as the store runs it.
+    func selectorUpdater(
+        _ updater: @escaping SelectorStoreUpdater, _ request: RequestDescriptor
+    ) -> SelectorUpdater {
+        let origin = ReadOrigin(owner: request, symbols: store.symbols)
+        return { source, data in
+            try updater(&source, data?.data.map { SelectorData($0, origin) })
+        }
+    }
+}
+
+/// Whether an operation's data is in the store.
+public enum OperationAvailability: Hashable, Sendable {
+    /// All of it; with the time at which it was fetched, if it was fetched whole.
+    case available(Date?)
+    /// Some of it was invalidated since, or has expired.
+    case stale
+    /// Some of it was never fetched, or has been collected.
+    case missing
+}

@@ -1,0 +1,57 @@
+public import RelayStore
+
+/// Changes records of the store. Throwing leaves them as they were.
+public typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
+/// Changes records of the store after an operation's result has been written to it. The data is nil where
+/// the result could not be read, or where there is none yet. Throwing leaves the records as they were.
+public typealias SelectorStoreUpdater =
+    (inout any RecordSourceSelectorProxy, SelectorData?) throws -> Void
+
+/// What a program needs to work with one GraphQL service: the network to reach it, and the store that
+/// keeps what is known of its data.
+///
+/// Keep one for the lifetime of the program. Any thread may use it; results are delivered on the thread
+/// on which the network delivered, and nothing needs a main run loop.
+open class Environment: @unchecked Sendable {
+    // Unchecked: a network is any class of the program (`protocol Network` asks for no `Sendable`, or the
+    // simplest of them would not compile). Its `execute` is called from whichever thread subscribes, as
+    // with every publisher. Everything else here is constant, or behind a lock.
+
+    public let network: any Network
+    public let store: Store
+    let tracker = OperationTracker()
+    let transactions = TransactionNames()
+    let scheduler: any Scheduling
+    let log: ExecutionLog
+
+    /// - Parameters:
+    ///   - network: how operations reach the server.
+    ///   - store: what is kept.
+    ///   - handlerProvider: what `@connection` and the like do with their fields.
+    public convenience init(
+        network: any Network, store: Store,
+        handlerProvider: any HandlerProvider = DefaultHandlerProvider()
+    ) {
+        self.init(
+            network: network, store: store, handlerProvider: handlerProvider,
+            scheduler: DispatchScheduler())
+    }
+
+    init(
+        network: any Network, store: Store, handlerProvider: any HandlerProvider,
+        scheduler: any Scheduling
+    ) {
+        self.network = network
+        self.store = store
+        store.use(handlerProvider)
+        self.scheduler = scheduler
+        log = ExecutionLog()
+    }
+
+    /// Whether a request of this kind is being executed.
+    public func isActive(request: RequestDescriptor) -> Bool { tracker.isActive(request) }
+
+    /// What happens to operations, as it happens; begins with what comes next. At most 1,024 events wait;
+    /// then the oldest is dropped.
+    public var events: AsyncStream<ExecutionEvent> { log.stream() }
+}

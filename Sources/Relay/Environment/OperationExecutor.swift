@@ -1,0 +1,221 @@
+import Foundation
+import RelayArtifacts
+import RelayJSON
+import RelayStore
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// Carries out one operation once: asks the network, writes what comes to the store, and says so.
+///
+/// Order of things for a mutation (Relay's): optimistic response, optimistic updater; the response comes:
+/// what was shown goes, the response and the updater's changes come, all in one step. An error, an end
+/// without a response and a cancel take back what was shown.
+final class OperationExecutor: @unchecked Sendable {
+    // Unchecked: the phase is behind the lock; the rest is constant. Updaters are closures of the program
+    // that cross to the network's thread once, under the store's writer.
+
+    private let environment: Environment
+    private let operation: OperationDescriptor
+    private let transactionID: String
+    private let cacheConfig: CacheConfig
+    private let optimistic: OptimisticMutation?
+    private let updater: SelectorStoreUpdater?
+    private let run: Execution<GraphQLResponse>.Run
+
+    private let lock = NSLock()
+    private var phase = Phase.begun
+    private var payloadCount = 0
+    private var subscription: AnyCancellable?
+
+    private enum Phase {
+        case begun
+        /// A mutation that has no answer yet.
+        case waiting(OptimisticEntryID)
+        /// A mutation that was answered, or an operation that shows nothing before it is.
+        case answered
+        case ended
+    }
+
+    init(
+        _ environment: Environment, _ operation: OperationDescriptor, _ cacheConfig: CacheConfig,
+        optimistic: OptimisticMutation? = nil, updater: SelectorStoreUpdater? = nil,
+        run: Execution<GraphQLResponse>.Run
+    ) {
+        let transactionID = cacheConfig.transactionID ?? environment.transactions.next()
+        var cacheConfig = cacheConfig
+        cacheConfig.transactionID = transactionID
+        // Promise 46.
+        if operation.kind == .mutation { cacheConfig.force = true }
+        self.environment = environment
+        self.operation =
+            operation.kind == .mutation
+            ? operation.rooted(at: DataID("client:root:" + transactionID)) : operation
+        self.transactionID = transactionID
+        self.cacheConfig = cacheConfig
+        self.optimistic = optimistic
+        self.updater = updater
+        self.run = run
+    }
+
+    private var request: RequestDescriptor { operation.request }
+
+    /// - Returns: what cancels it.
+    func begin() -> AnyCancellable {
+        environment.tracker.begin(request)
+        do {
+            if operation.kind == .mutation {
+                let entry = try environment.store.applyMutation(
+                    operation.selector, mutationID: MutationID(transactionID),
+                    optimistic: optimistic)
+                phase = .waiting(entry)
+                if optimistic != nil { note(.executeOptimistic) }
+            } else {
+                phase = .answered
+            }
+        } catch {
+            end(.failure(error), reason: "its optimistic update failed")
+            return AnyCancellable {}
+        }
+        note(.networkStart)
+        let publisher = environment.network.execute(
+            request: request.node.params, variables: request.variables, cacheConfig: cacheConfig)
+        let subscription = publisher.sink(
+            receiveCompletion: { [self] completion in
+                switch completion {
+                case .finished:
+                    note(.networkComplete)
+                    end(.finished, reason: "the network completed without a response")
+                case .failure(let error):
+                    note(.networkError, error)
+                    end(.failure(error), reason: "the network failed: \(error)")
+                }
+            },
+            receiveValue: { [self] in receive(Array($0)) })
+        lock.withLock { if case .ended = phase {} else { self.subscription = subscription } }
+        return AnyCancellable { [self] in cancel() }
+    }
+
+    // MARK: What the network says
+
+    private func receive(_ bytes: [UInt8]) {
+        note(.networkNext)
+        guard let (entry, operation) = takePayload() else { return }
+        do {
+            let updater = updater.map { self.updater($0) }
+            let summary =
+                if let entry {
+                    try environment.store.commitResponse(
+                        entry, operation.selector, bytes, updater: updater)
+                } else {
+                    try environment.store.commitPayload(
+                        operation.selector, bytes, updater: updater)
+                }
+            note(.executeNext)
+            run.send(GraphQLResponse(bytes, summary, root: operation.root))
+        } catch StoreError.responseWithoutData(let summary) {
+            revoke(entry, reason: "the server refused it")
+            if summary.errors.isEmpty {
+                run.send(GraphQLResponse(bytes, summary, root: operation.root))
+            } else {
+                fail(
+                    NetworkError(
+                        errors: summary.errors.map(GraphQLError.init), operation: request.node,
+                        variables: request.variables))
+            }
+        } catch {
+            revoke(entry, reason: "its response could not be applied: \(error)")
+            fail(ResponseError(operation: request.node.params.name, cause: error))
+        }
+    }
+
+    /// The entry that a payload answers, and the operation with the root that its payload gets: every
+    /// event of a subscription has one of its own, so that none overwrites another.
+    private func takePayload() -> (OptimisticEntryID?, OperationDescriptor)? {
+        lock.withLock {
+            switch phase {
+            case .begun, .ended: return nil
+            case .waiting(let entry):
+                phase = .answered
+                return (entry, operation)
+            case .answered:
+                guard operation.kind == .subscription else { return (nil, operation) }
+                payloadCount += 1
+                return (
+                    nil,
+                    operation.rooted(at: DataID("client:root:\(transactionID):\(payloadCount)"))
+                )
+            }
+        }
+    }
+
+    private func updater(_ updater: @escaping SelectorStoreUpdater) -> SelectorUpdater {
+        environment.selectorUpdater(updater, request)
+    }
+
+    // MARK: Ends
+
+    private func fail(_ error: any Error) {
+        end(.failure(error), reason: "\(error)")?.cancel()
+    }
+
+    /// - Returns: the subscription to the network, for whoever ends it early.
+    @discardableResult
+    private func end(
+        _ completion: Subscribers.Completion<any Error>, reason: String
+    ) -> AnyCancellable? {
+        guard let (entry, subscription) = finish() else { return nil }
+        revoke(entry, reason: reason)
+        switch completion {
+        case .finished: note(.executeComplete)
+        case .failure(let error): note(.executeError, error)
+        }
+        run.complete(completion)
+        return subscription
+    }
+
+    private func cancel() {
+        guard let (entry, subscription) = finish() else { return }
+        note(.networkUnsubscribe)
+        subscription?.cancel()
+        revoke(entry, reason: "cancelled")
+    }
+
+    /// - Returns: nil if it has ended before.
+    private func finish() -> (OptimisticEntryID?, AnyCancellable?)? {
+        let result = lock.withLock { () -> (OptimisticEntryID?, AnyCancellable?)? in
+            defer {
+                phase = .ended
+                subscription = nil
+            }
+            switch phase {
+            case .ended: return nil
+            case .waiting(let entry): return (entry, subscription)
+            case .begun, .answered: return (nil, subscription)
+            }
+        }
+        if result != nil { environment.tracker.end(request) }
+        return result
+    }
+
+    private func revoke(_ entry: OptimisticEntryID?, reason: String) {
+        guard let entry else { return }
+        do {
+            try environment.store.revoke(entry, reason: reason)
+        } catch {
+            // Only an updater that cancels its own mutation while it runs comes here.
+            note(.executeError, error)
+        }
+    }
+
+    private func note(_ name: ExecutionEvent.Name, _ error: (any Error)? = nil) {
+        environment.log.note(name, transactionID, request.node.params.name, error)
+    }
+}
+
+extension OperationDescriptor {
+    var kind: OperationKind { request.node.params.operationKind }
+}

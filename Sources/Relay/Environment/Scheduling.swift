@@ -1,0 +1,25 @@
+import Dispatch
+import Foundation
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// Does things later; tests have one of their own.
+protocol Scheduling: Sendable {
+    /// - Returns: what calls it off.
+    func schedule(after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void)
+        -> AnyCancellable
+}
+
+struct DispatchScheduler: Scheduling {
+    func schedule(after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void)
+        -> AnyCancellable
+    {
+        let item = Transfer(value: DispatchWorkItem(block: body))
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: item.value)
+        return AnyCancellable { item.value.cancel() }
+    }
+}

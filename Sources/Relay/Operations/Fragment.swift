@@ -1,0 +1,113 @@
+public import RelayArtifacts
+public import RelayStore
+
+/// A fragment of one record; generated from a document.
+public protocol Fragment {
+    /// What has the fragment spread in it: a protocol that data of such selections conforms to.
+    associatedtype Key
+    associatedtype Data: ReadableRecord
+
+    /// The compiled fragment. Make it once: `static let node = …`.
+    static var node: ReaderFragment { get }
+
+    init(key: Key)
+    var fragmentPointer: FragmentPointer { get }
+}
+
+extension Fragment {
+    public var selector: SingularReaderSelector {
+        SingularReaderSelector(fragment: Self.node, pointer: fragmentPointer)
+    }
+}
+
+/// A fragment with `@refetchable`.
+public protocol RefetchFragment: Fragment {
+    associatedtype Operation: Relay.Operation
+    typealias Metadata = RefetchMetadata<Operation>
+
+    static var metadata: Metadata { get }
+}
+
+/// A fragment with `@refetchable` and one `@connection`.
+public protocol PaginationFragment: RefetchFragment {}
+
+/// How a fragment is fetched again.
+public struct RefetchMetadata<Operation: Relay.Operation>: Sendable {
+    /// Response names from the query's data to the fragment's record.
+    public let path: [String]
+    /// The field of the fragment's record that names it to the query.
+    public let identifierField: String?
+    public let connection: ConnectionMetadata?
+
+    public init(
+        path: [String], identifierField: String? = nil, operation: Operation.Type,
+        connection: ConnectionMetadata? = nil
+    ) {
+        self.path = path
+        self.identifierField = identifierField
+        self.connection = connection
+    }
+}
+
+/// The place of a fragment's data in the data of whoever spreads it: opened only by the fragment itself.
+public struct FragmentPointer: Sendable {
+    let record: RecordIndex
+    let origin: ReadOrigin
+    /// The values of `@arguments`.
+    let arguments: VariableData
+
+    /// The record that the fragment is read from.
+    public var dataID: DataID { DataID(origin.symbols.idString(record)) }
+}
+
+extension FragmentPointer: Hashable {
+    public static func == (left: FragmentPointer, right: FragmentPointer) -> Bool {
+        left.record == right.record && left.arguments == right.arguments
+            && (left.origin === right.origin
+                || left.origin.symbols === right.origin.symbols
+                    && left.origin.owner == right.origin.owner)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(record) }
+}
+
+/// A fragment, a record to read it from, and the variables that count in it.
+public struct SingularReaderSelector: Hashable, Sendable {
+    public let fragment: ReaderFragment
+    public let dataID: DataID
+    /// The request whose result brought the record.
+    public let owner: RequestDescriptor
+    public let variables: VariableData
+
+    init(
+        fragment: ReaderFragment, dataID: DataID, owner: RequestDescriptor, variables: VariableData
+    ) {
+        self.fragment = fragment
+        self.dataID = dataID
+        self.owner = owner
+        self.variables = variables
+    }
+
+    public init(fragment: ReaderFragment, pointer: FragmentPointer) {
+        self.init(
+            fragment: fragment, dataID: pointer.dataID, owner: pointer.origin.owner,
+            variables: fragment.argumentDefinitions.fragmentVariables(
+                given: pointer.arguments, in: pointer.origin.owner.variables))
+    }
+
+    /// As the store has it.
+    var selector: ReaderSelector {
+        ReaderSelector(fragment, dataID: dataID, variables: variables)
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.fragment.name == right.fragment.name && left.dataID == right.dataID
+            && left.variables == right.variables && left.owner == right.owner
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(fragment.name)
+        hasher.combine(dataID)
+        hasher.combine(variables)
+    }
+}

@@ -1,0 +1,257 @@
+public import Foundation
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// One piece of work that begins when somebody first wants its values, is shared by all who do, and is
+/// cancelled when the last of them leaves (T3, T4, T5).
+///
+/// - While it runs, a later subscriber gets the newest value and what follows.
+/// - Once it has finished, a later subscriber gets the last value and the completion; nothing is done
+///   again.
+/// - After a failure or a cancel the next subscriber starts it anew, so that `retry` means what it says.
+final class Execution<Output>: @unchecked Sendable {
+    // Unchecked: everything is behind the lock; outputs cross threads as publishers' values always do.
+
+    /// Does the work. Called outside the lock, once for each start.
+    /// - Returns: what ends it early.
+    typealias Start = (Run) -> AnyCancellable
+
+    /// How the work of one start reports.
+    struct Run {
+        fileprivate let execution: Execution
+        fileprivate let number: Int
+
+        func send(_ value: Output) { execution.send(value, from: number) }
+
+        func complete(_ completion: Subscribers.Completion<any Error>) {
+            execution.complete(completion, from: number)
+        }
+    }
+
+    private let start: Start
+    private let lock = NSLock()
+    private var state = ExecutionState<Output>()
+    private var work: AnyCancellable?
+
+    init(_ start: @escaping Start) { self.start = start }
+
+    func attach<S: Subscriber>(_ subscriber: S)
+    where S.Input == Output, S.Failure == any Error {
+        let subscription = ExecutionSubscription(AnySubscriber(subscriber), execution: self)
+        subscriber.receive(subscription: subscription)
+        let (starts, run) = lock.withLock { (state.attach(subscription), state.runNumber) }
+        guard starts else { return subscription.deliver() }
+        let started = start(Run(execution: self, number: run))
+        // It may have ended while it began: finished at once, or cancelled by the first value's taker.
+        let wasCancelled = lock.withLock {
+            if state.isRunning(run) { work = started }
+            return state.wasCancelled(run)
+        }
+        if wasCancelled { started.cancel() }
+    }
+
+    fileprivate func detach(_ subscription: ExecutionSubscription<Output>) {
+        let ended = lock.withLock { () -> AnyCancellable? in
+            guard state.detach(subscription) else { return nil }
+            defer { work = nil }
+            return work
+        }
+        ended?.cancel()
+    }
+
+    private func send(_ value: Output, from run: Int) {
+        let subscriptions = lock.withLock { state.send(value, from: run) }
+        for subscription in subscriptions { subscription.deliver() }
+    }
+
+    private func complete(_ completion: Subscribers.Completion<any Error>, from run: Int) {
+        let (subscriptions, ended) = lock.withLock {
+            let subscriptions = state.complete(completion, from: run)
+            defer { if !state.isRunning(state.runNumber) { work = nil } }
+            return (subscriptions, work)
+        }
+        for subscription in subscriptions { subscription.deliver() }
+        // Released here, outside the lock; the work has ended by itself.
+        withExtendedLifetime(ended) {}
+    }
+}
+
+/// The states of an ``Execution``, without its lock.
+struct ExecutionState<Output> {
+    private enum Phase {
+        /// Nobody has asked, or the last run failed or was cancelled.
+        case idle
+        case running
+        /// Completed well; the last value is kept for those who come later.
+        case finished
+    }
+
+    private var phase = Phase.idle
+    private var newest: Output?
+    private var subscriptions: [ExecutionSubscription<Output>] = []
+    /// Counts starts, so that what an ended run still says is not heard.
+    private(set) var runNumber = 0
+    private var cancelledRun = 0
+
+    /// - Returns: whether the work must be started.
+    mutating func attach(_ subscription: ExecutionSubscription<Output>) -> Bool {
+        switch phase {
+        case .idle:
+            phase = .running
+            runNumber += 1
+            newest = nil
+            subscriptions = [subscription]
+            return true
+        case .running:
+            subscriptions.append(subscription)
+            if let newest { subscription.enqueue(newest) }
+        case .finished:
+            if let newest { subscription.enqueue(newest) }
+            subscription.enqueue(.finished)
+        }
+        return false
+    }
+
+    /// - Returns: whether that was the last one of a running execution, whose work must end.
+    mutating func detach(_ subscription: ExecutionSubscription<Output>) -> Bool {
+        subscriptions.removeAll { $0 === subscription }
+        guard case .running = phase, subscriptions.isEmpty else { return false }
+        phase = .idle
+        cancelledRun = runNumber
+        return true
+    }
+
+    mutating func send(_ value: Output, from run: Int) -> [ExecutionSubscription<Output>] {
+        guard isRunning(run) else { return [] }
+        newest = value
+        for subscription in subscriptions { subscription.enqueue(value) }
+        return subscriptions
+    }
+
+    mutating func complete(
+        _ completion: Subscribers.Completion<any Error>, from run: Int
+    ) -> [ExecutionSubscription<Output>] {
+        guard isRunning(run) else { return [] }
+        if case .finished = completion { phase = .finished } else { phase = .idle }
+        for subscription in subscriptions { subscription.enqueue(completion) }
+        defer { subscriptions = [] }
+        return subscriptions
+    }
+
+    func isRunning(_ run: Int) -> Bool {
+        if case .running = phase { run == runNumber } else { false }
+    }
+
+    func wasCancelled(_ run: Int) -> Bool { run == cancelledRun }
+}
+
+/// One subscriber's part in an ``Execution``: keeps what it has not asked for yet.
+final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+
+    /// How many values wait at most for a subscriber that asks for none; then it fails.
+    static var pendingLimit: Int { 1_024 }
+
+    private let lock = NSLock()
+    private var subscriber: AnySubscriber<Output, any Error>?
+    /// Kept while the subscriber is there.
+    private var execution: Execution<Output>?
+    private var demand = Subscribers.Demand.none
+    private var pending: [Output] = []
+    private var completion: Subscribers.Completion<any Error>?
+    /// Whether some thread is handing values over: values keep their order.
+    private var isDelivering = false
+
+    init(_ subscriber: AnySubscriber<Output, any Error>, execution: Execution<Output>) {
+        self.subscriber = subscriber
+        self.execution = execution
+    }
+
+    func request(_ more: Subscribers.Demand) {
+        lock.withLock { demand += more }
+        deliver()
+    }
+
+    func cancel() {
+        let execution = lock.withLock { () -> Execution<Output>? in
+            guard subscriber != nil else { return nil }
+            subscriber = nil
+            pending = []
+            defer { self.execution = nil }
+            return self.execution
+        }
+        execution?.detach(self)
+    }
+
+    /// Puts a value where ``deliver()`` takes it; the execution does so under its lock, which is what
+    /// keeps all subscribers' values in one order.
+    func enqueue(_ value: Output) {
+        lock.withLock {
+            guard subscriber != nil, completion == nil else { return }
+            if pending.count < Self.pendingLimit {
+                pending.append(value)
+            } else {
+                completion = .failure(SlowSubscriberError())
+            }
+        }
+    }
+
+    func enqueue(_ completion: Subscribers.Completion<any Error>) {
+        lock.withLock { if self.completion == nil { self.completion = completion } }
+    }
+
+    /// Hands over what the subscriber has asked for. Called without locks.
+    func deliver() {
+        lock.lock()
+        guard !isDelivering else { return lock.unlock() }
+        isDelivering = true
+        while let subscriber {
+            if !pending.isEmpty, demand > .none {
+                let value = pending.removeFirst()
+                demand -= 1
+                lock.unlock()
+                let more = subscriber.receive(value)
+                lock.lock()
+                demand += more
+            } else if pending.isEmpty, let completion {
+                self.subscriber = nil
+                let execution = self.execution
+                self.execution = nil
+                lock.unlock()
+                // A subscriber that was cut off must not keep the work going.
+                execution?.detach(self)
+                subscriber.receive(completion: completion)
+                lock.lock()
+            } else {
+                break
+            }
+        }
+        isDelivering = false
+        lock.unlock()
+    }
+}
+
+/// A subscriber asked for no values while more than a thousand came.
+public struct SlowSubscriberError: LocalizedError, Hashable, Sendable {
+    public var errorDescription: String? {
+        "The subscriber asked for no values while more than 1,024 came; it has been cut off."
+    }
+}
+
+/// The publisher of an ``Execution``.
+struct ExecutionPublisher<Output>: Publisher {
+    typealias Failure = any Error
+
+    let execution: Execution<Output>
+
+    init(_ start: @escaping Execution<Output>.Start) { execution = Execution(start) }
+
+    func receive<S: Subscriber>(subscriber: S)
+    where S.Input == Output, S.Failure == any Error {
+        execution.attach(subscriber)
+    }
+}

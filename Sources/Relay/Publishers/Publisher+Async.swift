@@ -1,0 +1,99 @@
+import Foundation
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+// The async twins of publishers.
+
+/// Carries a value that one thread gives away and another takes.
+struct Transfer<Value>: @unchecked Sendable {
+    // Unchecked: the giver does not touch the value again.
+    let value: Value
+}
+
+extension Publisher where Failure == any Error {
+    /// Subscribes, and gives the last value when the publisher completes; nil if there was none.
+    /// Cancelling the task cancels the subscription.
+    func lastValue() async throws -> Output? {
+        let wait = LastValue<Output>()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                wait.begin(self, continuation)
+            }.value
+        } onCancel: {
+            wait.cancel()
+        }
+    }
+
+    /// Subscribes when it is first iterated; ending the iteration cancels the subscription. At most
+    /// `limit` values wait; then the oldest of them is dropped.
+    func stream(limit: Int = 1_024) -> AsyncThrowingStream<Output, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
+            let subscription = Transfer(
+                value: sink(
+                    receiveCompletion: { completion in
+                        switch completion {
+                        case .finished: continuation.finish()
+                        case .failure(let error): continuation.finish(throwing: error)
+                        }
+                    },
+                    receiveValue: { continuation.yield(Transfer(value: $0).value) }))
+            continuation.onTermination = { _ in subscription.value.cancel() }
+        }
+    }
+}
+
+/// Waits for the completion of one publisher.
+private final class LastValue<Output>: @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+
+    private let lock = NSLock()
+    private var continuation: CheckedContinuation<Transfer<Output?>, any Error>?
+    private var subscription: AnyCancellable?
+    private var newest: Output?
+    private var isCancelled = false
+
+    func begin<P: Publisher>(
+        _ publisher: P, _ continuation: CheckedContinuation<Transfer<Output?>, any Error>
+    ) where P.Output == Output, P.Failure == any Error {
+        let isCancelled = lock.withLock {
+            self.continuation = continuation
+            return self.isCancelled
+        }
+        if isCancelled { return end(.failure(CancellationError())) }
+        let subscription = publisher.sink { [self] completion in
+            switch completion {
+            case .finished: end(.success(lock.withLock { newest }))
+            case .failure(let error): end(.failure(error))
+            }
+        } receiveValue: { [self] value in
+            lock.withLock { newest = value }
+        }
+        let isOver = lock.withLock {
+            self.subscription = subscription
+            return self.isCancelled
+        }
+        if isOver { cancel() }
+    }
+
+    func cancel() {
+        let subscription = lock.withLock {
+            isCancelled = true
+            defer { self.subscription = nil }
+            return self.subscription
+        }
+        subscription?.cancel()
+        end(.failure(CancellationError()))
+    }
+
+    private func end(_ result: Result<Output?, any Error>) {
+        let continuation = lock.withLock {
+            defer { self.continuation = nil }
+            return self.continuation
+        }
+        continuation?.resume(with: result.map { Transfer(value: $0) })
+    }
+}

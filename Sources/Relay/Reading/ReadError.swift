@@ -1,0 +1,61 @@
+public import Foundation
+import RelayJSON
+import RelayStore
+
+/// Data cannot be made of what the store has.
+public struct ReadError: LocalizedError, Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+        /// A field that must have a value is null or was never fetched.
+        case absent
+        /// The field is not part of the selection.
+        case notSelected
+        /// The value is of another kind than this.
+        case mismatch(expected: String)
+        /// The server gave errors for the field.
+        case failed([GraphQLError])
+    }
+
+    public var reason: Reason
+    /// Response names from where reading began, list places among them.
+    public var path: [String]
+
+    init(_ reason: Reason, at path: [String]) {
+        self.reason = reason
+        self.path = path
+    }
+
+    init(_ error: DataError) {
+        path = [error.field]
+        reason =
+            switch error.problem {
+            case .notSelected: .notSelected
+            case .notA(let expected): .mismatch(expected: expected)
+            case .failed(let errors): .failed(errors.flatMap(\.graphQLErrors))
+            }
+    }
+
+    func below(_ steps: String...) -> ReadError { ReadError(reason, at: steps + path) }
+
+    public var errorDescription: String? {
+        let place = path.joined(separator: ".")
+        return switch reason {
+        case .absent: "\"\(place)\" is null or unknown, and its type does not allow that."
+        case .notSelected: "\"\(place)\" is not part of the selection."
+        case .mismatch(let expected): "\"\(place)\" is no \(expected)."
+        case .failed(let errors):
+            "\"\(place)\" failed: \(errors.map(\.message).joined(separator: "; "))"
+        }
+    }
+}
+
+/// The errors of a field with `@catch`.
+public struct FieldErrors: LocalizedError, Hashable, Sendable {
+    public var errors: [GraphQLError]
+
+    public var errorDescription: String? { errors.map(\.message).joined(separator: "; ") }
+}
+
+extension FieldError {
+    /// As the server gave them; their paths are those of the response.
+    var graphQLErrors: [GraphQLError] { (errors.array ?? []).map(GraphQLError.init) }
+}

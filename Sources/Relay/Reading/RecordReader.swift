@@ -1,0 +1,201 @@
+import RelayArtifacts
+import RelayJSON
+public import RelayStore
+
+/// Gives the fields of one record, as one selection set has them, to data that is made of it.
+///
+/// Fields asked for in the order in which they are selected are found with one comparison; any other
+/// order works too. Every kind of field has two forms: one for types that allow null, which gives nil for
+/// null and for what is unknown, and one for those that do not, which throws a ``ReadError``.
+public struct RecordReader {
+    private var cursor: DataCursor
+    let origin: ReadOrigin
+
+    init(_ node: DataNode, _ origin: ReadOrigin) {
+        cursor = DataCursor(node)
+        self.origin = origin
+    }
+
+    /// The record's id.
+    public var dataID: DataID { DataID(origin.symbols.idString(cursor.node.record)) }
+
+    /// The name of the record's type.
+    public var typename: String { origin.symbols.nameString(cursor.node.row.type) }
+
+    // MARK: Leaves
+
+    public mutating func string(_ name: StaticString) throws -> String {
+        guard let value = try optionalString(name) else { throw absent(name) }
+        return value
+    }
+
+    public mutating func optionalString(_ name: StaticString) throws -> String? {
+        do throws(DataError) { return try cursor.string(name) } catch { throw ReadError(error) }
+    }
+
+    public mutating func int(_ name: StaticString) throws -> Int {
+        guard let value = try optionalInt(name) else { throw absent(name) }
+        return value
+    }
+
+    public mutating func optionalInt(_ name: StaticString) throws -> Int? {
+        do throws(DataError) { return try cursor.int(name) } catch { throw ReadError(error) }
+    }
+
+    public mutating func double(_ name: StaticString) throws -> Double {
+        guard let value = try optionalDouble(name) else { throw absent(name) }
+        return value
+    }
+
+    public mutating func optionalDouble(_ name: StaticString) throws -> Double? {
+        do throws(DataError) { return try cursor.double(name) } catch { throw ReadError(error) }
+    }
+
+    public mutating func bool(_ name: StaticString) throws -> Bool {
+        guard let value = try optionalBool(name) else { throw absent(name) }
+        return value
+    }
+
+    public mutating func optionalBool(_ name: StaticString) throws -> Bool? {
+        do throws(DataError) { return try cursor.bool(name) } catch { throw ReadError(error) }
+    }
+
+    /// An enum, a custom scalar, a list of leaves.
+    public mutating func scalar<T: ReadableScalar>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> T {
+        guard let value = try optionalScalar(name, type) else { throw absent(name) }
+        return value
+    }
+
+    /// An enum, a custom scalar, a list of leaves.
+    public mutating func optionalScalar<T: ReadableScalar>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> T? {
+        let json: JSONValue?
+        do throws(DataError) { json = try cursor.json(name) } catch { throw ReadError(error) }
+        guard let json, json != .null else { return nil }
+        guard let value = T(scalar: VariableValue(json)) else {
+            throw ReadError(.mismatch(expected: "\(type)"), at: ["\(name)"])
+        }
+        return value
+    }
+
+    // MARK: Records
+
+    /// The record behind a link.
+    public mutating func linked<T: ReadableRecord>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> T {
+        guard let value = try optionalLinked(name, type) else { throw absent(name) }
+        return value
+    }
+
+    /// The record behind a link.
+    public mutating func optionalLinked<T: ReadableRecord>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> T? {
+        let node: DataNode?
+        do throws(DataError) { node = try cursor.node(name) } catch { throw ReadError(error) }
+        guard let node else { return nil }
+        do {
+            return try read(node, type)
+        } catch let error as ReadError {
+            throw error.below("\(name)")
+        }
+    }
+
+    /// The records of a list; null among them and links to deleted records are nil.
+    public mutating func list<T: ReadableRecord>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> [T?] {
+        guard let list = try optionalList(name, type) else { throw absent(name) }
+        return list
+    }
+
+    /// The records of a list; null among them and links to deleted records are nil.
+    public mutating func optionalList<T: ReadableRecord>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> [T?]? {
+        guard let elements = try elements(name) else { return nil }
+        var result: [T?] = []
+        result.reserveCapacity(elements.count)
+        for node in elements {
+            guard let node else {
+                result.append(nil)
+                continue
+            }
+            do {
+                result.append(try read(node, type))
+            } catch let error as ReadError {
+                throw error.below("\(name)", "\(result.count)")
+            }
+        }
+        return result
+    }
+
+    /// The records of a list whose type allows no null in it; links to deleted records are left out.
+    public mutating func completeList<T: ReadableRecord>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> [T] {
+        try list(name, type).compactMap(\.self)
+    }
+
+    /// The records of a list whose type allows no null in it; links to deleted records are left out.
+    public mutating func optionalCompleteList<T: ReadableRecord>(
+        _ name: StaticString, _ type: T.Type = T.self
+    ) throws -> [T]? {
+        try optionalList(name, type)?.compactMap(\.self)
+    }
+
+    private mutating func elements(
+        _ name: StaticString
+    ) throws -> ContiguousArray<DataNode?>? {
+        do throws(DataError) {
+            return try cursor.list(name)?.elements
+        } catch {
+            throw ReadError(error)
+        }
+    }
+
+    private func read<T: ReadableRecord>(_ node: DataNode, _ type: T.Type) throws -> T {
+        var reader = RecordReader(node, origin)
+        return try T(&reader)
+    }
+
+    // MARK: Fragments and caught errors
+
+    /// The pointer for a spread fragment, by the fragment's name.
+    public func fragment(_ name: String) -> FragmentPointer {
+        FragmentPointer(
+            record: cursor.node.record, origin: origin,
+            arguments: cursor.node.reading.spreads[name] ?? [:])
+    }
+
+    /// A field with `@catch(to: RESULT)`: what `read` gives, or the errors of the field.
+    public mutating func caught<T>(
+        _ name: StaticString, _ read: (inout RecordReader) throws -> T
+    ) throws -> Result<T, FieldErrors> {
+        do {
+            return .success(try read(&self))
+        } catch let error as ReadError {
+            guard case .failed(let errors) = error.reason else { throw error }
+            return .failure(FieldErrors(errors: errors))
+        }
+    }
+
+    private func absent(_ name: StaticString) -> ReadError {
+        ReadError(.absent, at: ["\(name)"])
+    }
+}
+
+/// What all data of one reading has in common: whose request it is, and how the store names things.
+final class ReadOrigin: Sendable {
+    let owner: RequestDescriptor
+    let symbols: Symbols
+
+    init(owner: RequestDescriptor, symbols: Symbols) {
+        self.owner = owner
+        self.symbols = symbols
+    }
+}

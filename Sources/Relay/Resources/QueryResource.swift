@@ -1,0 +1,61 @@
+import Foundation
+
+#if canImport(OpenCombine)
+    public import OpenCombine
+#else
+    public import Combine
+#endif
+
+/// Fetches queries for views: decides by the fetch policy, and keeps what it fetched from being collected
+/// while somebody shows it.
+public final class QueryResource: @unchecked Sendable {
+    // Unchecked: the environment is; the rest is constant.
+
+    private let environment: Environment
+
+    public init(environment: Environment) { self.environment = environment }
+
+    /// A query and what it came to.
+    public struct QueryResult: Hashable, Sendable {
+        public let operation: OperationDescriptor
+        /// The errors that came beside the data, if it came from the network just now.
+        public let errors: [GraphQLError]
+    }
+
+    /// Gets a query's data into the store.
+    ///
+    /// - Parameter cacheKeyBuster: another value makes another preparation of the same query.
+    /// - Returns: a publisher of nil while there is nothing to show, then of the result or the error; with
+    ///   `storeAndNetwork` of the store's result first. It completes when the network has answered.
+    public func prepare(
+        operation: OperationDescriptor, cacheConfig: CacheConfig = .init(force: true),
+        fetchPolicy: FetchPolicy = .storeOrNetwork, cacheKeyBuster: AnyHashable? = nil
+    ) -> AnyPublisher<Result<QueryResult, any Error>?, Never> {
+        let stored = Result<QueryResult, any Error>.success(
+            QueryResult(operation: operation, errors: []))
+        return Deferred {
+            [environment] () -> AnyPublisher<Result<QueryResult, any Error>?, Never> in
+            let isAvailable =
+                if case .available = environment.check(operation: operation) { true } else { false }
+            let showsStore: Bool
+            switch fetchPolicy {
+            case .storeOnly: return Just(stored).eraseToAnyPublisher()
+            case .networkOnly: showsStore = false
+            case .storeAndNetwork: showsStore = isAvailable
+            case .storeOrNetwork:
+                if isAvailable { return Just(stored).eraseToAnyPublisher() }
+                showsStore = false
+            }
+            return environment.execute(operation: operation, cacheConfig: cacheConfig)
+                .map { .success(QueryResult(operation: operation, errors: $0.errors ?? [])) }
+                .catch { Just(Result<QueryResult, any Error>?.some(.failure($0))) }
+                .prepend(showsStore ? stored : nil)
+                .eraseToAnyPublisher()
+        }.eraseToAnyPublisher()
+    }
+
+    /// Keeps a result's records until what is returned is cancelled or let go.
+    public func retain(_ result: QueryResult) -> AnyCancellable {
+        environment.retain(operation: result.operation)
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import RelayJSON
+public import RelayStore
+
+/// An environment for tests and previews, without a server.
+///
+///     let environment = MockEnvironment()
+///     environment.mockResponse(UserQuery(), ["data": ["user": ["id": "1", "name": "Ada"]]])
+///     …
+///     environment.mostRecent?.reject(URLError(.timedOut))
+///
+/// A request that nothing was said about waits, and can be answered through ``mostRecent`` or
+/// ``requests(of:)``.
+public final class MockEnvironment: Environment, @unchecked Sendable {
+    // Unchecked: as its superclass; the added part is constant.
+
+    public let mockNetwork: MockNetwork
+    private let mocks = Mocks()
+
+    public init(handlerProvider: any HandlerProvider = DefaultHandlerProvider()) {
+        let network = MockNetwork()
+        mockNetwork = network
+        super.init(
+            network: network, store: Store(), handlerProvider: handlerProvider,
+            scheduler: DispatchScheduler())
+        network.answer { [mocks] request, variables in mocks.response(request.name, variables) }
+    }
+
+    // MARK: Payloads: whole responses, `{"data": {…}}`
+
+    /// Puts a response to the operation into the store.
+    public func cachePayload<Op: Operation>(_ operation: Op, _ payload: [String: Any]) throws {
+        try cache(operation, try JSONValue(any: payload).bytes)
+    }
+
+    /// Puts a response to the operation into the store.
+    /// - Parameter payload: as JSON text.
+    public func cachePayload<Op: Operation>(_ operation: Op, _ payload: String) throws {
+        try cache(operation, Array(payload.utf8))
+    }
+
+    /// Answers the operation, whenever it is executed with the same variables, with this response.
+    public func mockResponse<Op: Operation>(_ operation: Op, _ payload: [String: Any]) throws {
+        mock(operation, Data(try JSONValue(any: payload).bytes))
+    }
+
+    /// Answers the operation, whenever it is executed with the same variables, with this response.
+    /// - Parameter payload: as JSON text.
+    public func mockResponse<Op: Operation>(_ operation: Op, _ payload: String) {
+        mock(operation, Data(payload.utf8))
+    }
+
+    /// Answers the operation when what is returned is called: all requests of it that wait then.
+    public func delayMockedResponse<Op: Operation>(
+        _ operation: Op, _ payload: [String: Any]
+    ) throws -> () -> Void {
+        let response = Data(try JSONValue(any: payload).bytes)
+        return { [self] in
+            for request in requests(of: operation) { request.resolve(response) }
+        }
+    }
+
+    // MARK: Requests
+
+    /// The request made last of those that wait.
+    public var mostRecent: MockNetwork.Request? { mockNetwork.requests.last }
+
+    /// The requests of an operation, with the same variables, that wait.
+    public func requests<Op: Operation>(of operation: Op) -> [MockNetwork.Request] {
+        let request = operation.createDescriptor().request
+        return mockNetwork.requests.filter {
+            $0.parameters.name == request.node.params.name && $0.variables == request.variables
+        }
+    }
+
+    private func cache<Op: Operation>(_ operation: Op, _ response: [UInt8]) throws {
+        try store.commitPayload(operation.createDescriptor().selector, response)
+    }
+
+    private func mock<Op: Operation>(_ operation: Op, _ response: Data) {
+        let request = operation.createDescriptor().request
+        mocks.set(request.node.params.name, request.variables, response)
+    }
+}

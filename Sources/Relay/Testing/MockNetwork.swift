@@ -1,0 +1,85 @@
+public import Foundation
+public import RelayArtifacts
+
+#if canImport(OpenCombine)
+    public import OpenCombine
+#else
+    public import Combine
+#endif
+
+/// A network in which a test plays the server: requests wait until the test answers them.
+public final class MockNetwork: Network, @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+
+    /// One request that was made and has not ended.
+    public final class Request: @unchecked Sendable {
+        // Unchecked: a subject has a lock of its own; the rest is constant.
+
+        public let parameters: RequestParameters
+        public let variables: VariableData
+        public let cacheConfig: CacheConfig
+        fileprivate let subject = PassthroughSubject<Data, any Error>()
+
+        init(_ parameters: RequestParameters, _ variables: VariableData, _ config: CacheConfig) {
+            self.parameters = parameters
+            self.variables = variables
+            cacheConfig = config
+        }
+
+        /// Sends a response; the request goes on.
+        public func nextValue(_ response: Data) { subject.send(response) }
+        public func complete() { subject.send(completion: .finished) }
+        public func reject(_ error: any Error) { subject.send(completion: .failure(error)) }
+
+        /// Sends a response and completes.
+        public func resolve(_ response: Data) {
+            nextValue(response)
+            complete()
+        }
+    }
+
+    private let lock = NSLock()
+    private var waiting: [Request] = []
+    private var resolvers: [(RequestParameters, VariableData) -> Data?] = []
+    private var executed = 0
+
+    public init() {}
+
+    /// The requests that wait for an answer, oldest first.
+    public var requests: [Request] { lock.withLock { waiting } }
+
+    /// How many requests were made in all.
+    public var executionCount: Int { lock.withLock { executed } }
+
+    /// Answers requests at once: the first function that gives a response does. Several requests may be
+    /// answered by one.
+    public func answer(_ resolver: @escaping (RequestParameters, VariableData) -> Data?) {
+        lock.withLock { resolvers.append(resolver) }
+    }
+
+    public func execute(
+        request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+    ) -> AnyPublisher<Data, any Error> {
+        let resolvers = lock.withLock {
+            executed += 1
+            return self.resolvers
+        }
+        for resolver in resolvers {
+            if let response = resolver(request, variables) {
+                return Just(response).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+            }
+        }
+        let made = Request(request, variables, cacheConfig)
+        lock.withLock { waiting.append(made) }
+        return made.subject
+            .handleEvents(
+                receiveCompletion: { [weak self] _ in self?.forget(made) },
+                receiveCancel: { [weak self] in self?.forget(made) }
+            )
+            .eraseToAnyPublisher()
+    }
+
+    private func forget(_ request: Request) {
+        lock.withLock { waiting.removeAll { $0 === request } }
+    }
+}

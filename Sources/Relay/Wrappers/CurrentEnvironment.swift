@@ -1,0 +1,27 @@
+import Synchronization
+
+/// The environment that property wrappers use: that of the task, or else that of the program.
+public enum CurrentEnvironment {
+    @TaskLocal private static var ofTask: Environment?
+    private static let ofProgram = Mutex<Environment?>(nil)
+
+    /// nil where nobody has set one.
+    public static var value: Environment? { ofTask ?? ofProgram.withLock { $0 } }
+
+    /// Sets the environment of the whole program.
+    public static func use(_ environment: Environment?) {
+        ofProgram.withLock { $0 = environment }
+    }
+
+    /// Runs the body with another environment than the program's.
+    public static func with<R>(_ environment: Environment, _ body: () throws -> R) rethrows -> R {
+        try $ofTask.withValue(environment, operation: body)
+    }
+}
+
+/// A property wrapper was used where no environment is.
+public struct NoEnvironmentError: Error, CustomStringConvertible {
+    public var description: String {
+        "There is no Relay environment here: set one with CurrentEnvironment.use(_:)."
+    }
+}

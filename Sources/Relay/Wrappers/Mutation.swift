@@ -1,0 +1,111 @@
+import Foundation
+public import RelayArtifacts
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// Runs a mutation from a view, and knows whether it is under way.
+///
+///     @Mutation<ChangeTodoStatusMutation> var changeStatus
+///     …
+///     changeStatus.commit(variables: .init(input: .init(complete: true, id: id, userId: "me")))
+@propertyWrapper
+public struct Mutation<Operation: Relay.Operation> {
+    private let inFlight: MutationsInFlight
+
+    public init() { inFlight = MutationsInFlight(environment: nil) }
+
+    public init(_ type: Operation.Type) { self.init() }
+
+    /// For code that has its environment at hand.
+    public init(environment: Environment) {
+        inFlight = MutationsInFlight(environment: environment)
+    }
+
+    public var wrappedValue: Mutator { Mutator(inFlight: inFlight) }
+
+    /// What runs the mutation.
+    public struct Mutator {
+        let inFlight: MutationsInFlight
+
+        /// Whether any request of this mutation, begun here, is in flight.
+        public var isInFlight: Bool { inFlight.count > 0 }
+
+        /// Runs the mutation.
+        ///
+        /// - Parameters:
+        ///   - optimisticResponse: what the server will probably answer; shown until it does.
+        ///   - optimisticUpdater: what is shown besides; runs after the optimistic response.
+        ///   - updater: changes the store once the response was written to it.
+        ///   - completion: called once: with the last result, nil where there was none, or with the
+        ///     error.
+        public func commit(
+            variables: Operation.Variables, optimisticResponse: [String: Any]? = nil,
+            optimisticUpdater: SelectorStoreUpdater? = nil, updater: SelectorStoreUpdater? = nil,
+            completion: ((Result<Operation.Data?, any Error>) -> Void)? = nil
+        ) {
+            guard let environment = inFlight.environment ?? CurrentEnvironment.value else {
+                completion?(.failure(NoEnvironmentError()))
+                return
+            }
+            inFlight.run(
+                environment.commitMutation(
+                    Operation(variables: variables), optimisticResponse: optimisticResponse,
+                    optimisticUpdater: optimisticUpdater, updater: updater),
+                completion ?? { _ in })
+        }
+    }
+}
+
+extension Mutation.Mutator where Operation.Variables == EmptyVariables {
+    /// Runs a mutation that has no variables.
+    public func commit(
+        optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
+        updater: SelectorStoreUpdater? = nil,
+        completion: ((Result<Operation.Data?, any Error>) -> Void)? = nil
+    ) {
+        commit(
+            variables: EmptyVariables(), optimisticResponse: optimisticResponse,
+            optimisticUpdater: optimisticUpdater, updater: updater, completion: completion)
+    }
+}
+
+/// Keeps the subscriptions of mutations until they complete.
+final class MutationsInFlight: @unchecked Sendable {
+    // Unchecked: everything that changes is behind the lock.
+
+    let environment: Environment?
+    private let lock = NSLock()
+    private var running: [Int: AnyCancellable?] = [:]
+    private var started = 0
+
+    init(environment: Environment?) { self.environment = environment }
+
+    var count: Int { lock.withLock { running.count } }
+
+    /// Subscribes; calls `completion` once, after the mutation has left the count (T22).
+    func run<Output>(
+        _ publisher: AnyPublisher<Output?, any Error>,
+        _ completion: @escaping (Result<Output?, any Error>) -> Void
+    ) {
+        let number = lock.withLock {
+            started += 1
+            running[started] = .some(nil)
+            return started
+        }
+        var last: Output?
+        let subscription = publisher.sink(
+            receiveCompletion: { [self] end in
+                _ = lock.withLock { running.removeValue(forKey: number) }
+                switch end {
+                case .finished: completion(.success(last))
+                case .failure(let error): completion(.failure(error))
+                }
+            },
+            receiveValue: { last = $0 })
+        lock.withLock { if running[number] != nil { running[number] = subscription } }
+    }
+}

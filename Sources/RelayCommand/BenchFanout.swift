@@ -1,0 +1,203 @@
+import ArgumentParser
+import RelayJSON
+import Synchronization
+import WebSocketIO
+
+/// `relay bench fanout`: how fast one commit reaches many subscribers.
+struct BenchFanout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fanout",
+        abstract: "Measure how fast commits reach many subscribers of one event.",
+        discussion: """
+            The server must serve the todo example; its log keeps the todos that are added. Each \
+            subscriber has a connection of its own. One commit is in flight at a time, unless --rate \
+            says how many are made in a second. Latencies are from sending the mutation to the \
+            delivery. lost counts what did not come, over all runs.
+            """)
+
+    @Argument(help: "The server: ws://HOST:PORT/graphql")
+    var url: String
+
+    @Option(help: ArgumentHelp("Subscribers.", valueName: "n"))
+    var subscribers = 1_000
+
+    @Option(
+        help: ArgumentHelp("Commits a second. (default: one in flight)", valueName: "n"))
+    var rate: Double?
+
+    @OptionGroup var runs: LoadRuns
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var measures: MeasureOptions
+
+    func validate() throws {
+        guard 1...1_000_000 ~= subscribers else {
+            throw ValidationError("--subscribers must be from 1 to 1000000.")
+        }
+        if let rate, !(rate > 0 && rate <= 100_000) {
+            throw ValidationError("--rate must be more than 0 and at most 100000.")
+        }
+    }
+
+    func run() async throws {
+        let client = try await LoadClient.connect(url, server, count: subscribers + 1)
+        let load = FanoutLoad(client, rate: rate)
+        try await load.subscribe()
+        let results = try await runs.take("Measuring") {
+            try await load.run(seconds: runs.seconds)
+        }
+        await client.close()
+        var taken: JSONObject = [
+            "subscribers": .int(Int64(subscribers)), "seconds": .double(runs.seconds),
+            "runs": .int(Int64(runs.runs)),
+        ]
+        if let rate { taken["rate"] = .double(rate) }
+        measures.report(results, taken)
+    }
+}
+
+/// One publisher, and the subscribers of what it publishes.
+private final class FanoutLoad: Sendable {
+    private struct State {
+        /// When each commit was sent, by its number.
+        var sent: [ContinuousClock.Instant] = [.now]
+        /// The last commit that each subscriber was told of.
+        var told: [Int?]
+        /// Deliveries of the newest commit.
+        var newestDeliveries = 0
+        var measure = DeliveryMeasure()
+        var isPublishing = false
+        var failure: CommandFailure?
+    }
+
+    private let client: LoadClient
+    private let publisher: LoadConnection
+    private let subscribers: ArraySlice<LoadConnection>
+    private let rate: Double?
+    private let state: Mutex<State>
+
+    init(_ client: LoadClient, rate: Double?) {
+        self.client = client
+        self.rate = rate
+        publisher = client.connections[0]
+        subscribers = client.connections.dropFirst()
+        state = Mutex(State(told: Array(repeating: nil, count: subscribers.count)))
+    }
+
+    /// Returns when all subscribers are told of commits.
+    func subscribe() async throws {
+        for (index, subscriber) in subscribers.enumerated() {
+            subscriber.start(TodoLoad.added) { self.received($0, at: index) }
+        }
+        // An event stream says nothing of its own: commits with the number 0 are made until all have seen one.
+        for _ in 0..<60 {
+            publisher.start(TodoLoad.add(0)) { self.answered($0) }
+            let isReady = try await waited(.seconds(1)) {
+                try check { state in !state.told.contains(nil) }
+            }
+            if isReady { return }
+        }
+        throw CommandFailure("Not all subscribers were told of commits within a minute.")
+    }
+
+    /// Throws when something has gone wrong meanwhile.
+    private func check<Value: Sendable>(_ read: (State) -> Value) throws -> Value {
+        let (value, failure) = state.withLock { (read($0), $0.failure) }
+        if let failure { throw failure }
+        return value
+    }
+
+    func run(seconds: Double) async throws -> DeliveryMeasure {
+        let first = state.withLock { state in
+            state.measure = DeliveryMeasure()
+            state.isPublishing = true
+            return state.sent.count
+        }
+        let start = ContinuousClock.now
+        let end = start + .seconds(seconds)
+        if let rate {
+            Pacer.run(rate: rate, until: end, on: client.loop) { self.publish() }
+        } else {
+            client.loop.perform { self.publish() }
+        }
+        while ContinuousClock.now < end {
+            try await Task.sleep(until: min(end, .now + .milliseconds(100)))
+            _ = try check { _ in }
+        }
+        state.withLock { state in
+            state.isPublishing = false
+            state.measure.seconds = (ContinuousClock.now - start) / .seconds(1)
+        }
+        // What is still on its way counts as delivered, though not for the rate.
+        var measure = state.withLock { $0.measure }
+        let hasAll = try await waited(.seconds(10)) {
+            try check { state in state.told.allSatisfy { $0 == state.sent.count - 1 } }
+        }
+        if !hasAll {
+            measure.lost = state.withLock { state in
+                state.told.reduce(0) { $0 + state.sent.count - 1 - max($1 ?? 0, first - 1) }
+            }
+        }
+        return measure
+    }
+
+    /// On the loop's thread.
+    private func publish() {
+        let number = state.withLock { state -> Int? in
+            guard state.isPublishing else { return nil }
+            state.newestDeliveries = 0
+            state.sent.append(.now)
+            return state.sent.count - 1
+        }
+        guard let number else { return }
+        publisher.start(TodoLoad.add(number)) { self.answered($0) }
+    }
+
+    private func answered(_ event: LoadConnection.Event) {
+        switch event {
+        case .result(let bytes):
+            if bytes.starts(with: #"{"data":{"addTodo":{"#.utf8) { return }
+            fail("A mutation was refused: \(String(decoding: bytes, as: UTF8.self))")
+        case .ended(let failure):
+            if let failure { fail(failure.description) }
+        }
+    }
+
+    private func received(_ event: LoadConnection.Event, at subscriber: Int) {
+        let now = ContinuousClock.now
+        switch event {
+        case .ended(let failure): fail(failure?.description ?? "A subscription has ended.")
+        case .result(let bytes):
+            guard let number = TodoLoad.number(in: bytes) else {
+                return fail("A result without a number: \(String(decoding: bytes, as: UTF8.self))")
+            }
+            let publishesNext = state.withLock { state in
+                take(number, at: subscriber, now, &state)
+            }
+            if publishesNext { publish() }
+        }
+    }
+
+    /// True when everybody has been told of the newest commit, and one is to be in flight.
+    private func take(
+        _ number: Int, at subscriber: Int, _ now: ContinuousClock.Instant, _ state: inout State
+    ) -> Bool {
+        let last = state.told[subscriber]
+        state.told[subscriber] = number
+        if number == 0 { return false }
+        guard number == (last ?? 0) + 1, number < state.sent.count else {
+            state.failure = CommandFailure(
+                "A subscriber was told of commit \(number) after \(last ?? 0).")
+            return false
+        }
+        state.measure.latencies.record(now - state.sent[number])
+        guard rate == nil, number == state.sent.count - 1 else { return false }
+        state.newestDeliveries += 1
+        return state.newestDeliveries == subscribers.count
+    }
+
+    private func fail(_ message: String) {
+        state.withLock { state in
+            if state.failure == nil { state.failure = CommandFailure(message) }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import WebSocketIO
+
+/// What becomes of one request over HTTP, from try to try. Pure.
+struct HTTPAttempts: Sendable {
+    enum Step {
+        /// The answer is a GraphQL response.
+        case deliver([UInt8])
+        case fail(TransportError)
+        /// Try again, with a fresh token.
+        case authorize
+        /// Try again after a while.
+        case wait(failures: Int)
+    }
+
+    private let retry: RetryPolicy
+    /// A request that may have reached the server may be sent again.
+    private let isRepeatable: Bool
+    private let asksForTokens: Bool
+    private var hasFreshToken = false
+    private var failures = 0
+
+    init(_ retry: RetryPolicy, isRepeatable: Bool, asksForTokens: Bool) {
+        self.retry = retry
+        self.isRepeatable = isRepeatable
+        self.asksForTokens = asksForTokens
+    }
+
+    /// The server has answered.
+    mutating func answered(_ answer: HTTPResponse, from address: ServerAddress) -> Step {
+        if answer.status == 401, asksForTokens, !hasFreshToken {
+            hasFreshToken = true
+            return .authorize
+        }
+        // GraphQL over HTTP: a response of this type is a GraphQL response whatever the status is, and
+        // one of the older type only with a status that says so.
+        let mediaType = answer.headers["content-type"].map { $0.prefix { $0 != ";" } }
+        if mediaType == "application/graphql-response+json" || answer.status / 100 == 2,
+            answer.status != 401, answer.status != 503
+        {
+            return .deliver(answer.body)
+        }
+        let error = TransportError(
+            code: answer.status == 401 ? .unauthenticated : .refused(status: answer.status),
+            message: """
+                \(address) answered with HTTP status \(answer.status)\
+                \(answer.body.isEmpty ? "" : ": ")\(Self.firstLine(answer.body))
+                """)
+        // 429 and 503 say that nothing was done; of other trouble of the server's nobody knows.
+        switch answer.status {
+        case 429, 503: return tryAgain(error)
+        case 500...: return isRepeatable ? tryAgain(error) : .fail(error)
+        default: return .fail(error)
+        }
+    }
+
+    /// There was no answer.
+    mutating func failed(_ failure: any Error) -> Step {
+        let loss = ConnectionLoss(failure)
+        guard loss.remedy == .retry else { return .fail(loss.error) }
+        // Where no connection was made, nothing was done.
+        guard isRepeatable || (failure as? IOError)?.code == .cannotConnect else {
+            return .fail(
+                TransportError(
+                    code: .interrupted,
+                    message: "\(loss.error) Whether the mutation was carried out is not known.",
+                    cause: failure))
+        }
+        return tryAgain(loss.error)
+    }
+
+    private mutating func tryAgain(_ error: TransportError) -> Step {
+        failures += 1
+        return retry.allowsAnotherAttempt(afterFailures: failures)
+            ? .wait(failures: failures) : .fail(error)
+    }
+
+    private static func firstLine(_ body: [UInt8]) -> String {
+        String(decoding: body.prefix { $0 != UInt8(ascii: "\n") }.prefix(200), as: UTF8.self)
+    }
+}

@@ -1,0 +1,168 @@
+public import Foundation
+public import Relay
+import RelayArtifacts
+import RelayJSON
+import WebSocketIO
+
+#if canImport(OpenCombine)
+    public import OpenCombine
+#else
+    public import Combine
+#endif
+
+/// Queries and mutations, each in an HTTP request of its own (GraphQL over HTTP).
+///
+///     let network = try HTTPNetwork(url: "https://example.org/graphql")
+///
+/// Subscriptions go over another network, if one is given; else they fail as `unsupported`.
+public final class HTTPNetwork: Network, Sendable {
+    /// How a network behaves.
+    public struct Options: Sendable {
+        /// Asked for a token, which is sent as `Authorization: Bearer …`; nil: no token.
+        public var tokens: TokenProvider?
+        /// Further header fields.
+        public var headers: [String: String] = [:]
+        /// A file with the certificates, in PEM, of those who may vouch for the server; nil: the
+        /// system's.
+        public var authorityFile: String?
+        /// Names mutations. Give networks of one client the same.
+        public var mutationIDs = MutationIDs()
+        /// When a request that came to nothing is sent again; three times by default.
+        public var retry = RetryPolicy(maximumAttempts: 4)
+        /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
+        /// ids; for others it may be false, and such a mutation fails as `interrupted`.
+        public var resendsMutations = true
+        /// From the first packet of a request to the last byte of its answer.
+        public var timeout: Duration = .seconds(30)
+        /// What subscriptions go over.
+        public var subscriptions: WebSocketNetwork?
+
+        public init() {}
+    }
+
+    private let address: ServerAddress
+    private let options: Options
+    private let inputs: NetworkInputs
+    private let loop: IOLoop
+
+    /// Connects nothing yet.
+    ///
+    /// - Parameter url: `http://…` or `https://…`.
+    /// - Throws: a ``TransportError`` with `invalidURL`, or `stopped` where no network thread can be made.
+    public convenience init(url: String, options: Options = Options()) throws(TransportError) {
+        try self.init(url: url, options: options, inputs: NetworkInputs())
+    }
+
+    init(url: String, options: Options, inputs: NetworkInputs) throws(TransportError) {
+        address = try ServerAddress(networkURL: url)
+        self.options = options
+        self.inputs = inputs
+        loop = try NetworkLoop.loop()
+    }
+
+    /// A request is sent when somebody subscribes, for each subscriber anew.
+    ///
+    /// The `metadata` may be ``RelayMetadata``; the `transactionID`, if it has the form `CLIENT:N`, names
+    /// the mutation.
+    public func execute(
+        request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+    ) -> AnyPublisher<Data, any Error> {
+        if request.operationKind == .subscription, let network = options.subscriptions {
+            return network.execute(
+                request: request, variables: variables, cacheConfig: cacheConfig)
+        }
+        let metadata = cacheConfig.metadata as? RelayMetadata
+        let transactionID = cacheConfig.transactionID
+        return ResponsePublisher {
+            self.responses(
+                to: request, variables: variables, metadata: metadata,
+                transactionID: transactionID)
+        }.eraseToAnyPublisher()
+    }
+
+    /// Sends an operation.
+    package func responses(
+        to request: RequestParameters, variables: VariableData, metadata: RelayMetadata? = nil,
+        transactionID: String? = nil
+    ) -> Responses {
+        if request.operationKind == .subscription, let network = options.subscriptions {
+            return network.responses(
+                to: request, variables: variables, metadata: metadata,
+                transactionID: transactionID)
+        }
+        let operation = OperationRequest(
+            request, variables: variables, metadata: metadata, transactionID: transactionID,
+            options.mutationIDs)
+        let channel = ResponseChannel(capacity: 1) {}
+        let task = Task {
+            do throws(TransportError) {
+                _ = channel.push(try await self.send(operation))
+                channel.finish(nil)
+            } catch {
+                channel.finish(error)
+            }
+        }
+        return Responses(channel) { task.cancel() }
+    }
+
+    private func send(_ operation: OperationRequest) async throws(TransportError) -> [UInt8] {
+        guard operation.kind != .subscription else {
+            throw TransportError(
+                code: .unsupported,
+                message: """
+                    Subscription \(operation.name) was not sent: an HTTPNetwork needs a \
+                    WebSocketNetwork for subscriptions (options.subscriptions).
+                    """)
+        }
+        let body = JSONValue.object(operation.payload()).bytes
+        var attempts = HTTPAttempts(
+            options.retry,
+            isRepeatable: operation.kind == .query || options.resendsMutations,
+            asksForTokens: options.tokens != nil)
+        var token = try await token(isRefused: false)
+        while true {
+            let step: HTTPAttempts.Step
+            do {
+                step = attempts.answered(try await post(body, token), from: address)
+            } catch {
+                step = attempts.failed(error)
+            }
+            switch step {
+            case .deliver(let response): return response
+            case .fail(let error): throw error
+            case .authorize: token = try await self.token(isRefused: true)
+            case .wait(let failures):
+                await wait(
+                    options.retry.delay(afterFailures: failures, random: inputs.random()))
+            }
+            if Task.isCancelled { throw .stopped("go on with operation \(operation.name)") }
+        }
+    }
+
+    private func token(isRefused: Bool) async throws(TransportError) -> String? {
+        do {
+            return try await options.tokens?.token(isRefused)
+        } catch {
+            throw LinkMachine.noToken(error)
+        }
+    }
+
+    private func post(_ body: [UInt8], _ token: String?) async throws -> HTTPResponse {
+        var headers: HTTPHeaders = [
+            "content-type": "application/json",
+            "accept": "application/graphql-response+json, application/json;q=0.9",
+        ]
+        for (name, value) in options.headers { headers.append(name, value) }
+        if let token { headers.append("authorization", "Bearer \(token)") }
+        var http = HTTPClient.Options(authorityFile: options.authorityFile)
+        http.timeout = options.timeout
+        return try await HTTPClient.send(
+            "POST", to: address, headers: headers, body: body, http, on: loop)
+    }
+
+    private func wait(_ delay: Duration) async {
+        await withCheckedContinuation { continuation in
+            inputs.after(loop, delay) { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import GraphQLTransportWS
+import WebSocketIO
+
+/// How a connection ended, or why it was not made, and what helps.
+struct ConnectionLoss: Sendable {
+    enum Remedy: Hashable, Sendable {
+        /// Another try, after a while.
+        case retry
+        /// Another try with another token.
+        case freshToken
+        /// None: the next try would end the same way.
+        case none
+    }
+
+    let error: TransportError
+    let remedy: Remedy
+
+    init(_ error: TransportError, _ remedy: Remedy) {
+        self.error = error
+        self.remedy = remedy
+    }
+
+    /// The socket was closed, by the server or by nobody.
+    init(_ close: WebSocketClose, of address: ServerAddress) {
+        let code = SocketCloseCode(rawValue: close.code)
+        let message = "The connection to \(address) was closed: \(close)."
+        let remedy = Self.remedy(for: code)
+        self.init(
+            TransportError(
+                code: remedy == .freshToken ? .unauthenticated : .closed(code), message: message),
+            remedy)
+    }
+
+    /// We have closed the connection ourselves.
+    init(own code: CloseCode) {
+        let isTimeout = code == .acknowledgementTimeout
+        let message =
+            "The connection was closed with \(code.code): \(code.reason)."
+        self.init(
+            TransportError(code: isTimeout ? .timedOut : .badResponse, message: message),
+            isTimeout ? .retry : .none)
+    }
+
+    /// The connection was not made.
+    init(_ failure: any Error) {
+        let error = TransportError(failure)
+        switch error.code {
+        case .unauthenticated: self.init(error, .freshToken)
+        case .refused(let status):
+            self.init(error, status == 429 || status >= 500 ? .retry : .none)
+        case .badCredentials, .stopped: self.init(error, .none)
+        default: self.init(error, .retry)
+        }
+    }
+
+    private static func remedy(for code: SocketCloseCode) -> Remedy {
+        switch code {
+        case .unauthorized, .forbidden: .freshToken
+        case .invalidMessage, .subprotocolNotAcceptable, .subscriberExists,
+            .tooManyInitialisations, .messageTooBig:
+            .none
+        default: .retry
+        }
+    }
+}
+
+extension TransportError {
+    /// What the network says of a connection or a request.
+    init(_ failure: any Error) {
+        guard let failure = failure as? IOError else {
+            self.init(code: .cannotConnect, message: "\(failure)", cause: failure)
+            return
+        }
+        let code: Code =
+            switch failure.code {
+            case .loopUnavailable, .stopped: .stopped
+            case .badCredentials: .badCredentials
+            case .timedOut: .timedOut
+            case .handshakeRefused(let status):
+                status == 401 || status == 403 ? .unauthenticated : .refused(status: status)
+            case .tooLarge: .badResponse
+            case .cannotListen, .cannotConnect, .connectionLost: .cannotConnect
+            }
+        self.init(code: code, message: failure.message)
+    }
+}
+
+// What operations are told that end here.
+extension LinkMachine {
+    static func tooMany(_ name: String, _ limit: Int) -> TransportError {
+        TransportError(
+            code: .tooManyOperations,
+            message: "Operation \(name) was not sent: \(limit) operations are in progress or wait.")
+    }
+
+    static func overflow(_ name: String) -> TransportError {
+        TransportError(
+            code: .overflow,
+            message: """
+                Responses of operation \(name) came faster than they were taken, and it has no \
+                cursor to resume it by. It was stopped.
+                """)
+    }
+
+    static func interrupted(_ name: String) -> TransportError {
+        TransportError(
+            code: .interrupted,
+            message: """
+                The connection broke off before mutation \(name) was answered. Whether it was \
+                carried out is not known; it was not sent again.
+                """)
+    }
+
+    static func noToken(_ error: any Error) -> TransportError {
+        TransportError(
+            code: .unauthenticated, message: "The token provider gave no token: \(error)",
+            cause: error)
+    }
+}

@@ -1,0 +1,217 @@
+import GraphQLTransportWS
+import RelayJSON
+
+// What follows from what happens.
+
+extension LinkMachine {
+    /// Begins to make a connection.
+    mutating func connect() -> [LinkAction] {
+        attempt += 1
+        guard options.asksForTokens else {
+            state = .connecting
+            return [.report(.connecting), .connect(attempt, token: nil)]
+        }
+        state = .authorizing
+        return [.report(.connecting), .authorize(attempt, isRefused: false)]
+    }
+
+    /// Sends what waits, as far as it may be sent.
+    mutating func sendWaiting() -> [LinkAction] {
+        guard case .open(var connection) = state, connection.isReady else { return [] }
+        var actions: [LinkAction] = []
+        while sent.mutationCount < options.maximumMutationsInFlight,
+            let id = waiting.takeMutation()
+        {
+            actions += send(id, over: &connection)
+        }
+        for id in waiting.takeOthers() { actions += send(id, over: &connection) }
+        state = .open(connection)
+        return actions
+    }
+
+    private mutating func send(
+        _ id: OperationID, over connection: inout ClientConnection
+    ) -> [LinkAction] {
+        guard var operation = operations[id] else { return [] }
+        // A stream that is sent anew and not resumed has missed whatever happened meanwhile.
+        let hasGap = operation.wasSent && operation.isStream && !operation.canResume
+        let (wire, sends) = connection.subscribe(operation.send())
+        operation.phase = .sent(wire)
+        operations[id] = operation
+        sent.insert(wire, id, isMutation: operation.isMutation)
+        let gap: [LinkAction] =
+            hasGap
+            ? [.report(.resumed(operation: operation.request.name, isComplete: false))] : []
+        return gap + messages(sends)
+    }
+
+    /// Tells the server that nobody wants any more of an operation.
+    mutating func stop(_ wire: ClientConnection.Operation) -> [LinkAction] {
+        _ = sent.remove(wire)
+        guard case .open(var connection) = state else { return [] }
+        let actions = connection.stop(wire)
+        state = .open(connection)
+        return messages(actions)
+    }
+
+    private func messages(_ actions: [ClientConnection.Action]) -> [LinkAction] {
+        actions.compactMap { action in
+            if case .send(let bytes) = action { .send(bytes) } else { nil }
+        }
+    }
+
+    /// Does what the connection's machine says.
+    mutating func perform(_ actions: [ClientConnection.Action]) -> [LinkAction] {
+        var result: [LinkAction] = []
+        for action in actions {
+            switch action {
+            case .send(let bytes): result.append(.send(bytes))
+            case .close(let code): result += [.close(code)] + lost(ConnectionLoss(own: code))
+            case .acknowledged:
+                result += [.report(.connected)] + sendWaiting() + watchIdleness()
+            case .next(let wire, let payload): result += next(wire, payload)
+            case .failed(let wire, let errors): result += failed(wire, errors)
+            case .completed(let wire):
+                guard let id = sent.remove(wire) else { continue }
+                result += [finish(id, nil)] + sendWaiting() + watchIdleness()
+            case .interrupted(let wire): result += interrupted(wire)
+            case .pinged(let payload): progressed(payload)
+            case .ponged: break
+            }
+        }
+        return result
+    }
+
+    // MARK: Responses
+
+    private mutating func next(
+        _ wire: ClientConnection.Operation, _ payload: [UInt8]
+    ) -> [LinkAction] {
+        guard let id = sent[wire], var operation = operations[id] else { return [] }
+        let received = operation.receive(ResponseNotes(payload))
+        operations[id] = operation
+        switch received {
+        case .deliver:
+            return [.deliver(id, payload)]
+        case .resumed(let isComplete):
+            return [
+                .report(.resumed(operation: operation.request.name, isComplete: isComplete))
+            ]
+        case .restarted:
+            return [
+                .report(.resumed(operation: operation.request.name, isComplete: false)),
+                .deliver(id, payload),
+            ]
+        }
+    }
+
+    /// The server has not executed an operation, or ends it with errors.
+    private mutating func failed(
+        _ wire: ClientConnection.Operation, _ errors: [JSONValue]
+    ) -> [LinkAction] {
+        guard let id = sent.remove(wire), var operation = operations[id] else {
+            return []
+        }
+        let first = errors.first?["extensions"]
+        let code = first?["code"]?.string
+        if code == "SLOW_CONSUMER", let cursor = first?["relay"]?["cursor"]?.string {
+            operation.interrupt(at: cursor)
+            operation.phase = .waiting
+            operations[id] = operation
+            waiting.insert(id, isMutation: false)
+            return sendWaiting()
+        }
+        // Its one response had come, and it could not be known that there would be no other.
+        let wasComplete = operation.awaitsRecovery && !operation.isStream
+        let response = JSONValue.object(["errors": .array(errors)]).bytes
+        return (wasComplete ? [] : [.deliver(id, response)]) + [finish(id, nil)] + sendWaiting()
+            + watchIdleness()
+    }
+
+    /// Everything up to a cursor has been delivered.
+    private mutating func progressed(_ payload: JSONObject?) {
+        guard let cursor = ResponseNotes(relay: payload?["relay"]).cursor else { return }
+        for id in sent.ids { operations[id]?.progress(to: cursor) }
+    }
+
+    /// The connection has ended before an operation has.
+    private mutating func interrupted(_ wire: ClientConnection.Operation) -> [LinkAction] {
+        guard let id = sent.remove(wire), let operation = operations[id] else {
+            return []
+        }
+        if operation.isMutation {
+            // Its response has come, and only its end has not.
+            if operation.responseCount > 0 { return [finish(id, nil)] }
+            if !options.resendsMutations {
+                return [finish(id, Self.interrupted(operation.request.name))]
+            }
+        } else if operation.isAnsweredOnce, !operation.canResume {
+            return [finish(id, nil)]
+        }
+        operations[id]?.phase = .waiting
+        waiting.insert(id, isMutation: operation.isMutation)
+        return []
+    }
+
+    // MARK: Ends
+
+    /// The connection is gone, or was not made.
+    mutating func lost(_ loss: ConnectionLoss) -> [LinkAction] {
+        attempt += 1
+        let report = LinkAction.report(.disconnected(loss.error))
+        switch loss.remedy {
+        case .freshToken where options.asksForTokens && !hasFreshToken:
+            hasFreshToken = true
+            state = .authorizing
+            return [report, .authorize(attempt, isRefused: true)]
+        case .freshToken, .none:
+            return [report] + giveUp(loss.error)
+        case .retry:
+            return [report] + tryAgain(loss.error)
+        }
+    }
+
+    private mutating func tryAgain(_ error: TransportError) -> [LinkAction] {
+        failures += 1
+        guard options.retry.allowsAnotherAttempt(afterFailures: failures) else {
+            return giveUp(error)
+        }
+        var actions: [LinkAction] = []
+        if failures >= options.queryAttempts {
+            let queries = operations.filter { $0.value.isUnansweredQuery }.keys.sorted()
+            actions = queries.map { finish($0, error) }
+        }
+        state = operations.isEmpty ? .idle : .waiting
+        return operations.isEmpty ? actions : actions + [.retry(attempt, failures: failures)]
+    }
+
+    /// Trying again would not help: whoever waits is told so. Who comes later tries anew.
+    mutating func giveUp(_ error: TransportError) -> [LinkAction] {
+        state = .idle
+        failures = 0
+        hasFreshToken = false
+        return failAll { _ in error }
+    }
+
+    mutating func failAll(_ error: (_ operation: String) -> TransportError) -> [LinkAction] {
+        sent = SentOperations()
+        return operations.keys.sorted().map { id in
+            finish(id, error(operations[id]?.request.name ?? ""))
+        }
+    }
+
+    mutating func finish(_ id: OperationID, _ error: TransportError?) -> LinkAction {
+        if let operation = operations.removeValue(forKey: id) {
+            waiting.remove(id, isMutation: operation.isMutation)
+        }
+        return .finish(id, error)
+    }
+
+    /// Closes the connection after a while, if nobody needs it.
+    func watchIdleness() -> [LinkAction] {
+        guard case .open = state, operations.isEmpty, let timeout = options.idleTimeout else {
+            return []
+        }
+        return [.schedule(.idle(begunCount), after: timeout)]
+    }
+}

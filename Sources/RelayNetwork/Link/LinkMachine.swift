@@ -1,0 +1,204 @@
+import GraphQLTransportWS
+import RelayJSON
+
+/// All operations of one client over one connection at a time, as a pure state machine: what happens goes
+/// in here, and what it returns is to be done, in order.
+///
+/// A connection is made when the first operation needs one. When it breaks off it is made anew, later and
+/// later, and then every operation that has not ended is sent again: queries as they are, mutations by
+/// their ids, streams behind their last cursor.
+///
+/// 1. There is at most one socket; what comes from an earlier one counts for nothing.
+/// 2. Each operation is told `finish` exactly once, and nothing after it.
+/// 3. Mutations are sent in the order in which they were begun.
+struct LinkMachine: Sendable {
+    typealias Attempt = LinkAction.Attempt
+
+    enum State: Sendable {
+        /// No connection, and nobody who needs one.
+        case idle
+        /// A token is being asked for.
+        case authorizing
+        /// A socket is being opened.
+        case connecting
+        /// The socket is open; whether the server has let us in, its machine knows.
+        case open(ClientConnection)
+        /// The last connection came to nothing; the next is tried after a while.
+        case waiting
+        /// For good.
+        case stopped
+    }
+
+    let options: LinkOptions
+    var state = State.idle
+    var attempt: Attempt = 0
+    /// Connections in a row that came to nothing.
+    var failures = 0
+    /// The present token was asked for because the one before was refused.
+    var hasFreshToken = false
+    private(set) var begunCount: UInt64 = 0
+    var operations: [OperationID: LinkOperation] = [:]
+    /// Those that the server has.
+    var sent = SentOperations()
+    /// Those that are to be sent.
+    var waiting = WaitingOperations()
+
+    init(_ options: LinkOptions = LinkOptions()) { self.options = options }
+
+    // MARK: Operations
+
+    /// Begins an operation. Ids must rise.
+    mutating func begin(_ id: OperationID, _ request: OperationRequest) -> [LinkAction] {
+        if case .stopped = state {
+            return [.finish(id, .stopped("send operation \(request.name)"))]
+        }
+        guard operations.count < options.maximumOperations else {
+            return [.finish(id, Self.tooMany(request.name, options.maximumOperations))]
+        }
+        begunCount += 1
+        let operation = LinkOperation(request)
+        operations[id] = operation
+        waiting.insert(id, isMutation: operation.isMutation)
+        switch state {
+        case .idle: return connect()
+        case .open: return sendWaiting()
+        case .authorizing, .connecting, .waiting, .stopped: return []
+        }
+    }
+
+    /// Nobody wants any more of an operation.
+    mutating func cancel(_ id: OperationID) -> [LinkAction] {
+        guard let operation = operations.removeValue(forKey: id) else { return [] }
+        waiting.remove(id, isMutation: operation.isMutation)
+        var actions: [LinkAction] = []
+        if case .sent(let wire) = operation.phase { actions += stop(wire) }
+        return actions + sendWaiting() + watchIdleness()
+    }
+
+    /// Nobody takes the responses of an operation, and enough of them wait: the server is told to stop.
+    mutating func suspend(_ id: OperationID) -> [LinkAction] {
+        guard let operation = operations[id], case .sent(let wire) = operation.phase,
+            !operation.isMutation
+        else { return [] }
+        let actions = stop(wire)
+        guard operation.canResume else {
+            return actions + [finish(id, Self.overflow(operation.request.name))]
+        }
+        operations[id]?.phase = .suspended
+        return actions
+    }
+
+    /// There is room for responses again.
+    mutating func resume(_ id: OperationID) -> [LinkAction] {
+        guard case .suspended? = operations[id]?.phase else { return [] }
+        operations[id]?.phase = .waiting
+        waiting.insert(id, isMutation: false)
+        return sendWaiting()
+    }
+
+    /// Ends everything, for good.
+    mutating func stop() -> [LinkAction] {
+        var actions = failAll { .stopped("go on with operation \($0)") }
+        if case .open(var connection) = state {
+            for case .close(let code) in connection.close() { actions.append(.close(code)) }
+        }
+        state = .stopped
+        return actions
+    }
+
+    // MARK: The connection
+
+    /// The token that was asked for, or why there is none.
+    mutating func authorized(
+        _ attempt: Attempt, _ token: Result<String?, any Error>
+    ) -> [LinkAction] {
+        guard case .authorizing = state, attempt == self.attempt else { return [] }
+        switch token {
+        case .success(let token):
+            state = .connecting
+            return [.connect(attempt, token: token)]
+        case .failure(let error):
+            return giveUp(Self.noToken(error))
+        }
+    }
+
+    /// The socket is open.
+    /// - Returns: nil when it is not wanted any more.
+    mutating func socketOpened(_ attempt: Attempt, token: String?) -> [LinkAction]? {
+        guard case .connecting = state, attempt == self.attempt else { return nil }
+        var connection = ClientConnection()
+        let actions = connection.socketOpened(payload: token.map { ["token": .string($0)] })
+        state = .open(connection)
+        return perform(actions) + [
+            .schedule(.acknowledgement(attempt), after: options.acknowledgementTimeout)
+        ]
+    }
+
+    /// A message has come over the socket; a binary one is nil.
+    mutating func received(_ attempt: Attempt, _ bytes: [UInt8]?) -> [LinkAction] {
+        guard case .open(var connection) = state, attempt == self.attempt else { return [] }
+        // Not the acknowledgement: a server may let us in and then go away, again and again.
+        if connection.isReady {
+            failures = 0
+            hasFreshToken = false
+        }
+        let actions = bytes.map { connection.receive($0) } ?? connection.receiveBinary()
+        state = .open(connection)
+        return perform(actions)
+    }
+
+    /// The socket is gone, or was not opened.
+    mutating func socketClosed(_ attempt: Attempt, _ loss: ConnectionLoss) -> [LinkAction] {
+        guard attempt == self.attempt else { return [] }
+        switch state {
+        case .connecting:
+            return lost(loss)
+        case .open(var connection):
+            let actions = connection.socketClosed()
+            state = .open(connection)
+            return perform(actions) + lost(loss)
+        case .idle, .authorizing, .waiting, .stopped:
+            return []
+        }
+    }
+
+    /// The present connection is given up, and another one made at once.
+    mutating func reconnect() -> [LinkAction] {
+        switch state {
+        case .open(var connection):
+            let actions = connection.socketClosed()
+            state = .open(connection)
+            let interrupted = perform(actions)
+            state = .idle
+            return interrupted + [.abort] + (operations.isEmpty ? [] : connect())
+        case .waiting:
+            failures = 0
+            return operations.isEmpty ? [] : connect()
+        case .idle, .authorizing, .connecting, .stopped:
+            return []
+        }
+    }
+
+    mutating func timerFired(_ timer: LinkAction.Timer) -> [LinkAction] {
+        switch timer {
+        case .retry(let attempt):
+            guard case .waiting = state, attempt == self.attempt else { return [] }
+            if operations.isEmpty { state = .idle }
+            return operations.isEmpty ? [] : connect()
+        case .acknowledgement(let attempt):
+            guard case .open(var connection) = state, attempt == self.attempt else { return [] }
+            let actions = connection.acknowledgementTimedOut()
+            state = .open(connection)
+            return perform(actions)
+        case .idle(let count):
+            guard case .open(var connection) = state, operations.isEmpty, count == begunCount
+            else { return [] }
+            state = .idle
+            attempt += 1
+            let closes = connection.close().compactMap { action -> LinkAction? in
+                if case .close(let code) = action { .close(code) } else { nil }
+            }
+            return closes + [.report(.closed)]
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import GraphQLTransportWS
+import RelayArtifacts
+import RelayJSON
+
+/// One operation of a link.
+struct LinkOperation: Sendable {
+    enum Phase: Sendable {
+        /// To be sent as soon as there is a connection, and it is its turn.
+        case waiting
+        /// The server has it.
+        case sent(ClientConnection.Operation)
+        /// Stopped at the server, because nobody takes its responses.
+        case suspended
+    }
+
+    let request: OperationRequest
+    var phase = Phase.waiting
+    /// Behind the last response; where a stream can be resumed.
+    private(set) var cursor: String?
+    private(set) var responseCount = 0
+    /// It was sent with a cursor, and the server has not said yet what becomes of that.
+    private(set) var awaitsRecovery = false
+    /// It was with the server before.
+    private(set) var wasSent = false
+
+    init(_ request: OperationRequest) { self.request = request }
+
+    var isMutation: Bool { request.kind == .mutation }
+
+    /// Another response may follow the one that has come.
+    var isStream: Bool { request.kind == .subscription || responseCount > 1 }
+
+    /// It waits for its first response, and changes nothing.
+    var isUnansweredQuery: Bool { request.kind == .query && responseCount == 0 }
+
+    /// A query with a response: if it is live, others follow.
+    var isAnsweredOnce: Bool { request.kind == .query && responseCount == 1 }
+
+    var canResume: Bool { cursor != nil && !isMutation }
+
+    /// It is sent over a connection.
+    /// - Returns: the payload.
+    mutating func send() -> JSONObject {
+        let resumes = canResume && wasSent
+        wasSent = true
+        awaitsRecovery = resumes
+        return request.payload(resuming: resumes ? cursor : nil)
+    }
+
+    enum Received: Hashable {
+        case deliver
+        /// The stream goes on; this was no response of it.
+        case resumed(isComplete: Bool)
+        /// The server does not resume; the stream has begun anew, with this response.
+        case restarted
+    }
+
+    /// A response has come.
+    mutating func receive(_ notes: ResponseNotes) -> Received {
+        cursor = notes.cursor ?? cursor
+        if awaitsRecovery {
+            awaitsRecovery = false
+            if let recovered = notes.recovered { return .resumed(isComplete: recovered) }
+            responseCount += 1
+            return .restarted
+        }
+        responseCount += 1
+        return .deliver
+    }
+
+    /// Everything up to a cursor has been delivered.
+    mutating func progress(to cursor: String) {
+        // The notice may have been on its way before the server heard from where to go on.
+        guard case .sent = phase, !awaitsRecovery, !isMutation else { return }
+        self.cursor = cursor
+    }
+
+    /// The server has ended the stream, which can be resumed here.
+    mutating func interrupt(at cursor: String) { self.cursor = cursor }
+}

@@ -1,0 +1,182 @@
+import GraphQLTransportWS
+import Synchronization
+import WebSocketIO
+
+/// Does what a ``LinkMachine`` says, on the thread of a network loop, where everything of it happens.
+actor SocketLink {
+    /// What the link needs from outside.
+    struct Outside: Sendable {
+        var tokens: TokenProvider?
+        var socket: WebSocketClient.Options
+        var inputs = NetworkInputs()
+        var report: @Sendable (NetworkEvent) -> Void = { _ in }
+    }
+
+    nonisolated let loop: IOLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    private nonisolated let address: ServerAddress
+    private nonisolated let outside: Outside
+    private nonisolated let lastID = Atomic<UInt64>(0)
+    private var machine: LinkMachine
+    private var channels: [OperationID: ResponseChannel] = [:]
+    private var socket: WebSocketConnection?
+
+    init(to address: ServerAddress, _ options: LinkOptions, _ outside: Outside, on loop: IOLoop) {
+        self.loop = loop
+        self.address = address
+        self.outside = outside
+        machine = LinkMachine(options)
+    }
+
+    /// Runs something on the link's thread, in the order of the calls.
+    /// - Returns: false if the loop has ended; then nothing happens.
+    @discardableResult
+    private nonisolated func post(
+        _ action: @escaping @Sendable (isolated SocketLink) -> Void
+    ) -> Bool {
+        loop.perform { self.assumeIsolated { action($0) } }
+    }
+
+    // MARK: Operations, from any thread
+
+    /// Begins an operation.
+    /// - Parameter owner: stops the link when it is gone, so the responses keep it.
+    nonisolated func begin(
+        _ request: OperationRequest, capacity: Int, keeping owner: (any Sendable)? = nil
+    ) -> Responses {
+        let id = OperationID(number: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
+        let channel = ResponseChannel(capacity: capacity) { [weak self] in
+            self?.post { link in link.perform(link.machine.resume(id)) }
+        }
+        let isTaken = post { link in
+            link.channels[id] = channel
+            link.perform(link.machine.begin(id, request))
+        }
+        if !isTaken { channel.finish(.stopped("send operation \(request.name)")) }
+        return Responses(channel) {
+            withExtendedLifetime(owner) {
+                _ = self.post { link in
+                    link.channels[id] = nil
+                    link.perform(link.machine.cancel(id))
+                }
+            }
+        }
+    }
+
+    /// Gives the present connection up and makes another one.
+    nonisolated func reconnect() {
+        post { link in link.perform(link.machine.reconnect()) }
+    }
+
+    /// Ends everything, for good.
+    nonisolated func stop() {
+        post { link in link.perform(link.machine.stop()) }
+    }
+
+    // MARK: What the machine wants
+
+    private func perform(_ actions: [LinkAction]) {
+        for action in actions {
+            switch action {
+            case .authorize(let attempt, let isRefused): authorize(attempt, isRefused)
+            case .connect(let attempt, let token): connect(attempt, token)
+            case .send(let bytes): socket?.send(OutgoingMessage(.text, bytes))
+            case .close(let code):
+                socket?.close(code: code.code, reason: code.reason)
+                socket = nil
+            case .abort:
+                socket?.abort()
+                socket = nil
+            case .schedule(let timer, let delay): schedule(timer, after: delay)
+            case .retry(let attempt, let failures):
+                let delay = machine.options.retry.delay(
+                    afterFailures: failures, random: outside.inputs.random())
+                outside.report(.waiting(delay))
+                schedule(.retry(attempt), after: delay)
+            case .deliver(let id, let response):
+                if channels[id]?.push(response) == true { perform(machine.suspend(id)) }
+            case .finish(let id, let error):
+                channels.removeValue(forKey: id)?.finish(error)
+            case .report(let event): outside.report(event)
+            }
+        }
+    }
+
+    private func schedule(_ timer: LinkAction.Timer, after delay: Duration) {
+        outside.inputs.after(loop, delay) { [weak self] in
+            self?.assumeIsolated { $0.perform($0.machine.timerFired(timer)) }
+        }
+    }
+
+    private func authorize(_ attempt: LinkAction.Attempt, _ isRefused: Bool) {
+        let tokens = outside.tokens
+        Task {
+            let token: Result<String?, any Error>
+            do {
+                token = .success(try await tokens?.token(isRefused))
+            } catch {
+                token = .failure(error)
+            }
+            perform(machine.authorized(attempt, token))
+        }
+    }
+
+    private func connect(_ attempt: LinkAction.Attempt, _ token: String?) {
+        let handler = SocketHandler(self, attempt, token)
+        let (address, options, loop) = (address, outside.socket, loop)
+        Task {
+            do {
+                _ = try await WebSocketClient.connect(
+                    to: address, options, on: loop, handler: handler)
+            } catch {
+                perform(machine.socketClosed(attempt, ConnectionLoss(error)))
+            }
+        }
+    }
+
+    // MARK: The socket
+
+    fileprivate func opened(
+        _ connection: WebSocketConnection, _ attempt: LinkAction.Attempt, _ token: String?
+    ) {
+        guard let actions = machine.socketOpened(attempt, token: token) else {
+            return connection.close()
+        }
+        socket = connection
+        perform(actions)
+    }
+
+    fileprivate func received(_ message: WebSocketMessage, _ attempt: LinkAction.Attempt) {
+        perform(machine.received(attempt, message.kind == .text ? message.bytes : nil))
+    }
+
+    fileprivate func closed(_ close: WebSocketClose, _ attempt: LinkAction.Attempt) {
+        if attempt == machine.attempt { socket = nil }
+        perform(machine.socketClosed(attempt, ConnectionLoss(close, of: address)))
+    }
+}
+
+/// What one socket tells its link.
+private final class SocketHandler: WebSocketHandler {
+    private let link: SocketLink
+    private let attempt: LinkAction.Attempt
+    private let token: String?
+
+    init(_ link: SocketLink, _ attempt: LinkAction.Attempt, _ token: String?) {
+        self.link = link
+        self.attempt = attempt
+        self.token = token
+    }
+
+    func opened(_ connection: WebSocketConnection) {
+        link.assumeIsolated { $0.opened(connection, attempt, token) }
+    }
+
+    func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
+        link.assumeIsolated { $0.received(message, attempt) }
+    }
+
+    func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {
+        link.assumeIsolated { $0.closed(close, attempt) }
+    }
+}

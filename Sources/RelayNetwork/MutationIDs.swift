@@ -1,0 +1,37 @@
+import Synchronization
+
+/// Names the mutations of one client: `CLIENT:1`, `CLIENT:2`, and so on.
+///
+/// A server that knows such names (`extensions.relay.mutationId`) carries each out at most once, so that a
+/// mutation whose answer got lost can be sent again. Networks of one client share one of these.
+public final class MutationIDs: Sendable {
+    /// Nobody else's; the server keeps the answers of each client apart by it.
+    public let client: String
+    private let last: Atomic<UInt64>
+
+    /// - Parameters:
+    ///   - client: by default a random name, for a client that remembers nothing from run to run.
+    ///   - last: the last number in use; numbers go on behind it.
+    public init(client: String = MutationIDs.randomClient(), after last: UInt64 = 0) {
+        self.client = client
+        self.last = Atomic(last)
+    }
+
+    /// The name of the next mutation.
+    public func next() -> String {
+        "\(client):\(last.wrappingAdd(1, ordering: .relaxed).newValue)"
+    }
+
+    /// 16 random hexadecimal digits.
+    public static func randomClient() -> String {
+        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// Whether a text is `CLIENT:N`, N being a whole number of 64 bits.
+    static func isID(_ text: String) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
+        let number = text[text.index(after: colon)...]
+        return number.allSatisfy(\.isNumber) && UInt64(number) != nil
+    }
+}

@@ -1,0 +1,30 @@
+/// What happens to the connection of a ``WebSocketNetwork``, for indicators and logs.
+public enum NetworkEvent: Sendable, CustomStringConvertible {
+    /// A connection is being made.
+    case connecting
+    /// The server has let us in.
+    case connected
+    /// The connection is gone, or was not made.
+    case disconnected(TransportError)
+    /// The next try is after this delay.
+    case waiting(Duration)
+    /// A stream goes on over a new connection.
+    ///
+    /// - Parameter isComplete: whether everything that was missed has come, or is about to. If not,
+    ///   events may be lost, and what was fetched may be out of date.
+    case resumed(operation: String, isComplete: Bool)
+    /// Nobody needed the connection any more, and it was closed.
+    case closed
+
+    public var description: String {
+        switch self {
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .disconnected(let error): "disconnected: \(error)"
+        case .waiting(let delay): "waiting \(delay)"
+        case .resumed(let operation, true): "resumed \(operation)"
+        case .resumed(let operation, false): "resumed \(operation), with a gap"
+        case .closed: "closed"
+        }
+    }
+}

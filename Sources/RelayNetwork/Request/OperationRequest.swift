@@ -1,0 +1,78 @@
+package import RelayArtifacts
+package import RelayJSON
+
+/// An operation as it is sent: the parameters of a `subscribe` message or of an HTTP body.
+package struct OperationRequest: Sendable, Hashable {
+    package let name: String
+    package let kind: OperationKind
+    /// `CLIENT:N`, for a mutation.
+    package let mutationID: String?
+    /// All but what the connection adds.
+    private let parameters: JSONObject
+    /// The members of `extensions.relay`.
+    private let relay: JSONObject
+
+    /// - Parameters:
+    ///   - relay: further members of `extensions.relay`.
+    ///   - mutationID: for a mutation.
+    package init(
+        _ request: RequestParameters, variables: VariableData, relay: JSONObject = [:],
+        mutationID: String? = nil
+    ) {
+        name = request.name
+        kind = request.operationKind
+        self.mutationID = request.operationKind == .mutation ? mutationID : nil
+        var parameters = JSONObject()
+        // graphql-transport-ws wants a query even when a document is only named.
+        parameters["query"] = .string(request.text ?? "")
+        if let id = request.id { parameters["documentId"] = .string(id) }
+        if !request.name.isEmpty { parameters["operationName"] = .string(request.name) }
+        if !variables.isEmpty { parameters["variables"] = .object(variables.json) }
+        self.parameters = parameters
+        var members = relay
+        if let mutationID = self.mutationID { members["mutationId"] = .string(mutationID) }
+        self.relay = members
+    }
+
+    /// - Parameter cursor: behind which a stream goes on.
+    package func payload(resuming cursor: String? = nil) -> JSONObject {
+        var relay = relay
+        if let cursor { relay["resume"] = .string(cursor) }
+        if relay.isEmpty { return parameters }
+        var payload = parameters
+        payload["extensions"] = ["relay": .object(relay)]
+        return payload
+    }
+}
+
+extension OperationRequest {
+    /// - Parameters:
+    ///   - transactionID: names a mutation if it is `CLIENT:N`.
+    ///   - ids: names mutations that have no name yet.
+    init(
+        _ request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
+        transactionID: String?, _ ids: MutationIDs
+    ) {
+        var mutationID: String?
+        if request.operationKind == .mutation {
+            mutationID = transactionID.flatMap { MutationIDs.isID($0) ? $0 : nil } ?? ids.next()
+        }
+        self.init(
+            request, variables: variables, relay: metadata?.members ?? [:],
+            mutationID: mutationID)
+    }
+}
+
+extension RelayMetadata {
+    /// The members of `extensions.relay`.
+    fileprivate var members: JSONObject {
+        var members = JSONObject()
+        if sendsRecords { members["records"] = true }
+        if showsOptimistic { members["optimistic"] = true }
+        if let optimisticResponse {
+            members["optimisticResponse"] = .object(optimisticResponse.json)
+        }
+        if let at { members["at"] = .string(at) }
+        return members
+    }
+}

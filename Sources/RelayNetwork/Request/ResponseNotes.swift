@@ -1,0 +1,36 @@
+import RelayJSON
+
+/// What a server says about a response in `extensions.relay`, read without looking at the data.
+struct ResponseNotes: Hashable, Sendable {
+    /// Behind which a stream can be resumed.
+    var cursor: String?
+    /// In the first message after a resumption: whether nothing is missing.
+    var recovered: Bool?
+
+    /// Notes of a server that says none are empty; so are those of what is no JSON object.
+    init(_ response: [UInt8]) {
+        self = (try? response.withUnsafeBytes { try Self.read($0) }) ?? ResponseNotes()
+    }
+
+    /// - Parameter relay: the value of `extensions.relay`.
+    init(relay: JSONValue?) {
+        cursor = relay?["cursor"]?.string
+        recovered = relay?["recovered"]?.bool
+    }
+
+    private init() {}
+
+    private static func read(_ bytes: UnsafeRawBufferPointer) throws -> ResponseNotes {
+        var notes = ResponseNotes()
+        var reader = JSONReader(bytes)
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            if key == "extensions" {
+                notes = ResponseNotes(relay: try reader.readValue()["relay"])
+            } else {
+                _ = try reader.skipValue()
+            }
+        }
+        return notes
+    }
+}

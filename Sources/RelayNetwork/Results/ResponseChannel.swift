@@ -1,0 +1,111 @@
+import Synchronization
+
+/// Responses on their way from the network to whoever takes them: a bounded buffer between the network's
+/// thread and one task.
+final class ResponseChannel: Sendable {
+    private struct State {
+        var responses: [[UInt8]] = []
+        var taken = 0
+        var end: Result<Void, TransportError>?
+        var waiting: CheckedContinuation<[UInt8]?, any Error>?
+        var isFull = false
+
+        var count: Int { responses.count - taken }
+
+        mutating func takeFirst() -> [UInt8]? {
+            guard taken < responses.count else { return nil }
+            defer {
+                responses[taken] = []
+                taken += 1
+                if taken == responses.count || taken >= 256 {
+                    responses.removeFirst(taken)
+                    taken = 0
+                }
+            }
+            return responses[taken]
+        }
+    }
+
+    private enum Next {
+        case response([UInt8], wasFull: Bool)
+        case end(Result<Void, TransportError>)
+        case waits
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+    /// What is to be done when there is room again.
+    private let onDrained: @Sendable () -> Void
+
+    init(capacity: Int, onDrained: @escaping @Sendable () -> Void) {
+        self.capacity = max(1, capacity)
+        self.onDrained = onDrained
+    }
+
+    // MARK: The network's side
+
+    /// Adds a response; beyond the capacity too, because it has come.
+    /// - Returns: whether the channel is full.
+    func push(_ response: [UInt8]) -> Bool {
+        let (waiting, isFull) = state.withLock {
+            state -> (CheckedContinuation<[UInt8]?, any Error>?, Bool) in
+            if state.end != nil { return (nil, false) }
+            if let waiting = state.waiting {
+                state.waiting = nil
+                return (waiting, false)
+            }
+            state.responses.append(response)
+            state.isFull = state.count >= capacity
+            return (nil, state.isFull)
+        }
+        waiting?.resume(returning: response)
+        return isFull
+    }
+
+    /// No response follows. Those that have not been taken can still be.
+    func finish(_ error: TransportError?) {
+        let waiting = state.withLock { state -> CheckedContinuation<[UInt8]?, any Error>? in
+            if state.end != nil { return nil }
+            // An error is told once: to the one who waits, or else to the next who asks.
+            if let error, state.waiting == nil {
+                state.end = .failure(error)
+            } else {
+                state.end = .success(())
+            }
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        if let error { waiting?.resume(throwing: error) } else { waiting?.resume(returning: nil) }
+    }
+
+    // MARK: The taker's side
+
+    /// The next response; nil at the end, or behind `finish`.
+    func next() async throws -> [UInt8]? {
+        try await withCheckedThrowingContinuation { continuation in
+            let next = state.withLock { state in
+                let next = Self.next(&state, capacity)
+                if case .waits = next { state.waiting = continuation }
+                return next
+            }
+            switch next {
+            case .response(let response, let wasFull):
+                if wasFull { onDrained() }
+                continuation.resume(returning: response)
+            case .end(let end): continuation.resume(with: end.map { nil })
+            case .waits: break
+            }
+        }
+    }
+
+    private static func next(_ state: inout State, _ capacity: Int) -> Next {
+        if let response = state.takeFirst() {
+            let wasFull = state.isFull && state.count <= capacity / 2
+            if wasFull { state.isFull = false }
+            return .response(response, wasFull: wasFull)
+        }
+        guard let end = state.end else { return .waits }
+        state.end = .success(())
+        return .end(end)
+    }
+}

@@ -1,0 +1,39 @@
+/// The responses to one operation, each a whole GraphQL response as JSON. One task iterates.
+///
+/// The operation ends at the server when the iteration is given up, or nobody holds this any more.
+package final class Responses: AsyncSequence, Sendable {
+    package typealias Element = [UInt8]
+
+    private let channel: ResponseChannel
+    private let onCancel: @Sendable () -> Void
+
+    init(_ channel: ResponseChannel, onCancel: @escaping @Sendable () -> Void) {
+        self.channel = channel
+        self.onCancel = onCancel
+    }
+
+    deinit { onCancel() }
+
+    /// Ends the operation; no response follows.
+    package func cancel() {
+        onCancel()
+        channel.finish(nil)
+    }
+
+    package func makeAsyncIterator() -> Iterator { Iterator(responses: self) }
+
+    package struct Iterator: AsyncIteratorProtocol {
+        fileprivate let responses: Responses
+
+        /// The next response; nil at the end, or when the task is cancelled.
+        ///
+        /// - Throws: a ``TransportError``, once, when the operation can get no further responses.
+        package func next() async throws -> [UInt8]? {
+            try await withTaskCancellationHandler {
+                try await responses.channel.next()
+            } onCancel: {
+                responses.cancel()
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// How long to wait before trying again what has failed: exponential backoff with jitter.
+///
+/// The delay before the n-th try in a row is `initialDelay * multiplier^(n-1)`, at most `maximumDelay`,
+/// of which a random part of up to `jitter` is taken off, so that clients that were cut off together do
+/// not come back together.
+public struct RetryPolicy: Hashable, Sendable {
+    public var initialDelay: Duration
+    public var multiplier: Double
+    public var maximumDelay: Duration
+    /// From 0, none, to 1: any delay up to the whole.
+    public var jitter: Double
+    /// Tries that may fail in a row before operations that wait fail too; nil: no limit.
+    public var maximumAttempts: Int?
+
+    public init(
+        initialDelay: Duration = .milliseconds(250), multiplier: Double = 2,
+        maximumDelay: Duration = .seconds(30), jitter: Double = 0.5, maximumAttempts: Int? = nil
+    ) {
+        self.initialDelay = initialDelay
+        self.multiplier = multiplier
+        self.maximumDelay = maximumDelay
+        self.jitter = jitter
+        self.maximumAttempts = maximumAttempts
+    }
+
+    /// The delay after so many failures in a row.
+    ///
+    /// - Parameter random: from 0 to 1; how much of the jitter is taken off.
+    func delay(afterFailures failures: Int, random: Double) -> Duration {
+        var delay = initialDelay
+        for _ in 1..<max(failures, 1) where delay < maximumDelay { delay *= max(multiplier, 1) }
+        return min(delay, maximumDelay) * (1 - min(max(jitter, 0), 1) * min(max(random, 0), 1))
+    }
+
+    func allowsAnotherAttempt(afterFailures failures: Int) -> Bool {
+        maximumAttempts.map { failures < $0 } ?? true
+    }
+}
+
+extension Duration {
+    fileprivate static func *= (duration: inout Duration, factor: Double) {
+        duration = duration * factor
+    }
+}

@@ -1,0 +1,85 @@
+import WebSocketIO
+
+/// Why an operation got no response from the server.
+///
+/// What the server itself says about an operation is no such error: it is a response with `errors`.
+public struct TransportError: Error, Sendable, CustomStringConvertible {
+    /// What a program may want to act on.
+    public enum Code: Hashable, Sendable {
+        /// The text is no URL of a server.
+        case invalidURL
+        /// The server could not be reached as often as the options allow.
+        case cannotConnect
+        /// Nothing was heard in time.
+        case timedOut
+        /// The server does not let us in, even with a token that was asked for anew.
+        case unauthenticated
+        /// The server answered with this HTTP status, and with no GraphQL response.
+        case refused(status: Int)
+        /// The connection was closed in a way that trying again would not mend.
+        case closed(SocketCloseCode)
+        /// The connection broke off; whether the mutation was carried out is not known.
+        case interrupted
+        /// The server said what is not of the protocol.
+        case badResponse
+        /// More operations wait than the options allow.
+        case tooManyOperations
+        /// Responses came faster than they were taken, and the stream cannot be resumed.
+        case overflow
+        /// The network cannot carry this kind of operation.
+        case unsupported
+        /// A certificate, key or authority file could not be used.
+        case badCredentials
+        /// The network has ended.
+        case stopped
+    }
+
+    public let code: Code
+    /// What was tried, on what, what was wrong, and what state things are in.
+    public let message: String
+    /// What lies behind it, such as the error of a token provider.
+    public let cause: (any Error)?
+
+    public init(code: Code, message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    public var description: String { message }
+}
+
+/// With which code a WebSocket connection was closed. RFC 6455 §7.4, and graphql-transport-ws.
+public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let normal = SocketCloseCode(rawValue: 1000)
+    public static let goingAway = SocketCloseCode(rawValue: 1001)
+    /// The connection broke off without a word.
+    public static let abnormal = SocketCloseCode(rawValue: 1006)
+    public static let messageTooBig = SocketCloseCode(rawValue: 1009)
+    public static let internalError = SocketCloseCode(rawValue: 1011)
+    public static let tryAgainLater = SocketCloseCode(rawValue: 1013)
+    /// The client found a message that is not of the protocol.
+    public static let badResponse = SocketCloseCode(rawValue: 4004)
+    /// The server found a message that is not of the protocol.
+    public static let invalidMessage = SocketCloseCode(rawValue: 4400)
+    public static let unauthorized = SocketCloseCode(rawValue: 4401)
+    public static let forbidden = SocketCloseCode(rawValue: 4403)
+    public static let subprotocolNotAcceptable = SocketCloseCode(rawValue: 4406)
+    public static let initialisationTimeout = SocketCloseCode(rawValue: 4408)
+    public static let subscriberExists = SocketCloseCode(rawValue: 4409)
+    public static let tooManyInitialisations = SocketCloseCode(rawValue: 4429)
+    public static let acknowledgementTimeout = SocketCloseCode(rawValue: 4504)
+
+    public var description: String { "\(rawValue)" }
+}
+
+extension TransportError {
+    static func stopped(_ attempted: String) -> TransportError {
+        TransportError(
+            code: .stopped, message: "Could not \(attempted): the network has been stopped.")
+    }
+}

@@ -1,0 +1,154 @@
+import RelayArtifacts
+import Synchronization
+
+extension Store {
+    // MARK: Availability
+
+    /// Whether an operation can be answered from the store. What missing-field handlers know is written on
+    /// the way.
+    package func check(_ operation: OperationSelector) throws -> OperationAvailability {
+        try write { writer, outcome in
+            let plan = writer.plans.plan(operation, symbols)
+            let head = writer.state.head
+            var check = AvailabilityCheck(head, handlers: options.missingFieldHandlers)
+            check.check(symbols.record(operation.root.rawValue), plan)
+            if !check.found.isEmpty { writeFound(check, &writer, &outcome) }
+            let root = writer.operations[operation]
+            if isStale(root, check.invalidatedAt) { return .stale }
+            return check.isMissing
+                ? .missing : .available(fetchedMicroseconds: root?.fetchedMicroseconds)
+        }
+    }
+
+    private func isStale(_ root: RetainedOperations.Root?, _ invalidatedAt: Int64?) -> Bool {
+        if let invalidatedAt, Int64(root?.fetchedAt ?? 0) <= invalidatedAt { return true }
+        guard let limit = options.queryExpirationMicroseconds,
+            let fetched = root?.fetchedMicroseconds
+        else { return false }
+        return options.now() - fetched > limit
+    }
+
+    private func writeFound(
+        _ check: AvailabilityCheck, _ writer: inout Writer, _ outcome: inout Outcome
+    ) {
+        var draft = writer.state.draft()
+        for (record, key, value) in check.found {
+            guard let type = draft.snapshot.type(of: record) else { continue }
+            draft.write(
+                DataID(symbols.idString(record)), type: symbols.nameString(type),
+                fields: [(symbols.nameString(key), value)])
+        }
+        if !draft.changes.isEmpty { commit("missingFieldHandlers", draft, &writer, &outcome) }
+    }
+
+    func noteFetched(_ operation: OperationSelector, _ writer: inout Writer) {
+        let isGarbage = writer.operations.noteFetched(
+            operation, at: writer.state.confirmed.sequence, microseconds: options.now(),
+            bufferSize: options.releaseBufferSize)
+        if isGarbage { scheduleCollection() }
+    }
+
+    // MARK: Retaining
+
+    /// Keeps the records of an operation until the token is cancelled or let go of.
+    package func retain(_ operation: OperationSelector) throws -> Retention {
+        try write { writer, _ in
+            writer.operations.retain(operation)
+            if writer.collection != nil {
+                let plan = writer.plans.plan(operation, symbols)
+                writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
+            }
+            return Retention { [weak self] in self?.release(operation) }
+        }
+    }
+
+    private func release(_ operation: OperationSelector) {
+        afterwards { [options] writer, outcome, store in
+            let root = writer.operations[operation]
+            let isGarbage = writer.operations.release(
+                operation, bufferSize: options.releaseBufferSize,
+                isStale: store.isStale(root, nil))
+            if isGarbage { outcome.calls.append { [weak store] in store?.scheduleCollection() } }
+        }
+    }
+
+    // MARK: Invalidation
+
+    /// Calls when one of the records, or the whole store, is invalidated; until the token is cancelled.
+    package func subscribeToInvalidation(
+        of records: [DataID], _ tell: @escaping @Sendable () -> Void
+    ) throws -> Retention {
+        try write { writer, _ in
+            let indexes = Set(records + [.rootID]).sorted().map { symbols.record($0.rawValue) }
+            let id = writer.makeWatcherID()
+            writer.subscriptions.watch(indexes, id: id, tell)
+            return Retention { [weak self] in
+                self?.afterwards { writer, _, _ in writer.subscriptions.unwatch(indexes, id: id) }
+            }
+        }
+    }
+
+    // MARK: Garbage collection
+
+    /// Has garbage collected soon, by whoever the options say.
+    package func scheduleCollection() {
+        if isCollectionScheduled.exchange(true, ordering: .relaxed) { return }
+        options.schedule { [weak self] in self?.collectGarbage() }
+    }
+
+    /// Forgets all records that no retained operation, no reader and no optimistic entry can reach.
+    ///
+    /// Works in slices: others may read and write in between, and none waits longer than for a slice.
+    package func collectGarbage() {
+        isCollectionScheduled.store(false, ordering: .relaxed)
+        guard (try? write { writer, _ in beginCollection(&writer) }) ?? false else { return }
+        while (try? write { writer, outcome in advanceCollection(&writer, &outcome) }) ?? false {}
+    }
+
+    /// - Returns: false when one is under way already.
+    func beginCollection(_ writer: inout Writer) -> Bool {
+        guard writer.collection == nil else { return false }
+        var collection = GarbageCollection(writer.state.confirmed)
+        for operation in writer.operations.roots.keys {
+            collection.keep(
+                symbols.record(operation.root.rawValue), writer.plans.plan(operation, symbols))
+        }
+        for record in writer.subscriptions.index.records { collection.keep(record) }
+        for entry in writer.state.entries { collection.touch(entry.touched) }
+        writer.collection = collection
+        return true
+    }
+
+    /// - Returns: false when all is done.
+    func advanceCollection(_ writer: inout Writer, _ outcome: inout Outcome) -> Bool {
+        let head = writer.state.head
+        switch writer.collection?.advance(head, size: options.collectionSlice) {
+        case .marking?: return true
+        case .sweeping(let garbage)?:
+            if !garbage.isEmpty {
+                var draft = writer.state.draft()
+                for record in garbage { draft.forget(DataID(symbols.idString(record))) }
+                commit("gc", draft, &writer, &outcome)
+            }
+            return true
+        case .done?, nil:
+            writer.collection = nil
+            return false
+        }
+    }
+}
+
+/// Holds something until it is cancelled or let go of.
+package final class Retention: Sendable {
+    private let isCancelled = Atomic(false)
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { cancel() }
+
+    /// May be called anywhere, more than once.
+    package func cancel() {
+        if !isCancelled.exchange(true, ordering: .acquiringAndReleasing) { end() }
+    }
+}

@@ -1,0 +1,70 @@
+import RelayArtifacts
+package import RelayJSON
+
+/// What a response says besides its data.
+package struct ResponseSummary: Hashable, Sendable {
+    /// Whether there was data; `"data": null` is none.
+    package var hasData = false
+    /// The response's own errors, and what was wrong with its data, each with a path where it has one.
+    package var errors: [JSONValue] = []
+    package var extensions: JSONValue?
+    /// Whether more payloads follow: `@defer`, `@stream`.
+    package var hasNext = false
+}
+
+extension Draft {
+    /// Takes in a GraphQL response (`{"data": …, "errors": …}`), also one with incremental parts, and runs
+    /// the handlers of its fields.
+    /// - Throws: `JSONError` when it is not JSON, or `ResponseError` when it is no response; the draft is
+    ///   then half written and must be thrown away.
+    package mutating func normalize(
+        _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID = .rootID,
+        handlers: any HandlerProvider = DefaultHandlerProvider(), isOptimistic: Bool = false
+    ) throws -> ResponseSummary {
+        let before = snapshot
+        let record = snapshot.symbols.record(root.rawValue)
+        var reader = ResponseReader(
+            Normalizer(snapshot, reader: JSONReader(response)), plan, root: record)
+        // Two references to one state would make the first write to each part of it a copy.
+        if !keepsPayloads { snapshot = Snapshot(symbols: snapshot.symbols) }
+        try reader.read()
+        let normalizer = reader.normalizer
+        snapshot = normalizer.snapshot
+        keepWrites(of: normalizer.changes, since: before)
+        handle(normalizer.handled, plan.context.variables, handlers, isOptimistic)
+        return reader.summary
+    }
+
+    private mutating func handle(
+        _ fields: [Normalizer.Handled], _ variables: VariableData,
+        _ handlers: any HandlerProvider, _ isOptimistic: Bool
+    ) {
+        if fields.isEmpty { return }
+        let proxy = DraftProxy(self, isOptimistic: isOptimistic)
+        var source: any RecordSourceProxy = proxy
+        for field in fields {
+            guard let handler = handlers.handler(for: field.handle.handle) else { continue }
+            func values(_ arguments: [any Argument]) -> VariableData {
+                var values = VariableData()
+                for argument in arguments {
+                    values[argument.name] = argument.value(from: variables)
+                }
+                return values
+            }
+            handler.update(
+                store: &source,
+                fieldPayload: HandleFieldPayload(
+                    dataID: DataID(snapshot.symbols.idString(field.record)),
+                    fieldKey: field.handle.fieldKey.resolved(with: variables),
+                    handleKey: field.handle.handleKey.resolved(with: variables),
+                    handle: field.handle.handle, args: values(field.handle.args),
+                    handleArgs: values(field.handle.handleArgs)))
+        }
+        self = proxy.draft
+    }
+}
+
+/// Bytes that are JSON but no GraphQL response.
+package struct ResponseError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+}

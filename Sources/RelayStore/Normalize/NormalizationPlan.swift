@@ -1,0 +1,209 @@
+package import RelayArtifacts
+
+/// A selection set of an operation under known variables, ready to be matched with response objects.
+///
+/// What is selected depends on the object's type, so there is one ``FlatSelection`` for each type that
+/// was met. Fragments, conditions and fields that stand there twice are merged in it.
+///
+/// Only the store's writer uses plans: they grow as new types are met.
+package final class NormalizationPlan: @unchecked Sendable {
+    // Unchecked: the writer's alone.
+
+    /// What all plans of one operation share.
+    final class Context {
+        let variables: VariableData
+        let symbols: Symbols
+
+        init(variables: VariableData, symbols: Symbols) {
+            self.variables = variables
+            self.symbols = symbols
+        }
+    }
+
+    let context: Context
+    /// The type of all objects here, where the schema leaves no choice.
+    let concreteType: NameIndex?
+    /// Whether an `id` may be selected.
+    private(set) var selectsID = false
+    /// The response name of `node`, if this is what edges select and the nodes have ids.
+    private(set) var edgeNode: Member?
+    private let sources: [[NormalizationSelection]]
+    private var hasTypeConditions = false
+    private var flats: [(type: NameIndex, flat: FlatSelection)] = []
+
+    /// The plan of a whole operation.
+    package convenience init(
+        _ operation: NormalizationOperation, variables: VariableData, symbols: Symbols
+    ) {
+        self.init(
+            [operation.selections], concreteType: symbols.name(Snapshot.rootTypeName),
+            Context(variables: variables, symbols: symbols))
+    }
+
+    init(_ sources: [[NormalizationSelection]], concreteType: NameIndex?, _ context: Context) {
+        self.context = context
+        self.concreteType = concreteType
+        self.sources = sources
+        for source in sources { survey(source) }
+    }
+
+    /// Looks at what does not depend on the type.
+    private func survey(_ selections: [NormalizationSelection]) {
+        for selection in selections {
+            switch selection {
+            case .scalarField(let field):
+                if field.responseName == "id", field.name == "id" { selectsID = true }
+            case .linkedField(let field):
+                if field.name == "node", !field.plural, Self.selectsID(field.selections) {
+                    edgeNode = Member(field.responseName, context.symbols)
+                }
+            case .inlineFragment(let fragment):
+                hasTypeConditions = true
+                survey(fragment.selections)
+            case .condition(let condition): survey(condition.selections)
+            case .defer(let part): survey(part.selections)
+            case .stream(let part): survey(part.selections)
+            case .typeDiscriminator: hasTypeConditions = true
+            case .handle, .clientExtension: break
+            }
+        }
+    }
+
+    private static func selectsID(_ selections: [NormalizationSelection]) -> Bool {
+        selections.contains { selection in
+            switch selection {
+            case .scalarField(let field): field.responseName == "id" && field.name == "id"
+            case .inlineFragment(let fragment): selectsID(fragment.selections)
+            case .condition(let condition): selectsID(condition.selections)
+            case .defer(let part): selectsID(part.selections)
+            case .stream(let part): selectsID(part.selections)
+            case .linkedField, .handle, .typeDiscriminator, .clientExtension: false
+            }
+        }
+    }
+
+    /// What is selected on objects of a type that was met before.
+    func known(_ type: NameIndex) -> FlatSelection? {
+        for (known, flat) in flats where known == type { return flat }
+        return nil
+    }
+
+    /// What is selected on objects of a type.
+    /// - Parameter has: whether the object, or the store, says that the type has an abstract one; asked
+    ///   only about types that the compiler did not know.
+    func flat(
+        _ type: NameIndex, has: @escaping (_ abstractKey: String) -> Bool
+    ) -> FlatSelection {
+        if let known = known(type) { return known }
+        var flattener = Flattener(type: type, context: context, has: has)
+        for source in sources { flattener.add(source) }
+        let flat = flattener.flat()
+        if flattener.isForAllObjects { flats.append((type, flat)) }
+        return flat
+    }
+
+    /// Whether nothing here links to other records, whatever the type.
+    private(set) lazy var isLeaf = !Self.hasLinks(sources)
+
+    private static func hasLinks(_ sources: [[NormalizationSelection]]) -> Bool {
+        sources.contains { selections in
+            selections.contains { selection in
+                switch selection {
+                case .scalarField, .typeDiscriminator: false
+                case .linkedField, .handle: true
+                case .inlineFragment(let fragment): hasLinks([fragment.selections])
+                case .condition(let condition): hasLinks([condition.selections])
+                case .clientExtension(let part): hasLinks([part.selections])
+                case .defer(let part): hasLinks([part.selections])
+                case .stream(let part): hasLinks([part.selections])
+                }
+            }
+        }
+    }
+
+    /// Whether the type of an object must be known before its fields are.
+    var needsType: Bool { concreteType == nil }
+}
+
+/// A name as it stands in a response: `"name":`, in memory that stays.
+struct Member {
+    /// With quotes and colon.
+    let quoted: UnsafeBufferPointer<UInt8>
+
+    init(_ name: String, _ symbols: Symbols) {
+        quoted = symbols.nameText(symbols.name("\"\(name)\":"))
+    }
+
+    /// Without quotes and colon.
+    var name: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: quoted[1..<quoted.count - 2])
+    }
+}
+
+/// What is selected on objects of one type: one field for each name in the response.
+final class FlatSelection {
+    struct Field {
+        enum Kind {
+            case scalar
+            case linked
+            case plural
+        }
+
+        let member: Member
+        let key: NameIndex
+        let kind: Kind
+        /// Of a linked or plural field.
+        let child: NormalizationPlan?
+    }
+
+    let type: NameIndex
+    /// Without `__typename`: a record's type tells it.
+    let fields: ContiguousArray<Field>
+    /// The response name of `__typename`, if it is selected.
+    let typename: Member?
+    let handles: [NormalizationHandle]
+    /// Abstract types that the object itself has told of.
+    let discriminators: [String]
+    /// What handlers keep beside the fields: selected like the fields themselves.
+    let handleFields: ContiguousArray<Field>
+    /// All that leads to other records: linked fields, those of handlers and of client extensions.
+    let links: ContiguousArray<Field>
+    /// The shape of a record that has all fields, in their order: slot i is field i.
+    let shape: Shape
+    /// Fields by the bytes of their names, where a scan would take longer.
+    private let places: [String: Int]?
+
+    init(
+        type: NameIndex, fields: ContiguousArray<Field>, typename: Member?,
+        handles: [NormalizationHandle], discriminators: [String],
+        handleFields: ContiguousArray<Field>, clientFields: ContiguousArray<Field>,
+        symbols: Symbols
+    ) {
+        self.type = type
+        self.fields = fields
+        self.typename = typename
+        self.handles = handles
+        self.discriminators = discriminators
+        self.handleFields = handleFields
+        links = (fields + handleFields + clientFields).filter { $0.child != nil }
+        var shape = symbols.shapes.root(of: type)
+        for field in fields {
+            shape = symbols.shapes.growing(shape, by: field.key)
+        }
+        self.shape = shape
+        places =
+            fields.count <= 16
+            ? nil
+            : Dictionary(
+                fields.enumerated().map { (String(decoding: $1.member.name, as: UTF8.self), $0) },
+                uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The field with this name in the response.
+    func place(of name: UnsafeBufferPointer<UInt8>) -> Int? {
+        if let places { return places[String(decoding: name, as: UTF8.self)] }
+        return fields.firstIndex {
+            $0.member.name.count == name.count && $0.member.name.elementsEqual(name)
+        }
+    }
+}

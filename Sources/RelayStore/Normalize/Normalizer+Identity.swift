@@ -1,0 +1,92 @@
+import RelayJSON
+
+extension Normalizer {
+    /// What must be known of an object before its members are read.
+    struct Identity {
+        /// The record that its `id` names.
+        var id: RecordIndex?
+        var type: NameIndex?
+        /// The id of the node, if the object is an edge without an id of its own.
+        var node: UnsafeBufferPointer<UInt8>?
+
+        static var none: Identity { Identity() }
+    }
+
+    /// Looks into the object that stands next, and reads nothing.
+    ///
+    /// Mostly `__typename` and `id` stand in front, so that this ends soon. Of an `id` that stands there
+    /// twice the first counts.
+    func identify(_ plan: NormalizationPlan) throws(JSONError) -> Identity {
+        var identity = Identity.none
+        var needsID = plan.selectsID
+        var needsType = plan.needsType
+        var needsNode = plan.edgeNode != nil
+        guard needsID || needsType || needsNode else { return identity }
+        var object = reader
+        try object.beginObject()
+        while needsID || needsType || needsNode, let key = try object.nextKey() {
+            if needsID, key == "id" {
+                identity.id = try id(&object)
+                needsID = false
+                needsNode = needsNode && identity.id == nil
+            } else if needsType, key == "__typename" {
+                identity.type = try type(&object)
+                needsType = false
+            } else if needsNode, let node = plan.edgeNode, key.hasName(node.name) {
+                identity.node = try nodeID(object)
+                needsNode = false
+                if needsID || needsType { try object.skipValue() }
+            } else {
+                try object.skipValue()
+            }
+        }
+        return identity
+    }
+
+    private func id(_ object: inout JSONReader) throws(JSONError) -> RecordIndex? {
+        switch try object.peek() {
+        case .string:
+            let id = try object.readString()
+            return id.withContent { $0.isEmpty ? nil : symbols.record($0) }
+        case .number:
+            // Some servers send numbers where the schema says ID (T12).
+            let digits = try object.skipValue()
+            return symbols.record(digits.bindMemory(to: UInt8.self))
+        default:
+            try object.skipValue()
+            return nil
+        }
+    }
+
+    private func type(_ object: inout JSONReader) throws(JSONError) -> NameIndex? {
+        guard try object.peek() == .string else {
+            try object.skipValue()
+            return nil
+        }
+        return try object.readString().withContent { symbols.name($0) }
+    }
+
+    /// The `id` of an edge's node, which stands next.
+    private func nodeID(_ edge: JSONReader) throws(JSONError) -> UnsafeBufferPointer<UInt8>? {
+        var node = edge
+        guard try node.peek() == .object else { return nil }
+        try node.beginObject()
+        while let key = try node.nextKey() {
+            guard key == "id" else {
+                try node.skipValue()
+                continue
+            }
+            guard try node.peek() == .string else { return nil }
+            let id = try node.readString()
+            // An id with escapes in it names its edge too, by the text as it was sent.
+            return id.escaped.isEmpty ? nil : id.escaped
+        }
+        return nil
+    }
+}
+
+extension JSONString {
+    fileprivate func hasName(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        !hasEscapes && escaped.count == name.count && escaped.elementsEqual(name)
+    }
+}

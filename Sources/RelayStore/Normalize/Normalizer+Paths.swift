@@ -1,0 +1,131 @@
+import RelayJSON
+
+extension Normalizer {
+    /// A record, and what is selected on it.
+    struct Place {
+        let record: RecordIndex
+        let plan: NormalizationPlan
+    }
+
+    /// The field of a place that has this name in the response.
+    func field(_ name: String, of place: Place) -> FlatSelection.Field? {
+        let type = place.plan.concreteType ?? snapshot.type(of: place.record) ?? symbols.name("")
+        let flat = place.plan.flat(type) { [snapshot] in snapshot.type(type, has: $0) }
+        var name = name
+        return name.withUTF8 { flat.place(of: $0) }.map { flat.fields[$0] }
+    }
+
+    /// The record at a path of the response; nil when there is none.
+    func locate(
+        _ path: ArraySlice<JSONValue>, _ plan: NormalizationPlan, _ root: RecordIndex
+    ) -> Place? {
+        var place = Place(record: root, plan: plan)
+        var path = path
+        while case .string(let name)? = path.popFirst() {
+            guard let field = field(name, of: place), let child = field.child,
+                let row = snapshot.row(place.record), let slot = row.slot(of: field.key)
+            else { return nil }
+            switch row.tag(slot) {
+            case .link:
+                place = Place(record: row.link(slot), plan: child)
+            case .links:
+                guard let index = path.popFirst()?.int,
+                    let record = row.links(slot).record(at: index)
+                else { return nil }
+                place = Place(record: record, plan: child)
+            default: return nil
+            }
+        }
+        return path.isEmpty ? place : nil
+    }
+
+    /// Puts an error of the server's beside the field that is null because of it: the first null on its
+    /// path (GraphQL §6.4.4). Inside a list the error stands beside the list.
+    mutating func place(_ error: JSONValue, _ plan: NormalizationPlan, _ root: RecordIndex) {
+        guard case .array(let path)? = error["path"] else { return }
+        var place = Place(record: root, plan: plan)
+        var rest = path[...]
+        while case .string(let name)? = rest.popFirst() {
+            guard let field = field(name, of: place) else { return }
+            guard let row = snapshot.row(place.record), let slot = row.slot(of: field.key) else {
+                return fail(field.key, of: place.record, [error])
+            }
+            switch row.tag(slot) {
+            case .null:
+                return fail(field.key, of: place.record, [error])
+            case .failed:
+                let known = row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
+                if !known.contains(error) { fail(field.key, of: place.record, known + [error]) }
+                return
+            case .link:
+                guard let child = field.child else { return }
+                place = Place(record: row.link(slot), plan: child)
+            case .links:
+                guard let child = field.child, let index = rest.popFirst()?.int else { return }
+                guard let record = row.links(slot).record(at: index) else {
+                    return noteElement(error, field.key, of: place.record)
+                }
+                place = Place(record: record, plan: child)
+            default:
+                // A list of leaves with a null in it.
+                if !rest.isEmpty { noteElement(error, field.key, of: place.record) }
+                return
+            }
+        }
+    }
+
+    private mutating func fail(_ key: NameIndex, of record: RecordIndex, _ errors: [JSONValue]) {
+        write(symbols.nameString(key), .failed(.array(errors)), of: record)
+    }
+
+    /// The field has a value, and an error about an element of it: the error has a field of its own.
+    private mutating func noteElement(_ error: JSONValue, _ key: NameIndex, of record: RecordIndex)
+    {
+        let name = symbols.nameString(key) + Snapshot.elementErrorsSuffix
+        var errors: [JSONValue] = []
+        if case .json(.array(let known))? = snapshot.fieldValue(name, of: record) { errors = known }
+        if !errors.contains(error) { write(name, .json(.array(errors + [error])), of: record) }
+    }
+
+    /// Puts records into a list, at an index.
+    mutating func splice(
+        _ items: [RecordIndex?], into key: NameIndex, of record: RecordIndex, at index: Int
+    ) {
+        let ids = items.map { $0.map { DataID(symbols.idString($0)) } }
+        write(
+            symbols.nameString(key), .splice(start: index, deleted: items.count, ids), of: record)
+    }
+
+    private mutating func write(_ key: String, _ value: FieldValue, of record: RecordIndex) {
+        guard let type = snapshot.type(of: record) else { return }
+        var writes = WriteSetWriter()
+        writes.write(
+            DataID(symbols.idString(record)), type: symbols.nameString(type),
+            fields: [(key: key, value: value)])
+        apply(writes.writeSet)
+    }
+}
+
+extension Snapshot {
+    /// Behind a storage key: the errors of elements of that field's list.
+    package static let elementErrorsSuffix = ":errors"
+
+    /// Whether objects told that a type has an abstract one (`__isTYPE`).
+    func type(_ type: NameIndex, has abstractKey: String) -> Bool {
+        let id = Self.typeRecordID(symbols.nameString(type))
+        guard let record = existing(id.rawValue) else { return false }
+        return fieldValue(abstractKey, of: record) == .bool(true)
+    }
+}
+
+extension LinkList {
+    /// The link at an index that does not count holes.
+    func record(at index: Int64) -> RecordIndex? {
+        guard index >= 0, index < Int64(count) else { return nil }
+        if count == end {
+            if case .link(let record) = self[Int(index)] { return record }
+            return nil
+        }
+        return records[Int(index)]
+    }
+}

@@ -1,0 +1,365 @@
+import RelayArtifacts
+import RelayJSON
+
+/// Turns the data of a response into rows, straight from its bytes.
+///
+/// An object's record is found first (its `id`, or where it stands), then its members are matched with the
+/// selection in order, nested objects in between. What the server sends can be anything: a value of the
+/// wrong shape becomes a field error with its path, and the fields beside it count.
+struct Normalizer {
+    /// A field that a handler wants to look at.
+    struct Handled {
+        let record: RecordIndex
+        let handle: NormalizationHandle
+    }
+
+    /// Where in the response something stands.
+    enum PathStep {
+        case member(Member)
+        case index(Int)
+    }
+
+    var snapshot: Snapshot
+    private(set) var changes = ChangeSet()
+    private(set) var handled: [Handled] = []
+    /// What was wrong in the data itself.
+    private(set) var errors: [JSONValue] = []
+    var reader: JSONReader
+    var path: [PathStep] = []
+    private var stages: ContiguousArray<RowStage> = []
+    private var depth = 0
+    /// Ids in the making.
+    private var idBuffer: ContiguousArray<UInt8> = []
+    private var builder = RowBuilder()
+    let symbols: Symbols
+
+    init(_ snapshot: Snapshot, reader: JSONReader) {
+        self.snapshot = snapshot
+        self.reader = reader
+        symbols = snapshot.symbols
+    }
+
+    // MARK: Objects
+
+    /// Normalizes the object that stands next into a record.
+    /// - Parameter identity: what ``identify(_:)`` found in it.
+    mutating func object(
+        into record: RecordIndex, _ plan: NormalizationPlan, _ identity: Identity
+    ) throws(JSONError) {
+        let flat = selection(of: plan, identity, record)
+        if depth == stages.count { stages.append(RowStage()) }
+        let stage = stages[depth]
+        depth += 1
+        defer { depth -= 1 }
+        stage.begin(flat.fields.count)
+        try reader.beginObject()
+        if let typename = flat.typename, reader.takeKey(typename.quoted) {
+            try reader.skipValue()
+        }
+        var expected = 0
+        while true {
+            if expected < flat.fields.count, reader.takeKey(flat.fields[expected].member.quoted) {
+                try field(expected, of: flat, record, stage)
+                expected += 1
+                continue
+            }
+            guard let key = try reader.nextKey() else { break }
+            if let place = key.withContent({ flat.place(of: $0) }) {
+                try field(place, of: flat, record, stage)
+                expected = place + 1
+            } else {
+                try reader.skipValue()
+            }
+        }
+        commit(stage, to: record, flat)
+        for handle in flat.handles { handled.append(Handled(record: record, handle: handle)) }
+        for key in flat.discriminators { learn(flat.type, has: key) }
+    }
+
+    private func selection(
+        of plan: NormalizationPlan, _ identity: Identity, _ record: RecordIndex
+    ) -> FlatSelection {
+        let type =
+            plan.concreteType ?? identity.type ?? snapshot.type(of: record) ?? symbols.name("")
+        if let flat = plan.known(type) { return flat }
+        let object = reader
+        return plan.flat(type) { Self.object(object, has: $0) }
+    }
+
+    /// Whether the object that stands next has a member: only asked where a type is not known.
+    private static func object(_ reader: JSONReader, has name: String) -> Bool {
+        var object = reader
+        do throws(JSONError) {
+            try object.beginObject()
+            while let key = try object.nextKey() {
+                if key.string == name { return true }
+                try object.skipValue()
+            }
+        } catch {}
+        return false
+    }
+
+    // MARK: Fields
+
+    @inline(__always)
+    private mutating func field(
+        _ place: Int, of flat: FlatSelection, _ record: RecordIndex, _ stage: RowStage
+    ) throws(JSONError) {
+        if flat.fields[place].kind == .scalar {
+            try scalar(place, stage)
+        } else {
+            try links(place, of: flat, record, stage)
+        }
+    }
+
+    private mutating func scalar(_ slot: Int, _ stage: RowStage) throws(JSONError) {
+        switch try reader.peek() {
+        case .string:
+            let text = try reader.readString()
+            if text.hasEscapes {
+                text.withContent { stage.set(slot, .string, text: $0) }
+            } else {
+                stage.set(slot, .string, text: text.escaped)
+            }
+        case .number:
+            switch try reader.readNumber() {
+            case .int(let value): stage.set(slot, .int, word: UInt64(bitPattern: value))
+            case .double(let value): stage.set(slot, .double, word: value.bitPattern)
+            }
+        case .bool:
+            stage.set(slot, try reader.readBool() ? .true : .false)
+        case .null:
+            try reader.readNull()
+            stage.set(slot, .null)
+        case .array, .object:
+            let start = reader
+            let raw = try reader.skipValue()
+            if raw.contains(where: { $0 <= 0x20 }) {
+                // White space says nothing: the same value must have the same bytes.
+                var again = start
+                let bytes = try again.readValue().bytes
+                bytes.withUnsafeBufferPointer { stage.set(slot, .json, text: $0) }
+            } else {
+                stage.set(slot, .json, text: raw.bindMemory(to: UInt8.self))
+            }
+        }
+    }
+
+    private mutating func links(
+        _ slot: Int, of flat: FlatSelection, _ record: RecordIndex, _ stage: RowStage
+    ) throws(JSONError) {
+        let field = flat.fields[slot]
+        guard let child = field.child else { return }
+        path.append(.member(field.member))
+        defer { path.removeLast() }
+        switch (try reader.peek(), field.kind) {
+        case (.null, _):
+            try reader.readNull()
+            stage.set(slot, .null)
+        case (.object, .linked):
+            let linked = try self.linked(record, field.key, child, index: nil)
+            stage.set(slot, .link, word: UInt64(linked.rawValue))
+        case (.array, .plural):
+            stage.set(slot, try plural(record, field, child))
+        case (let kind, _):
+            let expected = field.kind == .plural ? "a list" : "an object"
+            try reader.skipValue()
+            fail(slot, stage, "Expected \(expected), found \(kind.description).")
+        }
+    }
+
+    /// Normalizes an object that is linked from a field, and gives its record.
+    private mutating func linked(
+        _ parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int?
+    ) throws(JSONError) -> RecordIndex {
+        let identity = try identify(plan)
+        let record: RecordIndex
+        if let id = identity.id {
+            record = id
+        } else {
+            record = clientRecord(parent, key, index: index, node: identity.node)
+        }
+        try object(into: record, plan, identity)
+        return record
+    }
+
+    private mutating func plural(
+        _ parent: RecordIndex, _ field: FlatSelection.Field, _ plan: NormalizationPlan
+    ) throws(JSONError) -> LinkList {
+        var links: ContiguousArray<RecordIndex?> = []
+        try reader.beginArray()
+        while try reader.nextElement() {
+            switch try reader.peek() {
+            case .null:
+                try reader.readNull()
+                links.append(nil)
+            case .object:
+                path.append(.index(links.count))
+                links.append(try linked(parent, field.key, plan, index: links.count))
+                path.removeLast()
+            case let kind:
+                try reader.skipValue()
+                path.append(.index(links.count))
+                errors.append(error("Expected an object, found \(kind.description)."))
+                path.removeLast()
+                links.append(nil)
+            }
+        }
+        return LinkList(links)
+    }
+
+    /// Normalizes one more object of a list, at an index: `@stream`.
+    mutating func item(
+        of parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int
+    ) throws(JSONError) -> RecordIndex? {
+        guard try reader.peek() == .object else {
+            try reader.skipValue()
+            return nil
+        }
+        return try linked(parent, key, plan, index: index)
+    }
+
+    // MARK: Ids
+
+    /// The record of an object without an id of its own: see ``DataID/clientID(storageKey:place:)``.
+    private mutating func clientRecord(
+        _ parent: RecordIndex, _ key: NameIndex, index: Int?,
+        node: UnsafeBufferPointer<UInt8>?
+    ) -> RecordIndex {
+        let parentID = symbols.id(parent)
+        idBuffer.removeAll(keepingCapacity: true)
+        if !parentID.starts(with: Self.clientPrefix) {
+            idBuffer.append(contentsOf: Self.clientPrefix)
+        }
+        idBuffer.append(contentsOf: parentID)
+        idBuffer.append(UInt8(ascii: ":"))
+        idBuffer.append(contentsOf: symbols.nameText(key))
+        if let index {
+            idBuffer.append(UInt8(ascii: ":"))
+            if let node {
+                idBuffer.append(contentsOf: node)
+            } else {
+                idBuffer.append(contentsOf: String(index).utf8)
+            }
+        }
+        return idBuffer.withUnsafeBufferPointer { symbols.record($0) }
+    }
+
+    private static let clientPrefix = ContiguousArray("client:".utf8)
+
+    // MARK: Errors
+
+    private mutating func fail(_ slot: Int, _ stage: RowStage, _ message: String) {
+        let error = error(message)
+        errors.append(error)
+        JSONValue.array([error]).bytes.withUnsafeBufferPointer {
+            stage.set(slot, .failed, text: $0)
+        }
+    }
+
+    private func error(_ message: String) -> JSONValue {
+        let path = path.map { step -> JSONValue in
+            switch step {
+            case .member(let member): .string(String(decoding: member.name, as: UTF8.self))
+            case .index(let index): .int(Int64(index))
+            }
+        }
+        return ["message": .string(message), "path": .array(path)]
+    }
+
+    // MARK: Rows
+
+    /// Makes what the object gave part of its record; a row that says the same stays.
+    private mutating func commit(_ stage: RowStage, to record: RecordIndex, _ flat: FlatSelection) {
+        guard let old = snapshot.row(record) else {
+            let row = stage.row(flat.shape, creation: snapshot.nextCreation)
+            snapshot.create(record, row)
+            changes.create(record)
+            return
+        }
+        if old.shape === flat.shape {
+            var isSame = true
+            for slot in 0..<stage.count where stage.tag(slot) != .absent {
+                if !stage.slot(slot, equals: old, slot) {
+                    changes.change(flat.fields[slot].key, of: record)
+                    isSame = false
+                }
+            }
+            if isSame { return }
+        }
+        merge(stage, into: old, record, flat)
+    }
+
+    /// The general case: the record has other fields too, or another type.
+    private mutating func merge(
+        _ stage: RowStage, into old: Row, _ record: RecordIndex, _ flat: FlatSelection
+    ) {
+        let shapes = symbols.shapes
+        builder.begin(old, type: flat.type, shapes: shapes)
+        var isSame = old.type == flat.type
+        let isNoted = old.shape === flat.shape
+        if !isSame { changes.create(record) }
+        for slot in 0..<stage.count where stage.tag(slot) != .absent {
+            let key = flat.fields[slot].key
+            if let oldSlot = old.shape.slot(of: key), stage.slot(slot, equals: old, oldSlot) {
+                continue
+            }
+            isSame = false
+            if !isNoted { changes.change(key, of: record) }
+            let target = builder.slot(for: key, shapes: shapes)
+            switch stage.tag(slot) {
+            case .string, .json, .failed:
+                builder.set(target, stage.tag(slot), text: stage.text(slot))
+            case .links:
+                if let list = stage.list(slot) { builder.set(target, list) }
+            case let tag:
+                builder.set(target, tag, word: stage.words[slot])
+            }
+        }
+        if isSame { return }
+        let new = builder.finish(creation: old.creation)
+        snapshot.replace(record, old, by: new)
+    }
+
+    mutating func apply(_ writes: WriteSet) { snapshot.apply(writes, changes: &changes) }
+
+    /// Keeps that a type, younger than the compiler's schema, has an abstract one.
+    private mutating func learn(_ type: NameIndex, has abstractKey: String) {
+        let id = Snapshot.typeRecordID(symbols.nameString(type))
+        if snapshot.type(type, has: abstractKey) { return }
+        var writes = WriteSetWriter()
+        writes.write(id, type: "__TypeSchema", fields: [(abstractKey, .bool(true))])
+        apply(writes.writeSet)
+    }
+}
+
+extension Snapshot {
+    /// The record that keeps what objects told of their type.
+    static func typeRecordID(_ type: String) -> DataID { DataID("client:__type:" + type) }
+
+    /// Takes in a record that did not exist.
+    mutating func create(_ record: RecordIndex, _ row: Row) {
+        nextCreation += 1
+        recordCount += 1
+        set(record, .existent(row))
+        indexes.update(record, old: nil, new: row)
+    }
+
+    mutating func replace(_ record: RecordIndex, _ old: Row, by new: Row) {
+        set(record, .existent(new))
+        indexes.update(record, old: old, new: new)
+    }
+}
+
+extension JSONReader.Kind {
+    fileprivate var description: String {
+        switch self {
+        case .object: "an object"
+        case .array: "a list"
+        case .string: "a string"
+        case .number: "a number"
+        case .bool: "a boolean"
+        case .null: "null"
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import RelayArtifacts
+
+/// Plans of operations, prepared once for each operation and its variables.
+struct PlanCache {
+    private struct Key: Hashable {
+        let operation: ObjectIdentifier
+        let variables: VariableData
+    }
+
+    private struct Entry {
+        /// Keeps the identity from being given to another operation.
+        let operation: NormalizationOperation
+        let plan: NormalizationPlan
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private static let limit = 512
+
+    mutating func plan(_ operation: OperationSelector, _ symbols: Symbols) -> NormalizationPlan {
+        let node = operation.request.operation
+        let key = Key(operation: ObjectIdentifier(node), variables: operation.variables)
+        if let entry = entries[key] { return entry.plan }
+        // Rare, and cheap to make again.
+        if entries.count >= Self.limit { entries = [:] }
+        let plan = NormalizationPlan(node, variables: operation.variables, symbols: symbols)
+        entries[key] = Entry(operation: node, plan: plan)
+        return plan
+    }
+}
+
+/// Plans of fragments, prepared once for each fragment and the variables it uses.
+struct ReaderPlans {
+    private struct Key: Hashable {
+        let fragment: ObjectIdentifier
+        let variables: VariableData
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(fragment)
+            if !variables.isEmpty { hasher.combine(variables) }
+        }
+    }
+
+    private struct Entry {
+        let fragment: ReaderFragment
+        let plan: ReaderPlan
+    }
+
+    private var entries: [Key: Entry] = [:]
+    private static let limit = 4_096
+
+    mutating func plan(_ selector: ReaderSelector, _ symbols: Symbols) -> ReaderPlan {
+        let fragment = selector.fragment
+        let key = Key(fragment: ObjectIdentifier(fragment), variables: selector.variables)
+        if let entry = entries[key] { return entry.plan }
+        if entries.count >= Self.limit { entries = [:] }
+        let plan = ReaderPlan(fragment, variables: selector.variables, symbols: symbols)
+        entries[key] = Entry(fragment: fragment, plan: plan)
+        return plan
+    }
+}

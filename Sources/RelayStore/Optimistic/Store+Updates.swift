@@ -1,0 +1,236 @@
+import RelayArtifacts
+import RelayJSON
+
+/// What an updater of an operation may do: the records, and the data of its response.
+package typealias SelectorUpdater =
+    (inout any RecordSourceSelectorProxy, SelectorSnapshot?) throws -> Void
+/// What an updater without an operation may do.
+package typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
+
+/// What a mutation expects to come.
+package struct OptimisticMutation {
+    /// A response as the server would send it: `{"data": …}`.
+    package var response: [UInt8]?
+    package var updater: SelectorUpdater?
+
+    package init(response: [UInt8]? = nil, updater: SelectorUpdater? = nil) {
+        self.response = response
+        self.updater = updater
+    }
+}
+
+extension Store {
+    // MARK: Confirmed
+
+    /// Changes confirmed records without a mutation.
+    /// - Throws: what the updater throws, or ``StoreError``; nothing has changed then.
+    package func commitUpdate(_ updater: StoreUpdater) throws {
+        try write { writer, outcome in
+            var draft = writer.state.draft()
+            try draft.run(updater)
+            commit("commitUpdate", draft, &writer, &outcome)
+        }
+    }
+
+    /// Takes in a response that belongs to no mutation: of a query, of a subscription, from a cache.
+    /// - Returns: what the response says besides its data.
+    /// - Throws: ``StoreError/responseWithoutData(_:)`` when there is none, `JSONError`, or what the
+    ///   updater throws; nothing has changed then.
+    @discardableResult
+    package func commitPayload(
+        _ operation: OperationSelector, _ response: [UInt8], updater: SelectorUpdater? = nil
+    ) throws -> ResponseSummary {
+        try write { writer, outcome in
+            var draft = writer.state.draft()
+            let summary = try normalize(response, operation, updater, &draft, &writer)
+            commit("commitPayload", draft, &writer, &outcome)
+            noteFetched(operation, &writer)
+            return summary
+        }
+    }
+
+    /// An event that another process appended, or that is read from a log.
+    package func fold(_ event: Event) throws {
+        try write { writer, outcome in
+            let sequence = writer.state.confirmed.sequence
+            let step = try writer.state.fold(event)
+            finish(step, from: sequence, &writer, &outcome)
+        }
+    }
+
+    // MARK: Optimistic
+
+    /// Shows a change until it is reverted.
+    package func applyUpdate(
+        name: String = "applyUpdate", _ updater: @escaping StoreUpdater
+    ) throws -> OptimisticEntryID {
+        try begin(
+            MutationIntent(field: name, arguments: [:]),
+            OptimisticUpdate { try $0.run(updater, isOptimistic: true) })
+    }
+
+    /// Takes back what an optimistic update shows. Without effect when it has ended.
+    package func revert(_ entry: OptimisticEntryID) throws {
+        try revoke(entry, reason: "reverted")
+    }
+
+    /// Shows another change in the place of an earlier one: one step, one notification. The new one is on
+    /// top of all others.
+    package func replaceUpdate(
+        _ entry: OptimisticEntryID, _ updater: @escaping StoreUpdater
+    ) throws -> OptimisticEntryID {
+        try write { writer, outcome in
+            let sequence = writer.state.confirmed.sequence
+            var state = writer.state
+            guard var step = state.revoke(entry, reason: "replaced") else {
+                throw StoreError.entryHasEnded
+            }
+            let before = writer.state.head
+            let begun = try state.begin(
+                MutationIntent(field: "applyUpdate", arguments: [:]),
+                OptimisticUpdate { try $0.run(updater, isOptimistic: true) })
+            writer.state = state
+            step.events += begun.step.events
+            let touched = step.changes.touchedRecords.union(begun.step.changes.touchedRecords)
+            step.changes = state.head.difference(from: before, in: touched)
+            finish(step, from: sequence, &writer, &outcome)
+            return begun.id
+        }
+    }
+
+    /// A mutation begins. What it expects is shown until it is answered or revoked.
+    /// - Parameter optimistic: nil: nothing is shown.
+    package func applyMutation(
+        _ operation: OperationSelector, mutationID: MutationID? = nil,
+        optimistic: OptimisticMutation? = nil
+    ) throws -> OptimisticEntryID {
+        let intent = MutationIntent(
+            operationName: operation.request.params.name, field: operation.request.params.name,
+            arguments: .object(operation.variables.json), mutationID: mutationID)
+        guard let optimistic else { return try begin(intent, .none) }
+        let plan = NormalizationPlan(
+            operation.request.operation, variables: operation.variables, symbols: symbols)
+        let handlers = handlers
+        return try begin(
+            intent,
+            OptimisticUpdate { [weak self] draft in
+                var data: SelectorSnapshot?
+                if let response = optimistic.response {
+                    _ = try response.withUnsafeBytes {
+                        try draft.normalize(
+                            $0, plan, root: operation.root, handlers: handlers, isOptimistic: true)
+                    }
+                    data = self?.read(ReaderSelector(operation), draft.snapshot)
+                }
+                if let updater = optimistic.updater {
+                    try draft.run(updater, data, plan, root: operation.root, isOptimistic: true)
+                }
+            })
+    }
+
+    /// A mutation is answered: what it showed goes and the response comes, in one step and one
+    /// notification.
+    /// - Throws: as ``commitPayload(_:_:updater:)``; the mutation is then still to be revoked.
+    @discardableResult
+    package func commitResponse(
+        _ entry: OptimisticEntryID, _ operation: OperationSelector, _ response: [UInt8],
+        updater: SelectorUpdater? = nil
+    ) throws -> ResponseSummary {
+        try write { writer, outcome in
+            let sequence = writer.state.confirmed.sequence
+            var draft = writer.state.draft()
+            let summary = try normalize(response, operation, updater, &draft, &writer)
+            guard let step = writer.state.respond(entry, draft, result: nil) else {
+                throw StoreError.entryHasEnded
+            }
+            finish(step, from: sequence, &writer, &outcome)
+            noteFetched(operation, &writer)
+            return summary
+        }
+    }
+
+    /// A mutation ends without an answer: error, cancel, timeout, disconnect. Without effect when it has
+    /// ended.
+    /// - Parameter reason: for people who read the log.
+    package func revoke(_ entry: OptimisticEntryID, reason: String) throws {
+        try write { writer, outcome in
+            let sequence = writer.state.confirmed.sequence
+            guard let step = writer.state.revoke(entry, reason: reason) else { return }
+            finish(step, from: sequence, &writer, &outcome)
+        }
+    }
+
+    /// The mutations that have begun and not ended, oldest first; after a restart also those of the
+    /// process before.
+    package var pendingMutations: [(entry: OptimisticEntryID, mutation: PendingMutation)] {
+        get throws {
+            try write { writer, _ in
+                zip(writer.state.entries, writer.state.confirmed.pending).map { ($0.id, $1) }
+            }
+        }
+    }
+
+    private func begin(
+        _ intent: MutationIntent, _ update: OptimisticUpdate
+    ) throws -> OptimisticEntryID {
+        try write { writer, outcome in
+            let sequence = writer.state.confirmed.sequence
+            let (id, step) = try writer.state.begin(intent, update)
+            finish(step, from: sequence, &writer, &outcome)
+            return id
+        }
+    }
+
+    // MARK: Parts
+
+    func commit(
+        _ name: String, _ draft: Draft, _ writer: inout Writer, _ outcome: inout Outcome
+    ) {
+        let sequence = writer.state.confirmed.sequence
+        let step = writer.state.update(name, draft)
+        finish(step, from: sequence, &writer, &outcome)
+    }
+
+    private func normalize(
+        _ response: [UInt8], _ operation: OperationSelector, _ updater: SelectorUpdater?,
+        _ draft: inout Draft, _ writer: inout Writer
+    ) throws -> ResponseSummary {
+        let plan = writer.plans.plan(operation, symbols)
+        let handlers = handlers
+        let summary = try response.withUnsafeBytes {
+            try draft.normalize($0, plan, root: operation.root, handlers: handlers)
+        }
+        guard summary.hasData else { throw StoreError.responseWithoutData(summary) }
+        if let updater {
+            let data = read(ReaderSelector(operation), draft.snapshot)
+            try draft.run(updater, data, plan, root: operation.root)
+        }
+        return summary
+    }
+
+    private func read(_ selector: ReaderSelector, _ snapshot: Snapshot) -> SelectorSnapshot {
+        snapshot.read(selector, plan(selector))
+    }
+}
+
+extension Draft {
+    /// Runs an updater; what it did wrong without throwing is thrown here.
+    fileprivate mutating func run(_ updater: StoreUpdater, isOptimistic: Bool = false) throws {
+        let proxy = DraftProxy(self, isOptimistic: isOptimistic)
+        var source: any RecordSourceProxy = proxy
+        try updater(&source)
+        if let failure = proxy.failure { throw failure }
+        self = proxy.draft
+    }
+
+    fileprivate mutating func run(
+        _ updater: SelectorUpdater, _ data: SelectorSnapshot?, _ plan: NormalizationPlan,
+        root: DataID, isOptimistic: Bool = false
+    ) throws {
+        let proxy = DraftProxy(self, isOptimistic: isOptimistic, rootID: root, plan: plan)
+        var source: any RecordSourceSelectorProxy = proxy
+        try updater(&source, data)
+        if let failure = proxy.failure { throw failure }
+        self = proxy.draft
+    }
+}

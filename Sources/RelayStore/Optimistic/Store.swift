@@ -1,0 +1,172 @@
+import RelayArtifacts
+import RelayJSON
+import Synchronization
+
+/// The records of a client: what was confirmed, and what is shown on top of it.
+///
+/// Any thread may call anything. One writer at a time changes the records; readers hold a ``Snapshot`` and
+/// wait for nobody. After each commit those subscriptions are told whose data is another now, in the
+/// order of the commits and outside all locks.
+///
+/// With a journal every change becomes events of it. They are handed over in the order of the commits and
+/// not waited for: a screen does not wait for a disk.
+public final class Store: Sendable {
+    /// What the writer's lock guards.
+    struct Writer: ~Copyable {
+        var state: StoreState
+        var plans = PlanCache()
+        var operations = RetainedOperations()
+        var subscriptions = SubscriptionTable()
+        /// The garbage collection under way.
+        var collection: GarbageCollection?
+        private var nextWatcherID: UInt64 = 0
+
+        init(state: StoreState) { self.state = state }
+
+        mutating func makeWatcherID() -> UInt64 {
+            nextWatcherID += 1
+            return nextWatcherID
+        }
+    }
+
+    /// Something to be done under the writer's lock by whoever holds it next.
+    typealias Task = @Sendable (inout Writer, inout Outcome, Store) -> Void
+
+    let options: StoreOptions
+    package let symbols: Symbols
+    private let writer: Mutex<Writer>
+    /// What readers see.
+    private let published: Mutex<Snapshot>
+    private let readers = Mutex(ReaderPlans())
+    private let handlerProvider: Mutex<any HandlerProvider>
+    private let deliveries = Deliveries()
+    private let tasks = Mutex<[Task]>([])
+    private let journalStopped = Atomic(false)
+    let isCollectionScheduled = Atomic(false)
+    /// The thread that holds the writer's lock; zero when none does.
+    private let writingThread = Atomic<UInt>(0)
+
+    /// A store that lives as long as the process.
+    /// - Parameter gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
+    public convenience init(gcReleaseBufferSize: Int = 10) {
+        var options = StoreOptions()
+        options.releaseBufferSize = gcReleaseBufferSize
+        self.init(options: options)
+    }
+
+    /// - Parameter snapshot: what a journal was folded to; its pending mutations are shown with the writes
+    ///   that the journal has, until they are answered or revoked.
+    package init(_ snapshot: Snapshot = Snapshot(), options: StoreOptions) {
+        self.options = options
+        symbols = snapshot.symbols
+        let state = StoreState(snapshot, keepsEvents: options.journal != nil)
+        published = Mutex(state.head)
+        writer = Mutex(Writer(state: state))
+        handlerProvider = Mutex(options.handlers)
+    }
+
+    /// The records as readers see them now: confirmed state with the optimistic entries on top.
+    package var snapshot: Snapshot { published.withLock { $0 } }
+
+    /// Confirmed state alone.
+    package var confirmed: Snapshot {
+        get throws { try write { writer, _ in writer.state.confirmed } }
+    }
+
+    /// What `@connection` and the like do with their fields.
+    var handlers: any HandlerProvider { handlerProvider.withLock { $0 } }
+
+    /// Takes other handlers from here on: an environment brings its own.
+    package func use(_ handlers: any HandlerProvider) { handlerProvider.withLock { $0 = handlers } }
+
+    // MARK: The writer
+
+    /// What a commit leaves to be done, in order.
+    struct Outcome {
+        var calls: [@Sendable () -> Void] = []
+    }
+
+    /// Runs the body as the one writer, publishes what it did and tells whom it concerns.
+    func write<R>(
+        _ body: (inout Writer, inout Outcome) throws -> sending R
+    ) throws -> sending R {
+        let thread = currentThread()
+        if writingThread.load(ordering: .relaxed) == thread { throw StoreError.updateWithinUpdate }
+        defer { deliveries.deliver() }
+        return try writer.withLock { writer in
+            writingThread.store(thread, ordering: .relaxed)
+            defer { writingThread.store(0, ordering: .relaxed) }
+            var outcome = Outcome()
+            // Also when the body throws: what was asked for before has nothing to do with it.
+            defer { deliveries.add(outcome.calls) }
+            perform(&writer, &outcome)
+            return try body(&writer, &outcome)
+        }
+    }
+
+    /// Has something done under the writer's lock: now, or by whoever has the lock when he has done.
+    ///
+    /// For the end of tokens, which may come at any place, also inside an updater.
+    func afterwards(_ task: @escaping Task) {
+        tasks.withLock { $0.append(task) }
+        let thread = currentThread()
+        if writingThread.load(ordering: .relaxed) == thread { return }
+        let isDone: Void? = writer.withLockIfAvailable { writer in
+            writingThread.store(thread, ordering: .relaxed)
+            defer { writingThread.store(0, ordering: .relaxed) }
+            var outcome = Outcome()
+            perform(&writer, &outcome)
+            deliveries.add(outcome.calls)
+        }
+        if isDone != nil { deliveries.deliver() }
+    }
+
+    private func perform(_ writer: inout Writer, _ outcome: inout Outcome) {
+        let waiting = tasks.withLock { tasks -> [Task] in
+            defer { tasks = [] }
+            return tasks
+        }
+        for task in waiting { task(&writer, &outcome, self) }
+    }
+
+    /// Takes in what an input of the state did: journal, readers, subscriptions.
+    func finish(
+        _ step: StoreState.Step, from sequence: UInt64, _ writer: inout Writer,
+        _ outcome: inout Outcome
+    ) {
+        append(step.events, behind: sequence)
+        if writer.collection != nil {
+            writer.collection?.touch(step.changes.touchedRecords)
+        }
+        let head = writer.state.head
+        published.withLock { $0 = head }
+        outcome.calls += writer.subscriptions.calls(for: step.changes, to: head)
+        for failure in step.failures {
+            outcome.calls.append { [options] in
+                options.updaterFailed(failure.entry, failure.error)
+            }
+        }
+    }
+
+    private func append(_ bodies: [EventBody], behind sequence: UInt64) {
+        guard let journal = options.journal, !bodies.isEmpty,
+            !journalStopped.load(ordering: .relaxed)
+        else { return }
+        let now = options.now()
+        journal.append(
+            bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, expecting: sequence
+        ) { [weak self] result in
+            guard case .failure(let error) = result, let self,
+                !journalStopped.exchange(true, ordering: .relaxed)
+            else { return }
+            options.journalFailed(error)
+        }
+    }
+
+    // MARK: Plans
+
+    /// How a selector reads, prepared once for each fragment and its variables.
+    func plan(_ selector: ReaderSelector) -> ReaderPlan {
+        readers.withLock { $0.plan(selector, symbols) }
+    }
+}

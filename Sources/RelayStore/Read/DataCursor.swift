@@ -1,0 +1,138 @@
+package import RelayJSON
+
+/// Takes the leaves and children of a node by name, in the order of the selection.
+///
+/// Generated code asks for the fields in the order in which they were selected, so each look-up is one
+/// comparison; another order works too and takes longer.
+package struct DataCursor {
+    package let node: DataNode
+    private var place = 0
+    private var hint = 0
+
+    package init(_ node: DataNode) { self.node = node }
+
+    @inline(__always)
+    private mutating func field(_ name: StaticString) throws(DataError) -> FlatReading.Field {
+        let text = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        guard let found = node.reading.place(of: text, hint: place) else {
+            throw DataError(field: "\(name)", problem: .notSelected)
+        }
+        place = found + 1
+        return node.reading.fields[found]
+    }
+
+    /// The slot of a leaf; nil when it is null.
+    @inline(__always)
+    private mutating func slot(_ name: StaticString) throws(DataError) -> Int? {
+        let field = try field(name)
+        guard let slot = node.row.presentSlot(of: field.key, hint: &hint) else { return nil }
+        switch node.row.tag(slot) {
+        case .null, .failed: return nil
+        default: return slot
+        }
+    }
+
+    // MARK: Leaves; nil when the value is null or unknown
+
+    package mutating func string(_ name: StaticString) throws(DataError) -> String? {
+        guard let slot = try slot(name) else { return try special(name) }
+        if node.row.tag(slot) == .string {
+            return node.row.withText(slot) { String(decoding: $0, as: UTF8.self) }
+        }
+        // An id that a server sent as a number.
+        if node.row.tag(slot) == .int { return String(node.row.int(slot)) }
+        throw DataError(field: "\(name)", problem: .notA("string"))
+    }
+
+    /// `__typename` and `__id`, which rows do not have as fields.
+    private mutating func special(_ name: StaticString) throws(DataError) -> String? {
+        let symbols = node.reading.symbols
+        return switch node.reading.fields[place - 1].kind {
+        case .typename: symbols.nameString(node.row.type)
+        case .dataID: symbols.idString(node.record)
+        default: nil
+        }
+    }
+
+    package mutating func int(_ name: StaticString) throws(DataError) -> Int? {
+        guard let slot = try slot(name) else { return nil }
+        guard node.row.tag(slot) == .int else {
+            throw DataError(field: "\(name)", problem: .notA("whole number"))
+        }
+        return Int(node.row.int(slot))
+    }
+
+    package mutating func double(_ name: StaticString) throws(DataError) -> Double? {
+        guard let slot = try slot(name) else { return nil }
+        switch node.row.tag(slot) {
+        case .double: return node.row.double(slot)
+        case .int: return Double(node.row.int(slot))
+        default: throw DataError(field: "\(name)", problem: .notA("number"))
+        }
+    }
+
+    package mutating func bool(_ name: StaticString) throws(DataError) -> Bool? {
+        guard let slot = try slot(name) else { return nil }
+        switch node.row.tag(slot) {
+        case .true: return true
+        case .false: return false
+        default: throw DataError(field: "\(name)", problem: .notA("boolean"))
+        }
+    }
+
+    /// Any leaf: custom scalars, lists of leaves.
+    package mutating func json(_ name: StaticString) throws(DataError) -> JSONValue? {
+        guard let slot = try slot(name) else { return try special(name).map { .string($0) } }
+        return node.row.json(slot)
+    }
+
+    // MARK: Children
+
+    /// The value of a link; nil when it is null or unknown.
+    package mutating func node(_ name: StaticString) throws(DataError) -> DataNode? {
+        switch try child(name) {
+        case .node(let node): return node
+        case .null, .missing: return nil
+        case .list: throw DataError(field: "\(name)", problem: .notA("record"))
+        case .failed(let errors): throw DataError(field: "\(name)", problem: .failed(errors))
+        }
+    }
+
+    /// The value of a list of links; nil when it is null or unknown.
+    package mutating func list(_ name: StaticString) throws(DataError) -> DataList? {
+        switch try child(name) {
+        case .list(let list): return list
+        case .null, .missing: return nil
+        case .node: throw DataError(field: "\(name)", problem: .notA("list"))
+        case .failed(let errors): throw DataError(field: "\(name)", problem: .failed(errors))
+        }
+    }
+
+    mutating func child(_ name: StaticString) throws(DataError) -> DataNode.Child {
+        let field = try field(name)
+        guard field.child != nil else {
+            throw DataError(field: "\(name)", problem: .notA("record"))
+        }
+        return node.children[field.childPlace]
+    }
+}
+
+/// Why data is not what the caller's types say (T16: it is never passed over).
+package struct DataError: Error, Hashable, CustomStringConvertible {
+    package enum Problem: Hashable, Sendable {
+        case notSelected
+        case notA(String)
+        case failed([FieldError])
+    }
+
+    package var field: String
+    package var problem: Problem
+
+    package var description: String {
+        switch problem {
+        case .notSelected: "Field \"\(field)\" is not part of the selection."
+        case .notA(let expected): "Field \"\(field)\" is no \(expected)."
+        case .failed(let errors): errors.first?.message ?? "Field \"\(field)\" failed."
+        }
+    }
+}

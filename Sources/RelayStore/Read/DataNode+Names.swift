@@ -1,0 +1,28 @@
+package import RelayJSON
+
+// Looking at a node by names that are only known at run time: what updaters do.
+
+extension DataNode {
+    /// The value of a leaf; nil when the data has no such field, or nobody knows its value.
+    package func leaf(named name: String) -> JSONValue? {
+        guard let field = field(named: name) else { return nil }
+        switch field.kind {
+        case .typename: return .string(reading.symbols.nameString(row.type))
+        case .dataID: return .string(reading.symbols.idString(record))
+        case .scalar: return row.slot(of: field.key).map { row.json($0) }
+        case .linked, .plural: return nil
+        }
+    }
+
+    /// The value of a linked or plural field; nil when the data has no such field.
+    package func child(named name: String) -> Child? {
+        field(named: name).flatMap { $0.child == nil ? nil : children[$0.childPlace] }
+    }
+
+    private func field(named name: String) -> FlatReading.Field? {
+        var name = name
+        return name.withUTF8 { name in
+            reading.place(of: name, hint: 0).map { reading.fields[$0] }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+/// What was read of one record: the record's row, the selection, and what its links lead to.
+///
+/// Leaves are not copied: they stay in the row until somebody asks. A node never changes, so a reader that
+/// finds everything as it was gives the node that it gave before.
+package final class DataNode: @unchecked Sendable {
+    // Unchecked: a row, once made, is not written.
+
+    package enum Child {
+        case null
+        /// Nobody ever said what the field is.
+        case missing
+        /// The field is `@catch(to: RESULT)`, and this went wrong.
+        case failed([FieldError])
+        case node(DataNode)
+        case list(DataList)
+    }
+
+    package let record: RecordIndex
+    package let row: Row
+    package let reading: FlatReading
+    let children: ContiguousArray<Child>
+
+    init(
+        record: RecordIndex, row: Row, reading: FlatReading, children: ContiguousArray<Child>
+    ) {
+        self.record = record
+        self.row = row
+        self.reading = reading
+        self.children = children
+    }
+
+    /// The value of a linked or plural field; nil when the data has no such field.
+    package func child(_ name: StaticString) -> Child? {
+        name.withUTF8Buffer { name in
+            reading.place(of: name, hint: 0).map { reading.fields[$0] }
+        }.flatMap { $0.child == nil ? nil : children[$0.childPlace] }
+    }
+
+    /// Whether another node says the same: not only the values, but the very children.
+    func isSame(as other: DataNode) -> Bool {
+        guard record == other.record, reading === other.reading else { return false }
+        for place in children.indices where !children[place].isSame(as: other.children[place]) {
+            return false
+        }
+        if row === other.row { return true }
+        guard row.type == other.row.type else { return false }
+        for field in reading.fields where field.kind == .scalar {
+            switch (row.slot(of: field.key), other.row.slot(of: field.key)) {
+            case (nil, nil): continue
+            case (let slot?, let otherSlot?):
+                if !row.slot(slot, equals: other.row, otherSlot) { return false }
+            default: return false
+            }
+        }
+        return true
+    }
+}
+
+/// What was read of a list of links.
+package final class DataList: Sendable {
+    package let elements: ContiguousArray<DataNode?>
+
+    init(_ elements: ContiguousArray<DataNode?>) { self.elements = elements }
+
+    func isSame(as other: DataList) -> Bool {
+        elements.count == other.elements.count
+            && zip(elements, other.elements).allSatisfy { $0 === $1 }
+    }
+}
+
+extension DataNode.Child {
+    fileprivate func isSame(as other: DataNode.Child) -> Bool {
+        switch (self, other) {
+        case (.null, .null), (.missing, .missing): true
+        case (.failed(let errors), .failed(let others)): errors == others
+        case (.node(let node), .node(let other)): node === other
+        case (.list(let list), .list(let other)): list === other
+        default: false
+        }
+    }
+}
+
+extension DataNode: Equatable {
+    /// Equal selections with equal values, whichever rows they are in.
+    package static func == (left: DataNode, right: DataNode) -> Bool {
+        if left === right { return true }
+        guard left.record == right.record, left.reading === right.reading,
+            left.hasSameLeaves(as: right)
+        else { return false }
+        return left.children.indices.allSatisfy { left.children[$0] == right.children[$0] }
+    }
+
+    private func hasSameLeaves(as other: DataNode) -> Bool {
+        guard row !== other.row else { return true }
+        return row.type == other.row.type
+            && reading.fields.allSatisfy { field in
+                guard field.kind == .scalar else { return true }
+                guard let slot = row.slot(of: field.key) else {
+                    return other.row.slot(of: field.key) == nil
+                }
+                return other.row.slot(of: field.key).map {
+                    row.slot(slot, equals: other.row, $0)
+                } ?? false
+            }
+    }
+}
+
+extension DataNode.Child: Equatable {}
+
+extension DataList: Equatable {
+    package static func == (left: DataList, right: DataList) -> Bool {
+        left === right || left.elements == right.elements
+    }
+}

@@ -1,0 +1,221 @@
+import RelayArtifacts
+import RelayJSON
+
+extension Snapshot {
+    /// Reads what a selector selects. Any thread may; no lock is taken.
+    /// - Parameter plan: of the selector's fragment and variables.
+    /// - Parameter previous: what was read before; parts that are the same are given again.
+    package func read(
+        _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode? = nil
+    ) -> SelectorSnapshot {
+        var reader = Reader(self)
+        var data: DataNode?
+        if let record = symbols.findRecord(selector.dataID.rawValue) {
+            data = reader.read(record, plan, previous)
+            if let data, !isOfType(selector.fragment, data.row.type) {
+                // A pointer that was masked by a type condition: nothing of it was ever asked for.
+                reader.isMissingData = false
+            }
+        } else {
+            reader.isMissingData = true
+        }
+        return SelectorSnapshot(
+            selector: selector, data: data, isMissingData: reader.isMissingData,
+            errors: reader.errors, required: reader.required, seen: reader.seen,
+            sequence: sequence)
+    }
+
+    private func isOfType(_ fragment: ReaderFragment, _ type: NameIndex) -> Bool {
+        let name = symbols.nameText(type)
+        if fragment.type.utf8.elementsEqual(name) || name.elementsEqual(Self.rootTypeName.utf8) {
+            return true
+        }
+        guard let abstractKey = fragment.abstractKey else { return false }
+        return fragment.possibleTypes.contains { $0.utf8.elementsEqual(name) }
+            || self.type(type, has: abstractKey)
+    }
+}
+
+/// Walks from record to record as selections say.
+struct Reader {
+    private let snapshot: Snapshot
+    var isMissingData = false
+    fileprivate(set) var errors: [FieldError] = []
+    fileprivate(set) var required: RequiredFieldFailure?
+    fileprivate(set) var seen: ContiguousArray<SeenRecord> = []
+    private var path: ContiguousArray<Step> = []
+
+    private enum Step {
+        case field(UnsafeBufferPointer<UInt8>)
+        case index(Int)
+    }
+
+    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+    /// - Returns: nil when the record does not exist, or lacks a `@required` field.
+    mutating func read(_ record: RecordIndex, _ plan: ReaderPlan, _ previous: DataNode?)
+        -> DataNode?
+    {
+        let row: Row
+        switch snapshot[record] {
+        case .existent(let existing): row = existing
+        case .nonexistent:
+            seen.append(SeenRecord(record: record, reading: nil))
+            return nil
+        case .unknown:
+            seen.append(SeenRecord(record: record, reading: nil))
+            isMissingData = true
+            return nil
+        }
+        let reading = plan.reading(row.type, in: snapshot)
+        seen.append(SeenRecord(record: record, reading: reading))
+        var children: ContiguousArray<DataNode.Child> = []
+        if reading.childCount > 0 { children.reserveCapacity(reading.childCount) }
+        var hint = 0
+        var isComplete = true
+        for field in reading.fields {
+            switch field.kind {
+            case .scalar:
+                guard let slot = row.presentSlot(of: field.key, hint: &hint) else {
+                    isMissingData = isMissingData || !field.isClient
+                    isComplete = isComplete && field.required == nil
+                    if field.required != nil { note(field) }
+                    continue
+                }
+                let tag = row.tag(slot)
+                if tag == .failed { fail(field, row, slot) }
+                if let required = field.required, tag == .null || tag == .failed {
+                    note(field, required)
+                    isComplete = false
+                }
+            case .typename, .dataID: continue
+            case .linked, .plural:
+                let earlier = previous.flatMap {
+                    $0.reading === reading ? $0.children[field.childPlace] : nil
+                }
+                let child = self.child(field, of: row, &hint, earlier)
+                children.append(child)
+                if let required = field.required {
+                    switch child {
+                    case .null, .missing:
+                        note(field, required)
+                        isComplete = false
+                    default: break
+                    }
+                }
+            }
+        }
+        guard isComplete else { return nil }
+        let node = DataNode(record: record, row: row, reading: reading, children: children)
+        if let previous, node.isSame(as: previous) { return previous }
+        return node
+    }
+
+    // MARK: Links
+
+    private mutating func child(
+        _ field: FlatReading.Field, of row: Row, _ hint: inout Int, _ previous: DataNode.Child?
+    ) -> DataNode.Child {
+        guard let slot = row.presentSlot(of: field.key, hint: &hint), let plan = field.child else {
+            isMissingData = isMissingData || !field.isClient
+            return .missing
+        }
+        let before = errors.count
+        path.append(.field(field.name))
+        var child = value(field, plan, row, slot, previous)
+        path.removeLast()
+        if let target = field.catchTo, errors.count > before {
+            let caught = Array(errors[before...])
+            errors.removeSubrange(before...)
+            child = target == .null ? .null : .failed(caught)
+        }
+        return child
+    }
+
+    private mutating func value(
+        _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ slot: Int,
+        _ previous: DataNode.Child?
+    ) -> DataNode.Child {
+        switch row.tag(slot) {
+        case .link where field.kind == .linked:
+            var earlier: DataNode?
+            if case .node(let node)? = previous { earlier = node }
+            return read(row.link(slot), plan, earlier).map { .node($0) } ?? .null
+        case .links where field.kind == .plural:
+            var earlier: DataList?
+            if case .list(let list)? = previous { earlier = list }
+            return .list(list(field, plan, row, row.links(slot), earlier))
+        case .failed:
+            note(row, slot)
+            return .null
+        default:
+            return .null
+        }
+    }
+
+    private mutating func list(
+        _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ links: LinkList,
+        _ previous: DataList?
+    ) -> DataList {
+        var elements: ContiguousArray<DataNode?> = []
+        elements.reserveCapacity(links.count)
+        var hasNulls = false
+        links.forEachRecord { record in
+            guard let record else {
+                hasNulls = true
+                elements.append(nil)
+                return
+            }
+            let index = elements.count
+            path.append(.index(index))
+            let earlier = previous.flatMap {
+                index < $0.elements.count ? $0.elements[index] : nil
+            }
+            elements.append(read(record, plan, earlier))
+            path.removeLast()
+        }
+        if hasNulls { noteElements(field, row) }
+        let list = DataList(elements)
+        if let previous, list.isSame(as: previous) { return previous }
+        return list
+    }
+
+    // MARK: What went wrong
+
+    private mutating func fail(_ field: FlatReading.Field, _ row: Row, _ slot: Int) {
+        guard field.catchTo == nil else { return }
+        path.append(.field(field.name))
+        note(row, slot)
+        path.removeLast()
+    }
+
+    private mutating func note(_ row: Row, _ slot: Int) {
+        let json = row.withText(slot) { (try? JSONValue(parsing: $0)) ?? .null }
+        errors.append(FieldError(path: texts, errors: json))
+    }
+
+    /// Errors about elements of a list stand in a field of their own.
+    private mutating func noteElements(_ field: FlatReading.Field, _ row: Row) {
+        let name = snapshot.symbols.nameString(field.key) + Snapshot.elementErrorsSuffix
+        guard let key = snapshot.symbols.findName(name), let slot = row.slot(of: key),
+            row.tag(slot) == .json
+        else { return }
+        note(row, slot)
+    }
+
+    private mutating func note(_ field: FlatReading.Field, _ action: RequiredAction? = nil) {
+        guard let action = action ?? field.required, action != .none else { return }
+        if required?.action == .throw || (required != nil && action == .log) { return }
+        let name = String(decoding: field.name, as: UTF8.self)
+        required = RequiredFieldFailure(action: action, path: texts + [name])
+    }
+
+    private var texts: [String] {
+        path.map { step in
+            switch step {
+            case .field(let name): String(decoding: name, as: UTF8.self)
+            case .index(let index): String(index)
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import RelayArtifacts
+package import RelayJSON
+
+/// What to read: a fragment, the record it is read from, and the variables inside it.
+package struct ReaderSelector: Hashable, Sendable {
+    package let fragment: ReaderFragment
+    package let dataID: DataID
+    /// Those that the fragment can use; others would make equal selectors differ.
+    package let variables: VariableData
+
+    package init(_ fragment: ReaderFragment, dataID: DataID, variables: VariableData) {
+        self.fragment = fragment
+        self.dataID = dataID
+        var used = VariableData()
+        for definition in fragment.argumentDefinitions {
+            used[definition.name] = variables[definition.name]
+        }
+        self.variables = used
+    }
+
+    /// The result of a whole operation.
+    package init(_ operation: OperationSelector) {
+        self.init(
+            operation.request.fragment, dataID: operation.root, variables: operation.variables)
+    }
+
+    package static func == (left: ReaderSelector, right: ReaderSelector) -> Bool {
+        left.fragment === right.fragment && left.dataID == right.dataID
+            && left.variables == right.variables
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(fragment))
+        hasher.combine(dataID)
+        if !variables.isEmpty { hasher.combine(variables) }
+    }
+}
+
+/// An operation with its variables, defaults filled in.
+package struct OperationSelector: Hashable, Sendable {
+    package let request: ConcreteRequest
+    package let variables: VariableData
+    package let root: DataID
+
+    /// - Parameter variables: as they were given; what is not given has its default (T18).
+    package init(_ request: ConcreteRequest, variables: VariableData, root: DataID = .rootID) {
+        self.request = request
+        self.variables = request.operation.argumentDefinitions
+            .operationVariables(given: variables)
+        self.root = root
+    }
+
+    package static func == (left: OperationSelector, right: OperationSelector) -> Bool {
+        left.request === right.request && left.variables == right.variables
+            && left.root == right.root
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(request))
+        if !variables.isEmpty { hasher.combine(variables) }
+        hasher.combine(root)
+    }
+}
+
+/// What a selector reads from one state of the store.
+package struct SelectorSnapshot: Sendable {
+    package let selector: ReaderSelector
+    /// nil when the record was deleted or is unknown, or a `@required` field in it is null.
+    package let data: DataNode?
+    /// Whether a field was never fetched, or has been collected.
+    package let isMissingData: Bool
+    /// Errors of the fields that were read, but for those that are caught.
+    package let errors: [FieldError]
+    /// The first `@required` field that was null and wants to be told of.
+    package let required: RequiredFieldFailure?
+    /// Where the data came from; a record may stand here more than once.
+    let seen: ContiguousArray<SeenRecord>
+    /// The sequence of the state.
+    package let sequence: UInt64
+
+    /// Whether a reader would see a difference.
+    package func isSame(as other: SelectorSnapshot) -> Bool {
+        data === other.data && isMissingData == other.isMissingData && errors == other.errors
+    }
+}
+
+/// A record, and what was read of it; nothing where the record did not exist.
+package struct SeenRecord: Sendable {
+    package let record: RecordIndex
+    let reading: FlatReading?
+}
+
+/// An error that a server gave for a field, or that its value did not fit.
+package struct FieldError: Error, Hashable, Sendable {
+    /// Names and indexes from the selector's record to the field.
+    package var path: [String]
+    /// The errors as they came: objects with `message` and perhaps `path`, `extensions`.
+    package var errors: JSONValue
+
+    package var message: String {
+        errors.array?.first?["message"]?.string ?? "The field could not be resolved."
+    }
+}
+
+/// A `@required` field that was null.
+package struct RequiredFieldFailure: Hashable, Sendable {
+    package var action: RequiredAction
+    /// Names and indexes from the selector's record to the field.
+    package var path: [String]
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RelayJSON
+import Testing
+
+/// What a server does when its disk is full, and when its disk fails.
+struct DiskFailureTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    /// Adds a todo; gives what the server answered, success or not.
+    private static func add(_ text: String, to server: RunningServer) async throws -> Payload {
+        let request: JSONValue = [
+            "query":
+                "mutation Add($text: String!) { addTodo(input: {text: $text}) { todo { id } } }",
+            "variables": ["text": .string(text)],
+        ]
+        let reply = try await onThread { [port = server.port] in
+            try HTTPClient(port: port).post(request.text)
+        }
+        return try reply.body.payload()
+    }
+
+    @Test(
+        .enabled(
+            if: SmallDisk.isPossible,
+            "a small tmpfs can only be mounted as root; FileJournalTests fills a disk that is made up"
+        ))
+    func aFullDiskRefusesMutationsAndNothingElseUntilThereIsRoom() async throws {
+        let disk = try SmallDisk(in: sandbox, megabytes: 8)
+        let data = disk.path + "/data"
+        let server = try await sandbox.serve("--data", data)
+        let live = try sandbox.start(
+            ["request", server.url, "subscription { user { totalCount } }"])
+        _ = try await live.nextLine("the state")
+        try disk.fill()
+
+        // The segment that is filled with zeros still takes some.
+        let text = String(repeating: "x", count: 60_000)
+        var added: Int64 = 0
+        var refusal: Payload?
+        while refusal == nil, added < 200 {
+            let answer = try await Self.add(text, to: server)
+            if answer.errors.isEmpty { added += 1 } else { refusal = answer }
+        }
+        #expect(refusal?.code == "STORAGE_FULL", "\(added) todos, then \(refusal?.json.text ?? "")")
+        #expect(refusal?.message?.contains("No space left on device") == true)
+        #expect(refusal?.data == .null)
+        // Reads go on, and show what was acknowledged; so do mutations that are refused.
+        let count: JSONValue = ["user": ["totalCount": .int(2 + added)]]
+        #expect(try await server.data("{ user { totalCount } }") == count)
+        #expect(try await Self.add(text, to: server).code == "STORAGE_FULL")
+        var seen = try await live.nextLine("a state").payload().data
+        while seen != count { seen = try await live.nextLine("a state").payload().data }
+
+        try disk.empty()
+        #expect(try await Self.add(text, to: server).errors.isEmpty)
+        let next = try await live.nextLine("the state after it").payload().data
+        #expect(next == ["user": ["totalCount": .int(3 + added)]])
+
+        try await server.kill()
+        let again = try await sandbox.serve("--data", data)
+        #expect(
+            try await again.data("{ user { totalCount } }")
+                == ["user": ["totalCount": .int(3 + added)]])
+        #expect(try await again.stop() == .code(0))
+    }
+
+    @Test(
+        .enabled(
+            if: FailingSync.isPossible,
+            "making syncs fail takes a C compiler, on Linux; FailureWhileRunningTests uses a made-up disk"
+        ))
+    func theFirstFailedSyncIsToldAndEndsTheServer() async throws {
+        let sync = try await FailingSync(in: sandbox)
+        let server = try await RunningServer(
+            sandbox.start(
+                [
+                    "serve", "--schema", Sandbox.todoSchema, "--seed", Sandbox.todoSeed, "--data",
+                    sandbox.path("data"), "--port", "0", "--log-level", "critical",
+                ], environment: sync.environment))
+        #expect(try await Self.add("before", to: server).errors.isEmpty)
+        let live = try sandbox.start(
+            ["request", server.url, "subscription { user { totalCount } }"])
+        _ = try await live.nextLine("the state")
+
+        try sync.fail()
+        let answer = try await Self.add("lost", to: server)
+        #expect(answer.message?.contains("Input/output error") == true, "\(answer.json.text)")
+        #expect(answer.data == .null)
+
+        let finished = try await server.process.finish()
+        #expect(finished.exit == .code(1))
+        #expect(
+            finished.errors.last?.hasPrefix("Error: Could not append event") == true, "\(finished)")
+        // The subscription was ended, not cut off, and never saw what was not durable.
+        let ended = try await live.finish()
+        #expect(ended.exit == .code(1) && ended.errors.count == 1, "\(ended)")
+        #expect(ended.output.count == 1)
+
+        let again = try await sandbox.serve()
+        let data = try await again.data("{ user { todos { edges { node { text } } } } }")
+        #expect(data.text.contains("before"))
+        #expect(try await again.stop() == .code(0))
+    }
+}

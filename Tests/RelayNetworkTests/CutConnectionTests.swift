@@ -1,0 +1,134 @@
+import EventStore
+import Foundation
+import Relay
+import RelayJSON
+import RelayServer
+import Testing
+
+@testable import RelayNetwork
+
+/// Connections that are cut and servers that restart under load: everything happens once, in order, and
+/// is told once.
+struct CutConnectionTests {
+    private static let writers = 4
+    private static let mutationsEach = 40
+
+    private let directory = FileManager.default.temporaryDirectory
+        .appending(path: "relay-network-\(UUID().uuidString)").path
+
+    @Test func nothingIsLostDoneTwiceOrToldTwice() async throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("cut connections: seed \(seed)")
+        try await ServedTodos.run { [directory] in
+            $0.storage = .directory(directory, EventStoreOptions())
+        } _: { todos in
+            let stream = try network(todos.url)
+            let told = Noted<String>()
+            let listener = Task {
+                for try await response in stream.responses(to: .added, variables: [:]) {
+                    told.note(response.json.addedText)
+                }
+            }
+            let networks = try (0..<Self.writers).map { _ in try network(todos.url) }
+            // Until the first event has come, the stream has no cursor to be resumed by.
+            try await eventually {
+                _ = try await networks[0].responses(to: .add, variables: ["text": "begin"]).first()
+                return !told.all.isEmpty
+            }
+            let chaos = Task {
+                try await cut(networks + [stream], todos, seed: seed, while: { told.all.count })
+            }
+            try await write(networks)
+            chaos.cancel()
+            try await chaos.value
+
+            let texts = try await networks[0].responses(to: .texts, variables: [:]).first().texts
+            await eventually { told.all.last == texts.last && told.all.count >= Self.total }
+            listener.cancel()
+            for writer in 0..<Self.writers {
+                let own = texts.filter { $0.hasPrefix("\(writer):") }
+                #expect(own == (0..<Self.mutationsEach).map { "\(writer):\($0)" }, "seed \(seed)")
+            }
+            #expect(told.all == Array(texts.suffix(told.all.count)), "seed \(seed)")
+            #expect(told.all.count { $0 != "begin" } == Self.total, "seed \(seed)")
+        }
+    }
+
+    private static let total = writers * mutationsEach
+
+    private func network(_ url: String) throws -> WebSocketNetwork {
+        var options = WebSocketNetwork.Options()
+        options.retry = RetryPolicy(
+            initialDelay: .milliseconds(2), maximumDelay: .milliseconds(20))
+        options.queryAttempts = 1_000
+        return try WebSocketNetwork(url: url, options: options)
+    }
+
+    /// Each writer hands its mutations over without waiting for answers.
+    private func write(_ networks: [WebSocketNetwork]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (writer, network) in networks.enumerated() {
+                let answers = (0..<Self.mutationsEach).map { number in
+                    network.responses(to: .add, variables: ["text": "\(writer):\(number)"])
+                }
+                group.addTask {
+                    for (number, answer) in answers.enumerated() {
+                        let text = try await answer.first()["data"]?["addTodo"]?["todo"]?["text"]
+                        #expect(text?.string == "\(writer):\(number)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Cuts a connection or restarts the server whenever something has happened.
+    private func cut(
+        _ networks: [WebSocketNetwork], _ todos: ServedTodos, seed: UInt64,
+        while progress: () -> Int
+    ) async throws {
+        var random = SplitMix(state: seed)
+        var restarts = 0
+        var last = 0
+        while !Task.isCancelled {
+            let now = progress()
+            if now == last {
+                await Task.yield()
+                continue
+            }
+            last = now
+            if restarts < 3, Int.random(in: 0..<20, using: &random) == 0 {
+                restarts += 1
+                await todos.stop()
+                try await todos.startAgain()
+            } else {
+                networks.randomElement(using: &random)?.reconnect()
+            }
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var addedText: String {
+        self["data"]?["todoAdded"]?["todo"]?["text"]?.string ?? "no text: \(text)"
+    }
+
+    fileprivate var texts: [String] {
+        (self["data"]?["user"]?["todos"]?["edges"]?.array ?? [])
+            .compactMap { $0["node"]?["text"]?.string }
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

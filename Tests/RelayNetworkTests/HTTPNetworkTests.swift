@@ -1,0 +1,129 @@
+import Foundation
+import Relay
+import RelayJSON
+import RelayServer
+import Testing
+import WebSocketIO
+
+@testable import RelayNetwork
+
+struct HTTPNetworkTests {
+    @Test func queriesAndMutationsAreAnswered() async throws {
+        try await ServedTodos.run { todos in
+            let network = try HTTPNetwork(url: todos.httpURL)
+            let answer = try await network.responses(to: .add, variables: ["text": "milk"]).first()
+            #expect(answer["data"]?["addTodo"]?["todo"]?["text"] == "milk")
+            let texts = try await network.responses(to: .texts, variables: [:]).first()
+            #expect(texts.text.contains(#""text":"milk""#))
+            let wrong = RequestParameters(name: "", operationKind: .query, text: "{ nothing }")
+            let refused = try await network.responses(to: wrong, variables: [:]).first()
+            #expect(refused["errors"]?.array?.count == 1)
+        }
+    }
+
+    @Test func subscriptionsGoOverTheOtherNetwork() async throws {
+        try await ServedTodos.run { todos in
+            var options = HTTPNetwork.Options()
+            let alone = try HTTPNetwork(url: todos.httpURL, options: options)
+            let error = await #expect(throws: TransportError.self) {
+                try await alone.responses(to: .count, variables: [:]).first()
+            }
+            #expect(error?.code == .unsupported)
+            options.subscriptions = try WebSocketNetwork(url: todos.url)
+            let both = try HTTPNetwork(url: todos.httpURL, options: options)
+            #expect(try await both.responses(to: .count, variables: [:]).first()["data"] != nil)
+        }
+    }
+
+    @Test func aRefusedTokenIsAskedForAnewOnce() async throws {
+        try await ServedTodos.run {
+            $0.tokens = ["good"]
+        } _: { todos in
+            let asked = Noted<Bool>()
+            var options = HTTPNetwork.Options()
+            options.tokens = TokenProvider { isRefused in
+                asked.note(isRefused)
+                return isRefused ? "good" : "stale"
+            }
+            let network = try HTTPNetwork(url: todos.httpURL, options: options)
+            #expect(
+                try await network.responses(to: .texts, variables: [:]).first()["data"] != nil)
+            #expect(asked.all == [false, true])
+        }
+    }
+
+    @Test func aServerThatIsAwayIsTriedAgain() async throws {
+        try await ServedTodos.run { todos in
+            await todos.stop()
+            let delays = Noted<Duration>()
+            let (waits, waited) = AsyncStream<@Sendable () -> Void>.makeStream()
+            var inputs = NetworkInputs()
+            inputs.random = { 0 }
+            inputs.after = { _, delay, action in
+                delays.note(delay)
+                waited.yield(action)
+            }
+            let network = try HTTPNetwork(url: todos.httpURL, options: .init(), inputs: inputs)
+            let answer = network.responses(to: .texts, variables: [:])
+            var goOn = waits.makeAsyncIterator()
+            await goOn.next()?()
+            let second = await goOn.next()
+            try await todos.startAgain()
+            second?()
+            #expect(try await answer.first()["data"] != nil)
+            #expect(delays.all == [.milliseconds(250), .milliseconds(500)])
+        }
+    }
+
+    // MARK: From try to try
+
+    private static let address = ServerAddress(host: "localhost", port: 1)
+
+    private static func step(
+        _ attempts: inout HTTPAttempts, _ status: Int, type: String = "text/plain"
+    ) -> String {
+        let answer = HTTPResponse(
+            status: status, headers: ["content-type": type], body: Array("body".utf8))
+        return word(attempts.answered(answer, from: address))
+    }
+
+    private static func word(_ step: HTTPAttempts.Step) -> String {
+        switch step {
+        case .deliver: "deliver"
+        case .fail(let error): "fail \(error.code)"
+        case .authorize: "authorize"
+        case .wait(let failures): "wait \(failures)"
+        }
+    }
+
+    @Test func statusesAreToldApart() {
+        let graphQL = "application/graphql-response+json; charset=utf-8"
+        let expected: [(Int, String, String)] = [
+            (200, "application/json", "deliver"), (200, graphQL, "deliver"),
+            (400, graphQL, "deliver"), (400, "application/json", "fail refused(status: 400)"),
+            (404, "text/plain", "fail refused(status: 404)"), (500, "text/plain", "wait 1"),
+            (503, graphQL, "wait 1"), (429, "text/plain", "wait 1"),
+            (401, graphQL, "fail unauthenticated"),
+        ]
+        for (status, type, word) in expected {
+            var attempts = HTTPAttempts(RetryPolicy(), isRepeatable: true, asksForTokens: false)
+            #expect(Self.step(&attempts, status, type: type) == word, "\(status) \(type)")
+        }
+    }
+
+    @Test func triesHaveALimit() {
+        var attempts = HTTPAttempts(
+            RetryPolicy(maximumAttempts: 3), isRepeatable: true, asksForTokens: true)
+        let steps = [503, 401, 503, 503].map { Self.step(&attempts, $0) }
+        #expect(steps == ["wait 1", "authorize", "wait 2", "fail refused(status: 503)"])
+    }
+
+    @Test func whatMayHaveBeenDoneIsNotRepeatedUnlessItMayBe() {
+        var attempts = HTTPAttempts(RetryPolicy(), isRepeatable: false, asksForTokens: false)
+        #expect(Self.step(&attempts, 500) == "fail refused(status: 500)")
+        let lost = IOError(code: .connectionLost, message: "gone")
+        #expect(Self.word(attempts.failed(lost)) == "fail interrupted")
+        let unreachable = IOError(code: .cannotConnect, message: "unreachable")
+        #expect(Self.word(attempts.failed(unreachable)) == "wait 1")
+    }
+}

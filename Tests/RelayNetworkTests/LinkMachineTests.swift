@@ -1,0 +1,346 @@
+import Testing
+
+@testable import RelayNetwork
+
+struct LinkMachineTests {
+    private static let initialise = #"send {"type":"connection_init"}"#
+
+    private static func subscribe(_ wire: Int, _ name: String, _ relay: String? = nil) -> String {
+        let notes = relay.map { #","extensions":{"relay":"# + $0 + "}" } ?? ""
+        return #"send {"id":"\#(wire)","type":"subscribe","payload":{"query":"\#(name)","#
+            + #""operationName":"\#(name)"\#(notes)}}"#
+    }
+
+    // MARK: One connection
+
+    @Test func theFirstOperationMakesTheConnection() {
+        var link = LinkUnderTest()
+        #expect(link.begin("query q") == ["connecting", "connect"])
+        #expect(link.begin("subscription s") == [])
+        #expect(
+            link.open() == [
+                Self.initialise, "watch acknowledgement", "connected", Self.subscribe(1, "q"),
+                Self.subscribe(2, "s"),
+            ])
+        #expect(link.begin("query r") == [Self.subscribe(3, "r")])
+        #expect(link.next(1) == [#"deliver 1 {"data":{"a":1}}"#])
+        #expect(link.complete(1) == ["finish 1"])
+        #expect(link.next(2) == [#"deliver 2 {"data":{"a":1}}"#])
+    }
+
+    @Test func theTokenGoesIntoConnectionInit() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        #expect(link.begin("query q") == ["connecting", "authorize"])
+        #expect(link.authorized("t") == ["connect as t"])
+        #expect(
+            link.open(token: "t").first
+                == #"send {"type":"connection_init","payload":{"token":"t"}}"#)
+    }
+
+    @Test func whatIsCancelledIsCompletedAtTheServer() {
+        var link = LinkUnderTest.connected("subscription s", "query q")
+        #expect(
+            link.perform { $0.cancel(OperationID(number: 1)) }
+                == [#"send {"id":"1","type":"complete"}"#])
+        #expect(link.next(1) == [])
+        #expect(link.perform { $0.cancel(OperationID(number: 1)) } == [])
+    }
+
+    @Test func errorsOfTheServerAreAResponse() {
+        var link = LinkUnderTest.connected("query q")
+        #expect(
+            link.receive(#"{"type":"error","id":"1","payload":[{"message":"no"}]}"#)
+                == [#"deliver 1 {"errors":[{"message":"no"}]}"#, "finish 1"])
+    }
+
+    @Test func aConnectionThatNobodyNeedsIsClosed() {
+        var link = LinkUnderTest.connected("query q") { $0.idleTimeout = .seconds(1) }
+        _ = link.next(1)
+        #expect(link.complete(1) == ["finish 1", "watch idleness"])
+        #expect(link.begin("query q") == [Self.subscribe(2, "q")])
+        #expect(link.perform { $0.timerFired(.idle(1)) } == [])
+        #expect(link.complete(2) == ["finish 2", "watch idleness"])
+        #expect(link.perform { $0.timerFired(.idle(2)) } == ["close 1000", "closed"])
+        #expect(link.begin("query q") == ["connecting", "connect"])
+    }
+
+    @Test func beyondTheBoundOperationsFail() {
+        var link = LinkUnderTest { $0.maximumOperations = 1 }
+        _ = link.begin("query q")
+        #expect(link.begin("query r") == ["fail 2 tooManyOperations"])
+    }
+
+    @Test func stopEndsAllAndNothingBeginsBehindIt() {
+        var link = LinkUnderTest.connected("query q", "subscription s")
+        #expect(
+            link.perform { $0.stop() } == ["fail 1 stopped", "fail 2 stopped", "close 1000"])
+        #expect(link.begin("query q") == ["fail 3 stopped"])
+        #expect(link.close(1000) == [])
+    }
+
+    // MARK: Mutations
+
+    @Test func mutationsGoOneAfterTheOther() {
+        var link = LinkUnderTest.connected("mutation a", "mutation b", "query q")
+        #expect(link.begin("mutation c") == [])
+        #expect(link.next(1).count == 1)
+        #expect(
+            link.complete(1) == ["finish 1", Self.subscribe(3, "b", #"{"mutationId":"c:2"}"#)])
+        #expect(
+            link.perform { $0.cancel(OperationID(number: 2)) }
+                == [
+                    #"send {"id":"3","type":"complete"}"#,
+                    Self.subscribe(4, "c", #"{"mutationId":"c:4"}"#),
+                ])
+    }
+
+    @Test func anUnansweredMutationIsSentAgainByItsID() {
+        var link = LinkUnderTest.connected("mutation a", "mutation b")
+        #expect(link.close(1006) == ["disconnected closed(1006)", "retry after failure 1"])
+        #expect(link.retry() == ["connecting", "connect"])
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "a", #"{"mutationId":"c:1"}"#)])
+    }
+
+    @Test func anAnsweredMutationIsNotSentAgain() {
+        var link = LinkUnderTest.connected("mutation a")
+        _ = link.next(1)
+        #expect(link.close(1006) == ["finish 1", "disconnected closed(1006)"])
+    }
+
+    @Test func whereIDsAreNotKnownAnInterruptedMutationFails() {
+        var link = LinkUnderTest.connected("mutation a", "mutation b") {
+            $0.resendsMutations = false
+        }
+        #expect(
+            link.close(1006) == [
+                "fail 1 interrupted", "disconnected closed(1006)", "retry after failure 1",
+            ])
+        _ = link.retry()
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "b", #"{"mutationId":"c:2"}"#)])
+    }
+
+    // MARK: Streams
+
+    @Test func aStreamResumesBehindItsLastCursor() {
+        var link = LinkUnderTest.connected("subscription s")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.next(1, relay: #"{"cursor":"c2"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "s", #"{"resume":"c2"}"#)])
+        #expect(
+            link.next(1, "null", relay: #"{"cursor":"c2","recovered":true}"#) == ["resumed s"])
+        #expect(link.next(1, relay: #"{"cursor":"c3"}"#).count == 1)
+    }
+
+    @Test func aGapIsReported() {
+        var link = LinkUnderTest.connected("subscription s", "subscription t")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(
+            link.open().suffix(3) == [
+                Self.subscribe(1, "s", #"{"resume":"c1"}"#), "resumed t, with a gap",
+                Self.subscribe(2, "t"),
+            ])
+        #expect(
+            link.next(1, "null", relay: #"{"cursor":"c9","recovered":false}"#)
+                == ["resumed s, with a gap"])
+    }
+
+    @Test func aServerThatDoesNotResumeStartsAnew() {
+        var link = LinkUnderTest.connected("subscription s")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(
+            link.next(1) == ["resumed s, with a gap", #"deliver 1 {"data":{"a":1}}"#])
+    }
+
+    @Test func progressMovesTheCursorOfWhatIsCaughtUp() {
+        let ping = #"{"type":"ping","payload":{"relay":{"cursor":"c7"}}}"#
+        var link = LinkUnderTest.connected("subscription s", "subscription t")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.receive(ping)
+        _ = link.close(1006)
+        _ = link.retry()
+        // Here the notice comes before the server has said from where it goes on.
+        #expect(
+            link.open().suffix(2) == [
+                Self.subscribe(1, "s", #"{"resume":"c7"}"#),
+                Self.subscribe(2, "t", #"{"resume":"c7"}"#),
+            ])
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c9"}}}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(link.open().suffix(2).allSatisfy { $0.contains(#""resume":"c7""#) })
+    }
+
+    @Test func aStreamThatTheServerEndsForSlownessIsResumed() {
+        var link = LinkUnderTest.connected("subscription s")
+        let error = """
+            {"type":"error","id":"1","payload":[{"message":"slow","extensions":\
+            {"code":"SLOW_CONSUMER","relay":{"cursor":"c5"}}}]}
+            """
+        #expect(link.receive(error) == [Self.subscribe(2, "s", #"{"resume":"c5"}"#)])
+    }
+
+    @Test func aStreamThatIsNotTakenIsStoppedAndResumedLater() {
+        var link = LinkUnderTest.connected("subscription s")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        let id = OperationID(number: 1)
+        #expect(link.perform { $0.suspend(id) } == [#"send {"id":"1","type":"complete"}"#])
+        #expect(link.next(1, relay: #"{"cursor":"c2"}"#) == [])
+        #expect(link.perform { $0.resume(id) } == [Self.subscribe(2, "s", #"{"resume":"c1"}"#)])
+    }
+
+    @Test func aStreamWithoutCursorThatIsNotTakenFails() {
+        var link = LinkUnderTest.connected("subscription s")
+        _ = link.next(1)
+        #expect(
+            link.perform { $0.suspend(OperationID(number: 1)) }
+                == [#"send {"id":"1","type":"complete"}"#, "fail 1 overflow"])
+    }
+
+    @Test func aLiveQueryIsResumedAndAPlainOneEndsQuietly() {
+        var link = LinkUnderTest.connected("query live", "query plain", "query foreign")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.next(1, relay: #"{"cursor":"c2"}"#)
+        _ = link.next(2, relay: #"{"cursor":"c1"}"#)
+        _ = link.next(3)
+        #expect(link.close(1006).first == "finish 3")
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.next(1, "null", relay: #"{"recovered":true}"#) == ["resumed live"])
+        #expect(
+            link.receive(#"{"type":"error","id":"2","payload":[{"message":"not a stream"}]}"#)
+                == ["finish 2"])
+    }
+
+    // MARK: Failures
+
+    @Test func queriesFailAfterSomeAttemptsAndOthersWait() {
+        var link = LinkUnderTest { $0.queryAttempts = 2 }
+        for words in ["query q", "mutation m", "subscription s"] { _ = link.begin(words) }
+        #expect(
+            link.fail(.unreachable) == ["disconnected cannotConnect", "retry after failure 1"])
+        _ = link.retry()
+        #expect(
+            link.fail(.unreachable) == [
+                "disconnected cannotConnect", "fail 1 cannotConnect", "retry after failure 2",
+            ])
+        _ = link.retry()
+        #expect(link.open().count == 5)
+    }
+
+    @Test func attemptsMayHaveALimit() {
+        var link = LinkUnderTest { $0.retry.maximumAttempts = 2 }
+        _ = link.begin("mutation m")
+        _ = link.fail(.unreachable)
+        _ = link.retry()
+        #expect(
+            link.fail(.unreachable) == ["disconnected cannotConnect", "fail 1 cannotConnect"])
+        #expect(link.begin("mutation m") == ["connecting", "connect"])
+    }
+
+    @Test func onlyAServerThatSaysSomethingResetsTheDelay() {
+        var link = LinkUnderTest.connected("subscription s")
+        #expect(link.close(1013).last == "retry after failure 1")
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.close(1013).last == "retry after failure 2")
+        _ = link.retry()
+        _ = link.open()
+        _ = link.next(1)
+        #expect(link.close(1013).last == "retry after failure 1")
+    }
+
+    @Test func aRefusedTokenIsAskedForOnceMore() {
+        for refusal in [4401, 4403] as [UInt16] {
+            var link = LinkUnderTest { $0.asksForTokens = true }
+            _ = link.begin("query q")
+            _ = link.authorized("old")
+            _ = link.open(token: "old")
+            #expect(link.close(refusal) == ["disconnected unauthenticated", "authorize anew"])
+            #expect(link.authorized("new") == ["connect as new"])
+            _ = link.perform { $0.socketOpened($0.attempt, token: "new") ?? [] }
+            #expect(
+                link.close(refusal) == ["disconnected unauthenticated", "fail 1 unauthenticated"])
+        }
+    }
+
+    @Test func aRefusedHandshakeAsksForATokenToo() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("query q")
+        _ = link.authorized("old")
+        #expect(
+            link.fail(.status(401)) == ["disconnected unauthenticated", "authorize anew"])
+    }
+
+    @Test func withoutAProviderARefusalIsFinal() {
+        var link = LinkUnderTest.connected("query q")
+        #expect(link.close(4403) == ["disconnected unauthenticated", "fail 1 unauthenticated"])
+    }
+
+    @Test func whatTryingAgainWouldNotMendIsFinal() {
+        for code in [4400, 4406, 4409, 4429, 1009] as [UInt16] {
+            var link = LinkUnderTest.connected("subscription s")
+            #expect(
+                link.close(code) == ["disconnected closed(\(code))", "fail 1 closed(\(code))"])
+        }
+        var link = LinkUnderTest()
+        _ = link.begin("query q")
+        #expect(link.fail(.status(404)).last == "fail 1 refused(status: 404)")
+        _ = link.begin("query q")
+        #expect(link.fail(.status(503)).last == "retry after failure 1")
+    }
+
+    @Test func aMessageThatIsNotOfTheProtocolEndsTheConnection() {
+        var link = LinkUnderTest.connected("query q")
+        #expect(
+            link.receive("?") == ["close 4004", "disconnected badResponse", "fail 1 badResponse"])
+    }
+
+    @Test func aServerThatDoesNotAcknowledgeIsTriedAgain() {
+        var link = LinkUnderTest()
+        _ = link.begin("query q")
+        _ = link.perform { $0.socketOpened($0.attempt, token: nil) ?? [] }
+        #expect(
+            link.perform { $0.timerFired(.acknowledgement($0.attempt)) }
+                == ["close 4504", "disconnected timedOut", "retry after failure 1"])
+    }
+
+    @Test func whatComesLateFromAnEarlierSocketCountsForNothing() {
+        var link = LinkUnderTest.connected("query q")
+        let old = link.machine.attempt
+        _ = link.close(1006)
+        _ = link.retry()
+        let message = Array(#"{"type":"next","id":"1","payload":{"data":null}}"#.utf8)
+        #expect(link.perform { $0.received(old, message) } == [])
+        #expect(link.perform { $0.timerFired(.acknowledgement(old)) } == [])
+        let opened = link.machine.socketOpened(old, token: nil)
+        #expect(opened == nil)
+    }
+
+    @Test func aConnectionThatIsGivenUpIsMadeAnewAtOnce() {
+        var link = LinkUnderTest.connected("mutation m")
+        let old = link.machine.attempt
+        #expect(link.perform { $0.reconnect() } == ["abort", "connecting", "connect"])
+        #expect(link.machine.attempt > old)
+        #expect(link.perform { $0.reconnect() } == [])
+        _ = link.fail(.unreachable)
+        #expect(link.perform { $0.reconnect() } == ["connecting", "connect"])
+        var idle = LinkUnderTest.connected()
+        #expect(idle.perform { $0.reconnect() } == ["abort"])
+    }
+
+    @Test func nobodyIsReconnectedForNothing() {
+        var link = LinkUnderTest.connected("query q")
+        _ = link.close(1006)
+        _ = link.perform { $0.cancel(OperationID(number: 1)) }
+        #expect(link.retry() == [])
+        var idle = LinkUnderTest.connected()
+        #expect(idle.close(1006) == ["disconnected closed(1006)"])
+    }
+}

@@ -1,0 +1,113 @@
+import GraphQLTransportWS
+import RelayArtifacts
+import WebSocketIO
+
+@testable import RelayNetwork
+
+/// A ``LinkMachine``, driven and asked in words.
+struct LinkUnderTest {
+    var machine: LinkMachine
+    private var lastID: UInt64 = 0
+
+    init(_ change: (inout LinkOptions) -> Void = { _ in }) {
+        var options = LinkOptions()
+        options.idleTimeout = nil
+        change(&options)
+        machine = LinkMachine(options)
+    }
+
+    /// A link whose first connection is acknowledged, with these operations sent.
+    static func connected(
+        _ operations: String..., change: (inout LinkOptions) -> Void = { _ in }
+    ) -> LinkUnderTest {
+        var link = LinkUnderTest(change)
+        for operation in operations { _ = link.begin(operation) }
+        if operations.isEmpty { _ = link.machine.connect() }
+        _ = link.open()
+        return link
+    }
+
+    // MARK: What happens
+
+    /// Begins an operation: "query q", "mutation m", "subscription s".
+    mutating func begin(_ words: String) -> [String] {
+        lastID += 1
+        return texts(machine.begin(OperationID(number: lastID), Self.request(words, lastID)))
+    }
+
+    private static func request(_ words: String, _ number: UInt64) -> OperationRequest {
+        let parts = words.split(separator: " ").map(String.init)
+        return OperationRequest(
+            RequestParameters(
+                name: parts[1], operationKind: OperationKind(rawValue: parts[0]) ?? .query,
+                text: parts[1]),
+            variables: [:], mutationID: "c:\(number)")
+    }
+
+    /// The socket opens and the server lets us in.
+    mutating func open(token: String? = nil) -> [String] {
+        let opened = machine.socketOpened(machine.attempt, token: token) ?? []
+        return texts(opened) + receive(#"{"type":"connection_ack"}"#)
+    }
+
+    mutating func receive(_ message: String) -> [String] {
+        texts(machine.received(machine.attempt, Array(message.utf8)))
+    }
+
+    /// A response for the operation that has this number on the connection.
+    mutating func next(
+        _ wire: Int, _ data: String = #"{"a":1}"#, relay: String? = nil
+    ) -> [String] {
+        let notes = relay.map { #","extensions":{"relay":"# + $0 + "}" } ?? ""
+        return receive(#"{"type":"next","id":"\#(wire)","payload":{"data":\#(data)\#(notes)}}"#)
+    }
+
+    mutating func complete(_ wire: Int) -> [String] {
+        receive(#"{"type":"complete","id":"\#(wire)"}"#)
+    }
+
+    mutating func close(_ code: UInt16) -> [String] {
+        texts(
+            machine.socketClosed(
+                machine.attempt,
+                ConnectionLoss(.init(code: code, isFromPeer: true), of: Self.address)))
+    }
+
+    mutating func fail(_ error: IOFailure) -> [String] {
+        texts(machine.socketClosed(machine.attempt, ConnectionLoss(error.error)))
+    }
+
+    mutating func retry() -> [String] { texts(machine.timerFired(.retry(machine.attempt))) }
+
+    mutating func authorized(_ token: String?) -> [String] {
+        texts(machine.authorized(machine.attempt, .success(token)))
+    }
+
+    mutating func perform(_ input: (inout LinkMachine) -> [LinkAction]) -> [String] {
+        texts(input(&machine))
+    }
+
+    // MARK: What is to be done
+
+    private func texts(_ actions: [LinkAction]) -> [String] {
+        actions.map { action in
+            switch action {
+            case .authorize(_, let isRefused): isRefused ? "authorize anew" : "authorize"
+            case .connect(_, let token): token.map { "connect as \($0)" } ?? "connect"
+            case .send(let bytes): "send " + String(decoding: bytes, as: UTF8.self)
+            case .close(let code): "close \(code.code)"
+            case .abort: "abort"
+            case .schedule(.acknowledgement, _): "watch acknowledgement"
+            case .schedule(.retry, _): "schedule retry"
+            case .schedule(.idle, _): "watch idleness"
+            case .retry(_, let failures): "retry after failure \(failures)"
+            case .deliver(let id, let bytes):
+                "deliver \(id.number) " + String(decoding: bytes, as: UTF8.self)
+            case .finish(let id, nil): "finish \(id.number)"
+            case .finish(let id, let error?): "fail \(id.number) \(error.code)"
+            case .report(.disconnected(let error)): "disconnected \(error.code)"
+            case .report(let event): "\(event)"
+            }
+        }
+    }
+}

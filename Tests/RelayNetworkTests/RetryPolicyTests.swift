@@ -1,0 +1,37 @@
+import Testing
+
+@testable import RelayNetwork
+
+struct RetryPolicyTests {
+    @Test func delaysDoubleUpToTheLargest() {
+        let policy = RetryPolicy(
+            initialDelay: .seconds(1), multiplier: 2, maximumDelay: .seconds(10), jitter: 0)
+        let delays = (1...6).map { policy.delay(afterFailures: $0, random: 1) }
+        #expect(delays == [1, 2, 4, 8, 10, 10].map { Duration.seconds($0) })
+        #expect(policy.delay(afterFailures: 1_000_000, random: 0) == .seconds(10))
+    }
+
+    @Test func jitterTakesOffAtMostItsPart() {
+        let policy = RetryPolicy(initialDelay: .seconds(8), jitter: 0.25)
+        #expect(policy.delay(afterFailures: 1, random: 0) == .seconds(8))
+        #expect(policy.delay(afterFailures: 1, random: 0.5) == .seconds(7))
+        #expect(policy.delay(afterFailures: 1, random: 1) == .seconds(6))
+    }
+
+    @Test func attemptsMayHaveALimit() {
+        #expect(RetryPolicy().allowsAnotherAttempt(afterFailures: 1_000_000))
+        let policy = RetryPolicy(maximumAttempts: 2)
+        #expect(policy.allowsAnotherAttempt(afterFailures: 1))
+        #expect(!policy.allowsAnotherAttempt(afterFailures: 2))
+    }
+
+    @Test func mutationIDsRiseAndAreKnownByTheirForm() {
+        let ids = MutationIDs(client: "a", after: 7)
+        #expect([ids.next(), ids.next()] == ["a:8", "a:9"])
+        for good in ["a:1", "a:b:18446744073709551615"] { #expect(MutationIDs.isID(good)) }
+        for bad in ["", ":1", "a", "a:", "a:x", "a:-1", "a:18446744073709551616"] {
+            #expect(!MutationIDs.isID(bad))
+        }
+        #expect(MutationIDs.randomClient().count == 16)
+    }
+}

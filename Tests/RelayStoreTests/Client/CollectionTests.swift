@@ -1,0 +1,169 @@
+import RelayArtifacts
+import RelayJSON
+import Synchronization
+import Testing
+
+@testable import RelayStore
+
+@Suite struct CollectionTests {
+    private func fill(_ store: Store, _ ids: [String]) throws {
+        for id in ids {
+            try store.commit(
+                "One", ["id": id],
+                [
+                    "data": [
+                        "node": [
+                            "__typename": "Todo", "id": .string(id), "text": "x",
+                            "author": ["id": .string("u" + id), "name": "Ada"],
+                        ]
+                    ]
+                ])
+        }
+    }
+
+    private func one(_ id: String) throws -> OperationSelector {
+        try TodoDocuments.operation("One", ["id": id])
+    }
+
+    private func unbuffered() -> Store {
+        Store.quiet {
+            $0.releaseBufferSize = 0
+            $0.collectionSlice = 1
+            $0.journal = InMemoryJournal()
+        }
+    }
+
+    @Test func whatNobodyRetainsIsForgotten() throws {
+        let store = unbuffered()
+        try fill(store, ["a", "b"])
+        let retention = try store.retain(one("a"))
+        store.collectGarbage()
+        #expect(Set(store.ids()) == ["client:root", "a", "ua"])
+        // Forgotten is unknown, not deleted: it reads as missing.
+        #expect(
+            store.lookup(
+                ReaderSelector(try TodoDocuments.fragment("Row_todo"), dataID: "b", variables: [:])
+            ).isMissingData)
+        retention.cancel()
+        store.collectGarbage()
+        #expect(store.ids().isEmpty)
+    }
+
+    /// T10: deleted records are no obstacle.
+    @Test func trap10DeletedRecordsAreForgottenToo() throws {
+        let store = unbuffered()
+        try fill(store, ["a", "b"])
+        let retention = try store.retain(one("a"))
+        try store.commitUpdate { source in
+            source.delete(dataID: "b")
+            source.delete(dataID: "ua")
+        }
+        store.collectGarbage()
+        #expect(Set(store.ids()) == ["client:root", "a"])
+        // A deleted record that is still linked stays deleted.
+        #expect(store.snapshot.deletedIDs() == ["ua"])
+        retention.cancel()
+    }
+
+    @Test func theReleaseBufferKeepsTheNewestOperations() throws {
+        let store = Store.quiet { $0.releaseBufferSize = 2 }
+        try fill(store, ["a", "b", "c"])
+        store.collectGarbage()
+        #expect(store.snapshot.existing("a") == nil)
+        #expect(store.snapshot.existing("b") != nil)
+        let retention = try store.retain(one("b"))
+        try fill(store, ["d", "e"])
+        store.collectGarbage()
+        #expect(store.snapshot.existing("b") != nil)
+        #expect(store.snapshot.existing("c") == nil)
+        retention.cancel()
+    }
+
+    @Test func liveReadersAndOptimisticEntriesKeepTheirRecords() throws {
+        let store = unbuffered()
+        try fill(store, ["a", "b", "c"])
+        let selector = ReaderSelector(
+            try TodoDocuments.fragment("Row_todo"), dataID: "a", variables: [:])
+        let subscription = try store.subscribe(store.lookup(selector)) { _ in }
+        let entry = try store.applyUpdate { $0["b"]?["text"] = "shown" }
+        store.collectGarbage()
+        #expect(Set(store.ids()) == ["a", "ua", "b", "ub"])
+        #expect(store.field("b", "text") == .string("shown"))
+        try store.revert(entry)
+        #expect(store.field("b", "text") == .string("x"))
+        subscription.cancel()
+        store.collectGarbage()
+        #expect(store.ids().isEmpty)
+    }
+
+    @Test func writersGoOnBetweenSlicesAndWhatTheyLinkIsKept() throws {
+        let store = unbuffered()
+        try fill(store, (0..<200).map { "t\($0)" })
+        let retention = try store.retain(TodoDocuments.operation("Best"))
+        try store.commit("Best", ["data": ["me": ["id": "me", "name": "x", "best": nil]]])
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        for _ in 0..<20 {
+            try store.write { writer, outcome in
+                _ = store.advanceCollection(&writer, &outcome)
+            }
+        }
+        // A record that was garbage is linked again while the collection is on its way.
+        try store.commitUpdate { source in
+            source["me"]?.setLinkedRecord("best", record: source["ut199"])
+        }
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {}
+        #expect(Set(store.ids()).isSuperset(of: ["client:root", "me", "ut199"]))
+        #expect(store.snapshot.existing("t0") == nil)
+        retention.cancel()
+    }
+
+    @Test func availability() throws {
+        let time = Mutex<Int64>(1_000)
+        let store = Store.quiet {
+            $0.now = { time.withLock { $0 } }
+            $0.queryExpirationMicroseconds = 500
+        }
+        #expect(try store.check(one("a")) == .missing)
+        try fill(store, ["a"])
+        // What was selected and not sent is missing.
+        #expect(try store.check(one("a")) == .missing)
+        let whole: JSONValue = [
+            "data": [
+                "node": [
+                    "__typename": "Todo", "id": "a", "text": "x", "complete": true, "weight": 1.5,
+                    "priority": 1, "tags": nil, "extra": nil, "author": nil,
+                ]
+            ]
+        ]
+        try store.commit("One", ["id": "a"], whole)
+        #expect(try store.check(one("a")) == .available(fetchedMicroseconds: 1_000))
+        let told = Mutex(0)
+        let token = try store.subscribeToInvalidation(of: ["a"]) { told.withLock { $0 += 1 } }
+        try store.commitUpdate { $0["a"]?.invalidateRecord() }
+        #expect(try store.check(one("a")) == .stale)
+        #expect(told.withLock { $0 } == 1)
+        // Stale data is still there to be shown.
+        #expect(try store.json("One", ["id": "a"])["node"]?["text"] == "x")
+        try store.commit("One", ["id": "a"], whole)
+        #expect(try store.check(one("a")) == .available(fetchedMicroseconds: 1_000))
+        try store.commitUpdate { $0.invalidateStore() }
+        #expect(told.withLock { $0 } == 2)
+        #expect(try store.check(one("a")) == .stale)
+        try store.commit("One", ["id": "a"], whole)
+        time.withLock { $0 = 1_501 }
+        #expect(try store.check(one("a")) == .stale)
+        token.cancel()
+        try store.commitUpdate { $0.delete(dataID: "a") }
+        #expect(try store.check(one("a")) == .stale)
+    }
+
+    @Test func missingFieldHandlersFindRecordsUnderOtherNames() throws {
+        let store = Store.quiet { $0.missingFieldHandlers = [.node] }
+        try store.commit(
+            "Best", ["data": ["me": ["id": "u", "name": "Ada", "best": nil]]])
+        let operation = try TodoDocuments.operation("Nodes", ["id": "u"])
+        #expect(try store.check(operation) == .available(fetchedMicroseconds: nil))
+        #expect(try store.json("Nodes", ["id": "u"])["node"]?["id"] == "u")
+        #expect(try store.check(TodoDocuments.operation("Nodes", ["id": "x"])) == .missing)
+    }
+}

@@ -1,0 +1,304 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+
+@testable import RelayStore
+
+@Suite struct NormalizerTests {
+    private func todo(_ fields: JSONObject, id: JSONValue = "t") throws -> Store {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        var object: JSONObject = ["__typename": "Todo", "id": id]
+        for (key, value) in fields { object[key] = value }
+        try store.commit("One", ["id": "t"], ["data": ["node": .object(object)]])
+        return store
+    }
+
+    /// T8: booleans, whole numbers and fractions stay what they are.
+    @Test func trap8ScalarsKeepTheirKinds() throws {
+        let store = try todo([
+            "complete": true, "weight": 1.0, "priority": 1, "text": "é \"x\" \u{1F600}",
+            "tags": ["a", nil], "extra": ["deep": [1, ["x": nil]]],
+        ])
+        #expect(store.field("t", "complete") == .bool(true))
+        #expect(store.field("t", "weight") == .double(1))
+        #expect(store.field("t", "priority") == .int(1))
+        #expect(store.field("t", "text") == .string("é \"x\" \u{1F600}"))
+        #expect(store.field("t", "tags") == .json(["a", nil]))
+        #expect(store.field("t", "extra") == .json(["deep": [1, ["x": nil]]]))
+        let told = Told()
+        let subscription = try store.subscribe(store.read("One", ["id": "t"])) { told.add($0) }
+        _ = try store.begin(
+            "One", ["id": "t"],
+            expecting: ["data": ["node": ["__typename": "Todo", "id": "t", "complete": true]]])
+        #expect(told.count == 0)
+        subscription.cancel()
+    }
+
+    /// T9: an object without an id is named by where it stands; a second response makes nothing new.
+    @Test func trap9ObjectsWithoutAnIDAreNamedByTheirPlace() throws {
+        let store = Store.quiet()
+        let response: JSONValue = [
+            "data": [
+                "settings": [
+                    "theme": "dark",
+                    "layout": ["columns": 2, "panes": [["title": "x"], nil, ["title": "y"]]],
+                ]
+            ]
+        ]
+        try store.commit("Settings", response)
+        let ids = store.ids()
+        #expect(
+            Set(ids) == [
+                "client:root", "client:root:settings", "client:root:settings:layout",
+                "client:root:settings:layout:panes:0", "client:root:settings:layout:panes:2",
+            ])
+        let sequence = store.snapshot.sequence
+        let told = Told()
+        let subscription = try store.subscribe(store.read("Settings")) { told.add($0) }
+        try store.commit("Settings", response)
+        #expect(store.ids() == ids)
+        #expect(store.snapshot.sequence == sequence + 1)
+        #expect(told.count == 0)
+        #expect(try store.json("Settings") == response["data"])
+        subscription.cancel()
+    }
+
+    @Test func edgesAreNamedByTheirNodes() throws {
+        let store = Store.quiet()
+        try store.commit(
+            "Page", ["count": 2],
+            [
+                "data": [
+                    "me": [
+                        "id": "u",
+                        "todos": [
+                            "edges": [
+                                ["cursor": "1", "node": ["id": "a", "text": "A"]],
+                                ["node": nil, "cursor": "2"],
+                            ], "pageInfo": ["endCursor": "2", "hasNextPage": true],
+                        ],
+                    ]
+                ]
+            ])
+        #expect(store.snapshot.existing("client:u:todos(first:2):edges:a") != nil)
+        #expect(store.snapshot.existing("client:u:todos(first:2):edges:1") != nil)
+    }
+
+    /// T12: whatever shape the server sends, it is a field error with a path and never a trap.
+    @Test(arguments: [
+        #"{"data":{"node":"text"}}"#, #"{"data":{"node":[1,2]}}"#, #"{"data":{"node":5}}"#,
+        #"{"data":{"node":{"__typename":"Todo","id":"t","author":"someone"}}}"#,
+        #"{"data":{"node":{"__typename":"Todo","id":"t","author":[{}]}}}"#,
+        #"{"data":{"node":{"__typename":5,"id":{"a":1},"author":true}}}"#,
+    ]) func trap12WrongShapesAreFieldErrors(_ response: String) throws {
+        let store = Store.quiet()
+        let summary = try store.commitPayload(
+            TodoDocuments.operation("One", ["id": "t"]), Array(response.utf8))
+        #expect(summary.errors.count == 1)
+        #expect(summary.errors[0]["path"]?.array?.first == "node")
+        let snapshot = try store.read("One", ["id": "t"])
+        #expect(!snapshot.errors.isEmpty)
+    }
+
+    @Test func trap12ANumericIDIsAnID() throws {
+        let store = try todo(["text": "x"], id: 7)
+        #expect(store.field("7", "text") == .string("x"))
+    }
+
+    @Test(arguments: ["", "[]", "null", "{\"data\":5}", "{\"data\":{}", "{\"data\":{}} x", "nul"])
+    func whatIsNoResponseIsRefusedAndChangesNothing(_ text: String) throws {
+        let store = try todo(["text": "x"])
+        let sequence = store.snapshot.sequence
+        #expect(throws: (any Error).self) {
+            try store.commitPayload(
+                TodoDocuments.operation("One", ["id": "t"]), Array(text.utf8))
+        }
+        #expect(store.snapshot.sequence == sequence)
+    }
+
+    @Test func nestingWithoutEndIsRefused() throws {
+        let deep = #"{"data":{"node":{"__typename":"Todo","id":"t","extra":"#
+        let text = deep + String(repeating: "[", count: 100_000)
+        #expect(throws: JSONError.self) {
+            try Store.quiet().commitPayload(
+                TodoDocuments.operation("One", ["id": "t"]), Array(text.utf8))
+        }
+    }
+
+    /// T6, T7: errors are told beside the data, with their paths, and stand beside the fields.
+    @Test func trap7ErrorsStandBesideTheFieldsTheyAreAbout() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        let summary = try store.commit(
+            "One", ["id": "t"],
+            [
+                "errors": [["message": "secret", "path": ["node", "author"]]],
+                "data": ["node": ["__typename": "Todo", "id": "t", "text": "x", "author": nil]],
+                "extensions": ["took": 3],
+            ])
+        #expect(summary.errors.count == 1)
+        #expect(summary.extensions == ["took": 3])
+        let snapshot = try store.read("One", ["id": "t"])
+        #expect(snapshot.errors.map(\.path) == [["node", "author"]])
+        #expect(snapshot.errors.map(\.message) == ["secret"])
+        guard case .failed? = store.field("t", "author") else {
+            Issue.record("the error is not beside the field")
+            return
+        }
+    }
+
+    @Test func anErrorBelowANullStandsBesideTheNull() throws {
+        let store = Store.quiet()
+        try store.commit(
+            "One", ["id": "t"],
+            [
+                "data": ["node": ["__typename": "Todo", "id": "t", "author": nil]],
+                "errors": [["message": "no name", "path": ["node", "author", "name"]]],
+            ])
+        #expect(try store.read("One", ["id": "t"]).errors.map(\.path) == [["node", "author"]])
+    }
+
+    @Test func anErrorInsideAListStandsBesideTheList() throws {
+        let store = Store.quiet()
+        try store.commit(
+            "List", [:],
+            [
+                "data": ["list": [["id": "a", "text": "A", "complete": true], nil]],
+                "errors": [["message": "gone", "path": ["list", 1]]],
+            ])
+        let snapshot = try store.read("List")
+        #expect(snapshot.data?.json["list"]?.array?.count == 2)
+        #expect(snapshot.errors.map(\.message) == ["gone"])
+    }
+
+    @Test func aCaughtErrorIsNull() throws {
+        let store = Store.quiet()
+        try store.commit(
+            "Caught", [:],
+            ["data": ["me": nil], "errors": [["message": "no", "path": ["me"]]]])
+        let snapshot = try store.read("Caught")
+        #expect(snapshot.errors.isEmpty)
+        #expect(snapshot.data?.json == ["me": nil])
+    }
+
+    @Test func aliasesArgumentsAndConditions() throws {
+        let store = Store.quiet()
+        let response: JSONValue = ["data": ["list": [["id": "a", "text": "A", "complete": true]]]]
+        try store.commit("List", ["complete": true], response)
+        #expect(
+            store.field("client:root", "todos(complete:true,first:3)") == .links(["a"]))
+        #expect(try store.json("List", ["complete": true]) == response["data"])
+        #expect(
+            try store.json("List", ["complete": true, "with": false, "not": true])
+                == ["list": [["id": "a"]]])
+        // What a condition leaves out is not taken in, whatever the server sends.
+        let other = Store.quiet()
+        try other.commit("List", ["not": true], response)
+        #expect(other.field("a", "complete") == nil)
+    }
+
+    /// T18: a default value that was not overridden is part of the storage key, as on the server.
+    @Test func trap18DefaultsOfVariablesCount() throws {
+        let store = Store.quiet()
+        try store.commit("Counter", ["data": ["counter": 5]])
+        #expect(store.field("client:root", "counter(step:1.5)") == .int(5))
+        #expect(try store.json("Counter", ["step": 1.5]) == ["counter": 5])
+    }
+
+    /// T19: texts in storage keys are escaped as JSON is.
+    @Test func trap19StorageKeysEscapeTexts() throws {
+        let store = Store.quiet()
+        try store.commit("Search", ["text": "a\"b\n"], ["data": ["search": []]])
+        #expect(store.field("client:root", #"search(text:"a\"b\n")"#) == .links([]))
+    }
+
+    @Test func abstractTypesTakeTheirOwnFields() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        let response: JSONValue = [
+            "data": [
+                "search": [
+                    ["__typename": "Todo", "id": "t", "text": "x"],
+                    ["__typename": "User", "id": "u", "name": "Ada"], nil,
+                ]
+            ]
+        ]
+        try store.commit("Search", ["text": "x"], response)
+        #expect(store.field("t", "text") == .string("x"))
+        #expect(store.field("u", "name") == .string("Ada"))
+        #expect(try store.json("Search", ["text": "x"]) == response["data"])
+    }
+
+    /// T13: a type that is younger than the compiler's schema counts by what its objects say.
+    @Test func trap13AYoungerTypeIsOfTheInterfaceItSaysItIs() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit(
+            "Nodes", ["id": "p"],
+            ["data": ["node": ["__typename": "Project", "__isNode": "Project", "id": "p"]]])
+        #expect(try store.json("Nodes", ["id": "p"])["node"]?["id"] == "p")
+    }
+
+    @Test func aFieldGivenTwiceHasItsLastValue() throws {
+        let store = Store.quiet()
+        let text = """
+            {"data":{"list":[{"id":"a","text":"1","text":"2"}], "list":[{"id":"b"}]}}
+            """
+        try store.commitPayload(TodoDocuments.operation("List"), Array(text.utf8))
+        #expect(store.field("a", "text") == .string("2"))
+        #expect(store.field("client:root", "todos(first:3)") == .links(["b"]))
+    }
+
+    @Test func aRecordThatContainsItselfIsOneRecord() throws {
+        let store = Store.quiet()
+        try store.commit(
+            "Best",
+            [
+                "data": [
+                    "me": [
+                        "id": "u", "name": "old",
+                        "best": ["id": "u", "name": "new", "best": ["id": "u", "name": "newest"]],
+                    ]
+                ]
+            ])
+        #expect(store.ids() == ["u", "client:root"])
+        #expect(store.field("u", "best") == .link("u"))
+    }
+
+    @Test func deferredPartsComeLaterOrAtOnce() throws {
+        let store = Store.quiet()
+        try store.commit("Deferred", ["data": ["me": ["id": "u"]], "hasNext": true])
+        let selector = ReaderSelector(
+            try TodoDocuments.fragment("Name_user"), dataID: "u", variables: [:])
+        #expect(store.lookup(selector).isMissingData)
+        let summary = try store.commit(
+            "Deferred",
+            [
+                "incremental": [
+                    ["label": "name", "path": ["me"], "data": ["name": "Ada"]],
+                    ["path": ["nowhere", 7], "data": ["name": "?"]], 5,
+                ], "hasNext": false,
+            ])
+        #expect(!summary.hasNext)
+        #expect(store.lookup(selector).data?.json == ["name": "Ada"])
+        try store.commit("Deferred", ["path": ["me"], "data": ["name": "Bob"], "label": "name"])
+        #expect(store.field("u", "name") == .string("Bob"))
+    }
+
+    @Test func streamedItemsGoIntoTheirList() throws {
+        let store = Store.quiet()
+        try store.commit("List", ["data": ["list": [["id": "a"]]], "hasNext": true])
+        try store.commit(
+            "List",
+            ["incremental": [["path": ["list", 1], "items": [["id": "b"], nil, ["id": "c"]]]]])
+        #expect(
+            store.field("client:root", "todos(first:3)") == .links(["a", "b", nil, "c"]))
+    }
+
+    @Test func anotherTypeUnderTheSameIDTakesItsPlace() throws {
+        let store = try todo(["text": "x"])
+        try store.commit(
+            "One", ["id": "t"],
+            ["data": ["node": ["__typename": "User", "id": "t", "name": "Ada"]]])
+        #expect(
+            try store.json("One", ["id": "t"])["node"]
+                == ["id": "t", "name": "Ada", "__typename": "User"])
+    }
+}

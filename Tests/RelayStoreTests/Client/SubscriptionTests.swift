@@ -1,0 +1,180 @@
+import RelayArtifacts
+import RelayJSON
+import Synchronization
+import Testing
+
+@testable import RelayStore
+
+@Suite struct SubscriptionTests {
+    private func response(_ id: String, _ text: String, complete: Bool = false) -> JSONValue {
+        [
+            "data": [
+                "node": [
+                    "__typename": "Todo", "id": .string(id), "text": .string(text),
+                    "complete": .bool(complete), "author": ["id": "u", "name": "Ada"],
+                ]
+            ]
+        ]
+    }
+
+    private func row(_ id: String) throws -> ReaderSelector {
+        ReaderSelector(try TodoDocuments.fragment("Row_todo"), dataID: DataID(id), variables: [:])
+    }
+
+    /// T17: a commit that changes nothing a reader reads tells it nothing.
+    @Test func trap17OnlyThoseAreToldWhoseDataChanged() throws {
+        let store = Store.quiet()
+        for id in ["a", "b"] { try store.commit("One", ["id": id], response(id, "old")) }
+        let told = Told()
+        let other = Told()
+        let tokens = [
+            try store.subscribe(store.lookup(row("a"))) { told.add($0) },
+            try store.subscribe(store.lookup(row("b"))) { other.add($0) },
+        ]
+        try store.commit("One", ["id": "a"], response("a", "old"))
+        try store.commitUpdate { $0["a"]?["priority"] = 3 }
+        #expect(told.count == 0)
+        try store.commit("One", ["id": "a"], response("a", "new"))
+        #expect(told.count == 1)
+        #expect(other.count == 0)
+        try store.commitUpdate { $0["u"]?["name"] = "Eve" }
+        #expect(told.count == 2)
+        #expect(other.count == 1)
+        for token in tokens { token.cancel() }
+    }
+
+    @Test func equalPartsAreGivenAgain() throws {
+        let store = Store.quiet()
+        try store.commit("One", ["id": "a"], response("a", "old"))
+        let before = store.lookup(try row("a"))
+        #expect(store.lookup(try row("a"), previous: before).data === before.data)
+        try store.commitUpdate { $0["a"]?["text"] = "new" }
+        let after = store.lookup(try row("a"), previous: before)
+        #expect(after.data !== before.data)
+        guard case .node(let author)? = before.data?.child("author"),
+            case .node(let same)? = after.data?.child("author")
+        else {
+            Issue.record("there is no author")
+            return
+        }
+        #expect(author === same)
+    }
+
+    /// T23: what changes between reading and subscribing is told.
+    @Test func trap23NothingIsMissedBetweenReadingAndSubscribing() throws {
+        let store = Store.quiet()
+        try store.commit("One", ["id": "a"], response("a", "old"))
+        let snapshot = store.lookup(try row("a"))
+        try store.commit("One", ["id": "a"], response("a", "new"))
+        let told = Told()
+        let subscription = try store.subscribe(snapshot) { told.add($0) }
+        #expect(told.last?.data?.json["text"] == "new")
+        subscription.cancel()
+        #expect(store.lookup(try row("a")).data?.json["text"] == "new")
+    }
+
+    @Test func aRecordThatNobodyKnewIsWaitedFor() throws {
+        let store = Store.quiet()
+        let snapshot = store.lookup(try row("later"))
+        #expect(snapshot.isMissingData)
+        let told = Told()
+        let subscription = try store.subscribe(snapshot) { told.add($0) }
+        try store.commit("One", ["id": "later"], response("later", "here"))
+        #expect(told.last?.data?.json["text"] == "here")
+        #expect(told.last?.isMissingData == false)
+        try store.commitUpdate { $0.delete(dataID: "later") }
+        #expect(told.count == 2)
+        #expect(told.last?.data == nil)
+        #expect(told.last?.isMissingData == false)
+        subscription.cancel()
+    }
+
+    @Test func nobodyIsToldAfterCancelling() throws {
+        let store = Store.quiet()
+        try store.commit("One", ["id": "a"], response("a", "old"))
+        let told = Told()
+        var subscription: StoreSubscription? = try store.subscribe(store.lookup(row("a"))) {
+            told.add($0)
+        }
+        // Also from inside an updater, where the writer's lock is held.
+        try store.commitUpdate { source in
+            source["a"]?["text"] = "new"
+            subscription?.cancel()
+        }
+        #expect(told.count == 0)
+        subscription = nil
+        let dropped = try store.subscribe(store.lookup(row("a"))) { told.add($0) }
+        withExtendedLifetime(dropped) {}
+        try store.commitUpdate { $0["a"]?["text"] = "newer" }
+        #expect(told.count <= 1)
+    }
+
+    @Test func aCallbackMayWriteAndOrderIsKept() throws {
+        let store = Store.quiet()
+        try store.commit("One", ["id": "a"], response("a", "0"))
+        let texts = Mutex<[String]>([])
+        let writer = try store.subscribe(store.lookup(row("a"))) { new in
+            guard case .string(let text)? = new.data?.json["text"], let number = Int(text),
+                number < 3
+            else { return }
+            try? store.commitUpdate { $0["a"]?["text"] = String(number + 1) }
+        }
+        let reader = try store.subscribe(store.lookup(row("a"))) { new in
+            if case .string(let text)? = new.data?.json["text"] {
+                texts.withLock { $0.append(text) }
+            }
+        }
+        try store.commitUpdate { $0["a"]?["text"] = "1" }
+        #expect(texts.withLock { $0 } == ["1", "2", "3"])
+        writer.cancel()
+        reader.cancel()
+    }
+
+    @Test func manyReadersOfOneRecordAreToldByField() throws {
+        let store = Store.quiet()
+        var tokens: [StoreSubscription] = []
+        let told = Mutex<[Int]>([])
+        for number in 0..<100 {
+            let variables: VariableData = ["step": Double(number) + 0.5]
+            let data: JSONValue = ["data": ["counter": .int(0)]]
+            try store.commit("Counter", variables, data)
+            tokens.append(
+                try store.subscribe(store.read("Counter", variables)) { _ in
+                    told.withLock { $0.append(number) }
+                })
+        }
+        try store.commit("Counter", ["step": 7.5], ["data": ["counter": 1]])
+        #expect(told.withLock { $0 } == [7])
+        for token in tokens { token.cancel() }
+        try store.commit("Counter", ["step": 7.5], ["data": ["counter": 2]])
+        #expect(told.withLock { $0 } == [7])
+    }
+
+    @Test func requiredFieldsMakeTheirObjectNull() throws {
+        let store = Store.quiet()
+        try store.commit(
+            "Required", ["data": ["me": ["id": "u", "name": nil, "best": ["id": "b"]]]])
+        let snapshot = try store.read("Required")
+        #expect(snapshot.data?.json == ["me": nil])
+        #expect(snapshot.required == RequiredFieldFailure(action: .log, path: ["me", "name"]))
+        try store.commit(
+            "Required", ["data": ["me": ["id": "u", "name": "Ada", "best": ["id": "b"]]]])
+        #expect(
+            try store.json("Required") == ["me": ["id": "u", "name": "Ada", "best": ["id": "b"]]])
+    }
+
+    /// T16: data that is not what its reader expects is an error, never silently nothing.
+    @Test func trap16WrongDataIsAnError() throws {
+        let store = Store.quiet()
+        try store.commit(
+            "One", ["id": "a"],
+            ["data": ["node": ["__typename": "Todo", "id": "a", "text": 5, "complete": "no"]]])
+        let data = try #require(store.lookup(row("a")).data)
+        var cursor = DataCursor(data)
+        #expect(try cursor.string("id") == "a")
+        #expect(throws: DataError.self) { try cursor.bool("complete") }
+        #expect(throws: DataError.self) { try cursor.int("id") }
+        #expect(throws: DataError.self) { try cursor.string("nothing") }
+        #expect(throws: DataError.self) { try cursor.node("text") }
+    }
+}

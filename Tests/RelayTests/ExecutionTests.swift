@@ -1,0 +1,97 @@
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import Relay
+
+@Suite struct ExecutionTests {
+    private struct Broken: Error {}
+
+    /// Starts of one execution, and what they said.
+    private final class Work: @unchecked Sendable {
+        var runs: [Execution<Int>.Run] = []
+        var cancels = 0
+
+        func publisher() -> ExecutionPublisher<Int> {
+            ExecutionPublisher { [self] run in
+                runs.append(run)
+                return AnyCancellable { [self] in cancels += 1 }
+            }
+        }
+    }
+
+    @Test func trap3NothingHappensBeforeSomebodySubscribes() {
+        let work = Work()
+        let publisher = work.publisher()
+        #expect(work.runs.isEmpty)
+        let collected = Collected(publisher)
+        #expect(work.runs.count == 1)
+        work.runs[0].send(1)
+        work.runs[0].complete(.finished)
+        #expect(collected.values == [1] && collected.isFinished)
+    }
+
+    @Test func trap5SubscribersShareOneExecution() {
+        let work = Work()
+        let publisher = work.publisher()
+        let first = Collected(publisher)
+        let second = Collected(publisher)
+        work.runs[0].send(1)
+        let late = Collected(publisher)
+        work.runs[0].send(2)
+        work.runs[0].complete(.finished)
+        let afterwards = Collected(publisher)
+        #expect(work.runs.count == 1)
+        #expect(first.values == [1, 2] && second.values == [1, 2] && late.values == [1, 2])
+        #expect(afterwards.values == [2] && afterwards.isFinished)
+    }
+
+    @Test func trap4TheLastSubscriberToLeaveCancels() {
+        let work = Work()
+        let publisher = work.publisher()
+        let first = Collected(publisher)
+        let second = Collected(publisher)
+        first.cancel()
+        #expect(work.cancels == 0)
+        second.cancel()
+        #expect(work.cancels == 1)
+        work.runs[0].send(1)
+        #expect(first.values.isEmpty && second.values.isEmpty)
+    }
+
+    @Test func retryAfterAFailureStartsAnew() {
+        let work = Work()
+        let collected = Collected(work.publisher().retry(1))
+        work.runs[0].complete(.failure(Broken()))
+        #expect(work.runs.count == 2)
+        work.runs[0].send(9)
+        work.runs[1].send(1)
+        work.runs[1].complete(.finished)
+        #expect(collected.values == [1] && collected.isFinished)
+    }
+
+    @Test func aSubscriberThatAsksForNothingIsCutOff() {
+        let work = Work()
+        let publisher = work.publisher()
+        var ended: Subscribers.Completion<any Error>?
+        let idle = AnySubscriber<Int, any Error>(
+            receiveSubscription: { _ in }, receiveValue: { _ in .none },
+            receiveCompletion: { ended = $0 })
+        publisher.subscribe(idle)
+        let eager = Collected(publisher)
+        for value in 0..<1_100 { work.runs[0].send(value) }
+        #expect(eager.values.count == 1_100)
+        // What waits is not thrown away: the end comes behind it.
+        #expect(ended == nil)
+    }
+
+    @Test func awaitingACancelledTaskCancels() async {
+        let work = Work()
+        let publisher = Transfer(value: work.publisher())
+        let task = Task { try await publisher.value.lastValue() }
+        while work.runs.isEmpty { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(work.cancels == 1)
+    }
+}

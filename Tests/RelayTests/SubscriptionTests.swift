@@ -1,0 +1,58 @@
+import Foundation
+import OpenCombine
+import Relay
+import Testing
+
+@Suite struct SubscriptionTests {
+    private func added(_ id: String) -> String {
+        #"{"data":{"todoAdded":{"todo":{"id":"\#(id)","text":"t\#(id)","complete":false}}}}"#
+    }
+
+    @Test func promise11EventsAreWrittenAndToldEachWithARootOfItsOwn() throws {
+        let environment = MockEnvironment()
+        var updated: [String] = []
+        let events = Collected(
+            environment.requestSubscription(
+                TodoAddedSubscription(),
+                updater: { store, _ in
+                    let todo = store.getRootField("todoAdded")?.getLinkedRecord("todo")
+                    updated.append(todo?.dataID.rawValue ?? "-")
+                }))
+        let request = try #require(environment.mostRecent)
+        #expect(request.parameters.operationKind == .subscription)
+        request.nextValue(added("a"))
+        request.nextValue(added("b"))
+        #expect(events.values.map { $0?.todoAdded?.todo.id } == ["a", "b"])
+        #expect(updated == ["a", "b"])
+        #expect(environment.store.snapshotText(of: "a", "text") == "ta")
+        request.complete()
+        #expect(events.isFinished)
+    }
+
+    @Test func eventsComeAsASequenceThatEndsTheSubscription() async throws {
+        let environment = MockEnvironment()
+        let values = environment.values(of: TodoAddedSubscription())
+        let request = try #require(environment.mostRecent)
+        request.nextValue(added("a"))
+        request.nextValue(added("b"))
+        var ids: [String?] = []
+        for try await event in values {
+            ids.append(event?.todoAdded?.todo.id)
+            if ids.count == 2 { break }
+        }
+        #expect(ids == ["a", "b"])
+    }
+
+    @Test func closuresAreTold() throws {
+        let environment = MockEnvironment()
+        var told: [String] = []
+        let subscription = environment.requestSubscription(
+            TodoAddedSubscription(), onNext: { told.append($0?.todoAdded?.todo.id ?? "-") },
+            onError: { _ in told.append("error") }, onCompleted: { told.append("completed") })
+        let request = try #require(environment.mostRecent)
+        request.nextValue(added("a"))
+        request.complete()
+        #expect(told == ["a", "completed"])
+        subscription.cancel()
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Relay
+
+/// Responses as a server sends them.
+enum Payloads {
+    static func todo(_ id: String, _ text: String, complete: Bool) -> String {
+        #"{"data":{"node":{"__typename":"Todo","id":"\#(id)","text":"\#(text)","complete":\#(complete)}}}"#
+    }
+
+    static func status(_ id: String, complete: Bool) -> String {
+        #"{"data":{"changeTodoStatus":{"todo":{"id":"\#(id)","complete":\#(complete)}}}}"#
+    }
+
+    static func user(_ todos: [String]) -> String {
+        let edges = todos.map {
+            """
+            {"cursor":"\($0)","node":{"__typename":"Todo","id":"\($0)","text":"t\($0)","complete":false}}
+            """
+        }
+        return """
+            {"data":{"user":{"id":"U","userId":"me","totalCount":\(todos.count),"todos":{"edges":[\
+            \(edges.joined(separator: ","))],"pageInfo":{"endCursor":"\(todos.last ?? "")",\
+            "hasNextPage":false}}}}}
+            """
+    }
+}
+
+extension MockNetwork.Request {
+    func resolve(_ json: String) { resolve(Data(json.utf8)) }
+    func nextValue(_ json: String) { nextValue(Data(json.utf8)) }
+}
+
+extension MockEnvironment {
+    func todo(_ id: String) -> Item_todo.Data? {
+        lookup(selector: TodoQuery(id: id).createDescriptor().fragment, as: TodoQuery.Data.self)
+            .data?.node
+    }
+}
+
+func change(_ id: String, _ complete: Bool) -> ChangeTodoStatusMutation {
+    ChangeTodoStatusMutation(variables: .init(input: .init(complete: complete, id: id)))
+}
+
+func optimisticStatus(_ id: String, _ complete: Bool) -> [String: Any] {
+    ["changeTodoStatus": ["todo": ["id": id, "complete": complete]]]
+}

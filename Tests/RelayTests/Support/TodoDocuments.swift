@@ -1,0 +1,69 @@
+import Foundation
+import GraphQLLanguage
+import Relay
+import RelayIR
+
+/// The documents of a small todo client, compiled against `docs/examples/todo.graphql`.
+enum TodoDocuments {
+    static let text = """
+        query UserQuery($id: ID = "me") { user(id: $id) { id userId totalCount ...List_user } }
+
+        fragment List_user on User
+          @refetchable(queryName: "ListPaginationQuery")
+          @argumentDefinitions(count: {type: "Int", defaultValue: 10}, cursor: {type: "String"}) {
+          todos(first: $count, after: $cursor) @connection(key: "List_todos") {
+            __id
+            edges { node { id ...Item_todo } }
+          }
+        }
+
+        fragment Item_todo on Todo { id text complete }
+
+        query TodoQuery($id: ID!) { node(id: $id) { ... on Todo { id text complete } } }
+
+        mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {
+          changeTodoStatus(input: $input) { todo { id complete } }
+        }
+
+        mutation AddTodoMutation($input: AddTodoInput!, $connections: [ID!]!) {
+          addTodo(input: $input) {
+            todoEdge @appendEdge(connections: $connections) { node { id text complete } }
+          }
+        }
+
+        mutation RenameTodoMutation($input: RenameTodoInput!) {
+          renameTodo(input: $input) { todo { id text } }
+        }
+
+        subscription TodoAddedSubscription($userId: ID! = "me") {
+          todoAdded(userId: $userId) { todo { id text complete } }
+        }
+        """
+
+    static let all: Result<RelayDocuments, any Error> = Result {
+        let schema = try Schema.build(
+            [try read("todo")], predefined: [try read("directives")])
+        return try RelayDocuments(Document(parsing: text), schema: schema)
+    }
+
+    static func request(_ name: String) -> ConcreteRequest {
+        guard let request = try? all.get().operation(name)?.request else {
+            preconditionFailure("The document has no operation \(name): \(all).")
+        }
+        return request
+    }
+
+    static func fragment(_ name: String) -> ReaderFragment {
+        guard let node = try? all.get().fragment(name)?.node else {
+            preconditionFailure("The document has no fragment \(name): \(all).")
+        }
+        return node
+    }
+
+    private static func read(_ name: String) throws -> Source {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "docs/examples/\(name).graphql")
+        return Source(utf8: Array(try Data(contentsOf: file)), name: "\(name).graphql")
+    }
+}
