@@ -47,6 +47,17 @@ func openCombine(_ product: String) -> Target.Dependency {
     let combineTests: [Target.Dependency] = []
 #endif
 
+// Only script/fuzz asks for it: libFuzzer has to be linked, which wants flags that a package people depend on
+// may not have, and a linker that knows its sections.
+let fuzz: [Target] =
+    Context.environment["RELAY_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "GraphQLFuzz", dependencies: ["GraphQLLanguage", "RelayServer", "RelayStore"],
+            swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
+    ]
+
 let package = Package(
     name: "relay-swift",
     platforms: [.macOS(.v15)],
@@ -149,5 +160,5 @@ let package = Package(
                 openCombine("OpenCombine"),
             ] + combineTests),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
-    ] + combine
+    ] + combine + fuzz
 )

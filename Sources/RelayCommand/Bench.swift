@@ -12,8 +12,8 @@ struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure this machine and this build.",
         subcommands: [
-            BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self, BenchStore.self,
-            BenchFanout.self, BenchLive.self, BenchMutate.self,
+            BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self, BenchMutation.self,
+            BenchStore.self, BenchFanout.self, BenchLive.self, BenchMutate.self,
         ])
 }
 

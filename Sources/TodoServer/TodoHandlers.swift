@@ -89,18 +89,20 @@ enum TodoHandlers {
 
     /// A mutation that waits for somebody else before it writes.
     static func addSuggestTodo(to handlers: inout Handlers) {
-        handlers.mutation("suggestTodo", waitingFor: { variables, _, _ in
-            let topic = variables.input?["topic"]?.stringValue ?? ""
-            let suggestion = try await Suggestions.shared.suggestion(on: topic)
-            return { records, variables, _ in
-                let user = try user(variables, in: records)
-                let todo = records.create(typeName: "Todo")
-                todo["text"] = suggestion
-                todo["complete"] = false
-                user.connection("todos")?.insert(todo, edgeType: "TodoEdge", at: .end)
-                return todo.dataID
-            }
-        })
+        handlers.mutation(
+            "suggestTodo",
+            waitingFor: { variables, _, _ in
+                let topic = variables.input?["topic"]?.stringValue ?? ""
+                let suggestion = try await Suggestions.shared.suggestion(on: topic)
+                return { records, variables, _ in
+                    let user = try user(variables, in: records)
+                    let todo = records.create(typeName: "Todo")
+                    todo["text"] = suggestion
+                    todo["complete"] = false
+                    user.connection("todos")?.insert(todo, edgeType: "TodoEdge", at: .end)
+                    return todo.dataID
+                }
+            })
     }
 
     /// A subscription that is fed by a sequence.

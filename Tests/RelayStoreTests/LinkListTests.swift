@@ -68,11 +68,14 @@ import Testing
                 end += 1
             } else {
                 let removed = model.remove(at: random.below(model.count))
-                list = random.below(2) == 0
+                list =
+                    random.below(2) == 0
                     ? list.removing(removed.record) : list.removing(at: removed.position)
             }
             var changed: [String] = []
-            list.forEachDifference(from: before.0) { changed.append("-\($0):\($1.rawValue)") } added: {
+            list.forEachDifference(from: before.0) {
+                changed.append("-\($0):\($1.rawValue)")
+            } added: {
                 changed.append("+\($0):\($1.rawValue)")
             }
             #expect(changed == Self.difference(before.1, model), "seed \(seed), step \(step)")

@@ -342,12 +342,12 @@ extension Snapshot {
         nextCreation += 1
         recordCount += 1
         set(record, .existent(row))
-        indexes.update(record, old: nil, new: row)
+        indexes.update(record, old: nil, new: row, rows: rows)
     }
 
     mutating func replace(_ record: RecordIndex, _ old: Row, by new: Row) {
         set(record, .existent(new))
-        indexes.update(record, old: old, new: new)
+        indexes.update(record, old: old, new: new, rows: rows)
     }
 }
 

@@ -108,6 +108,15 @@ package struct Indexes: Sendable {
         updateLinks(record, old, new, rows, &changes)
     }
 
+    /// The same where nobody wants to know of counts.
+    mutating func update(
+        _ record: RecordIndex, old: Row?, new: Row?, rows: PersistentVector<RecordSlot>
+    ) {
+        if isEmpty { return }
+        var changes = ChangeSet()
+        update(record, old: old, new: new, rows: rows, changes: &changes)
+    }
+
     private mutating func list(_ row: Row, _ record: RecordIndex, isIn: Bool) {
         guard let list = recordsByType[row.type] else { return }
         let position = Int(row.creation)

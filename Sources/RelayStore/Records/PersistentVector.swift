@@ -59,7 +59,8 @@ extension PersistentVector where Element: Equatable {
     /// Calls the body with every index at which two vectors differ; nil stands for what one of them does not
     /// reach. What they share is passed over, a branch of 8,192 elements at a time.
     func forEachDifference(
-        from old: PersistentVector, _ body: (_ index: Int, _ before: Element?, _ after: Element?) -> Void
+        from old: PersistentVector,
+        _ body: (_ index: Int, _ before: Element?, _ after: Element?) -> Void
     ) {
         let branchSize = 1 << Self.branchBits
         let leafSize = 1 << Self.leafBits
@@ -88,7 +89,9 @@ extension PersistentVector where Element: Equatable {
     }
 
     /// The same memory, so equal without a look at it.
-    private static func areIdentical<T>(_ one: ContiguousArray<T>, _ other: ContiguousArray<T>) -> Bool {
+    private static func areIdentical<T>(_ one: ContiguousArray<T>, _ other: ContiguousArray<T>)
+        -> Bool
+    {
         one.count == other.count
             && one.withUnsafeBufferPointer { one in
                 other.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress }

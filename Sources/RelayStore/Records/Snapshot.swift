@@ -94,10 +94,9 @@ extension Snapshot {
         var known = PersistentVector<RecordSlot>()
         for _ in 0..<rows.count { known.append(.unknown) }
         for record in recordsInCreationOrder() {
-            var changes = ChangeSet()
             known[Int(record.rawValue)] = self[record]
             snapshot.indexes.update(
-                record, old: nil, new: row(record), rows: known, changes: &changes)
+                record, old: nil, new: row(record), rows: known)
         }
         return snapshot
     }

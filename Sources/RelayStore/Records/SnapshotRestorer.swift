@@ -59,9 +59,7 @@ package struct SnapshotRestorer {
         let row = builder.finish(creation: creation)
         snapshot.set(record, .existent(row))
         snapshot.recordCount += 1
-        var changes = ChangeSet()
-        snapshot.indexes.update(
-            record, old: nil, new: row, rows: snapshot.rows, changes: &changes)
+        snapshot.indexes.update(record, old: nil, new: row, rows: snapshot.rows)
     }
 
     /// Whether a record has been restored.

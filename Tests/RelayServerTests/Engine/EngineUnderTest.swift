@@ -19,18 +19,18 @@ final class EngineUnderTest: Sendable {
         journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
         pastEvents: Int = 500_000
     ) async throws {
-        let text = try Example.text("todo.graphql")
         try await self.init(
-            journal: journal, schema: ServiceSchema(text), text: text,
+            journal: journal, sdl: Example.text("todo.graphql"), handlers: Handlers(),
             seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
             pastEvents: pastEvents)
     }
 
     /// - Parameter text: the schema, as the log has it.
     init(
-        journal: GatedJournal = GatedJournal(), schema: ServiceSchema, text: String = "schema",
+        journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
         seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000
     ) async throws {
+        let schema = try ServiceSchema(text, handlers: handlers)
         let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
         let genesis = EventBody.genesis(schema: text, seed: seed.writes)
         _ = try await journal.append(

@@ -14,7 +14,7 @@ struct HandlersTests {
         _ handlers: Handlers, journal: GatedJournal = GatedJournal()
     ) async throws -> EngineUnderTest {
         try await EngineUnderTest(
-            journal: journal, schema: ServiceSchema(HandlerSchema.base, handlers: handlers),
+            journal: journal, sdl: HandlerSchema.base, handlers: handlers,
             seed: HandlerSchema.seed)
     }
 

@@ -29,7 +29,7 @@ struct WaitingMutationTests {
                 }
             })
         engine = try await EngineUnderTest(
-            journal: journal, schema: ServiceSchema(HandlerSchema.base, handlers: handlers),
+            journal: journal, sdl: HandlerSchema.base, handlers: handlers,
             seed: HandlerSchema.seed)
     }
 
@@ -55,7 +55,8 @@ struct WaitingMutationTests {
     }
 
     @Test func otherMutationsGoOnWhileOneWaitsAndItWritesOnTheNewestState() async throws {
-        async let answer = engine.run(Self.fetch, optimisticResponse: Self.expected)
+        async let answer = engine.run(
+            Self.fetch, relay: ["optimisticResponse": Self.expected])
         try await upstream.isAsked()
         // The intent is durable, with what the client expects, and nobody sees it confirmed.
         let pending = try #require(engine.service.snapshot.pending.first)
