@@ -14,6 +14,8 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
         case outOfRange
         /// A text that names no point of a history.
         case notAPoint
+        /// A store goes on from this journal already.
+        case inUse
     }
 
     package let code: Code
@@ -44,6 +46,15 @@ extension EventStoreError {
             cause: error)
     }
 
+    static func journalInUse(_ directory: String) -> EventStoreError {
+        EventStoreError(
+            .inUse,
+            """
+            The journal in \(directory) belongs to a store already. Open it by \
+            FileJournal(directory:) for each store; nothing was changed.
+            """)
+    }
+
     static func unfoldable(_ error: FoldError) -> EventStoreError {
         EventStoreError(.notAHistory, "\(error) Nothing was changed.", cause: error)
     }
@@ -57,6 +68,21 @@ extension EventStoreError {
             """)
     }
 
+    static func notRebuildable(
+        _ sequence: UInt64, after last: UInt64, _ damage: LogDamage
+    ) -> EventStoreError {
+        EventStoreError(
+            .log(.damaged),
+            """
+            The state after event \(sequence) cannot be rebuilt: \(damage). The last one before the \
+            damage is that after event \(last); checkpoints behind it may lead to later ones.
+            """)
+    }
+
+    static func unreadable(_ sequence: UInt64, _ damage: LogDamage) -> EventStoreError {
+        EventStoreError(.log(.damaged), "Event \(sequence) cannot be read: \(damage).")
+    }
+
     static func missing(_ sequence: UInt64) -> EventStoreError {
         EventStoreError(
             .outOfRange,
@@ -64,6 +90,11 @@ extension EventStoreError {
             Event \(sequence) should be in the log and was not found. If somebody else works on its \
             files, look again when they are done. Nothing was changed.
             """)
+    }
+
+    static func occupied(_ directory: String) -> EventStoreError {
+        EventStoreError(
+            .log(.conflict), "There is a log in \(directory) already. Nothing was changed.")
     }
 
     static func outOfRange(_ message: String) -> EventStoreError {

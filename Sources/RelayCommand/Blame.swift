@@ -14,19 +14,91 @@ struct Blame: HistoryTool {
     @Argument(help: ArgumentHelp("A record's id, or ID.field.", valueName: "record[.field]"))
     var path: String
 
+    @Flag(
+        help: """
+            Also show how values that were not confirmed yet changed: rebased when something else \
+            was confirmed below them, revoked when their mutation failed; and what was shown over a \
+            confirmed value. e6 is event 6, e5' what mutation 5 shows, e5'/e6 what event 6 made of it.
+            """)
+    var optimistic = false
+
     func run(on history: History, printingTo output: LineOutput) async throws {
-        let symbols = try history.snapshot(at: history.last).symbols
-        let path = try RecordPath(path) { symbols.findRecord($0) != nil }
-        let entries = try history.blame(path.record, field: path.field)
-        guard !entries.isEmpty else {
-            throw CommandFailure("No event of \(log.directory) ever wrote \(self.path).")
+        let report = try history.blame(RecordPath.targets(path), showsLayers: optimistic)
+        guard let report else { throw CommandFailure("There is no record \(path).") }
+        guard !report.entries.isEmpty else {
+            throw CommandFailure("No event of \(log.directory) ever wrote \(path).")
         }
-        let namesField = path.field == nil
-        for entry in entries {
-            try output.write(
-                log.json
-                    ? entry.json(namingField: namesField).text
-                    : entry.line(namingField: namesField))
+        let form = BlameForm(namesField: report.target.field == nil, showsLayers: optimistic)
+        for entry in report.entries {
+            try output.write(log.json ? form.json(entry).text : form.line(entry))
+        }
+    }
+}
+
+/// How the entries of one blame are printed.
+private struct BlameForm {
+    /// When the blame is of a whole record.
+    let namesField: Bool
+    let showsLayers: Bool
+
+    /// The form of `relay blame --json`.
+    func json(_ entry: BlameEntry) -> JSONValue {
+        var object: JSONObject = [
+            "sequence": JSONValue(entry.sequence),
+            "time": .string(RFC3339.text(microseconds: entry.timeMicroseconds)),
+            "operation": JSONValue(entry.operation),
+            "mutationId": JSONValue(entry.mutationID?.description),
+            "value": entry.after?.recordJSON ?? .null,
+            "optimistic": .bool(entry.isOptimistic),
+        ]
+        if namesField { object["field"] = .string(entry.field) }
+        object["before"] = entry.before?.recordJSON ?? .null
+        object["viewer"] = JSONValue(entry.viewer)
+        if showsLayers {
+            object["layer"] = .string(entry.notation)
+            object["change"] = .string(entry.change)
+            object["shown"] = entry.shown?.recordJSON ?? .null
+            object["layersAbove"] = .array(entry.layersAbove.map { .string("e\($0)'") })
+        }
+        return .object(object)
+    }
+
+    /// The same for people.
+    func line(_ entry: BlameEntry) -> String {
+        var line = "\(entry.sequence)".padded(to: 8)
+        line += RFC3339.text(microseconds: entry.timeMicroseconds).padded(to: 29)
+        if showsLayers { line += entry.notation.padded(to: 10) }
+        line += (entry.operation ?? "-").padded(to: 24)
+        if namesField { line += entry.field.padded(to: 16) }
+        line += describeChange(from: entry.before, to: entry.after)
+        if let mutationID = entry.mutationID { line += "  (\(mutationID))" }
+        if let viewer = entry.viewer { line += "  by \(viewer)" }
+        if entry.isOptimistic { line += "  \(entry.change)" }
+        if case .revoked(let reason) = entry.kind { line += ": \(reason)" }
+        if showsLayers, !entry.layersAbove.isEmpty {
+            let layers = entry.layersAbove.map { "e\($0)'" }.joined(separator: " ")
+            line += "  under \(layers), which shows \(entry.shown?.recordJSON.text ?? "nothing")"
+        }
+        return line
+    }
+}
+
+extension BlameEntry {
+    /// As the documentation writes it: `e6`, `e5'`, `e5'/e6`.
+    fileprivate var notation: String {
+        switch kind {
+        case .confirmed: "e\(sequence)"
+        case .optimistic, .revoked: "e\(layer ?? sequence)'"
+        case .rebased: "e\(layer ?? sequence)'/e\(sequence)"
+        }
+    }
+
+    fileprivate var change: String {
+        switch kind {
+        case .confirmed: "confirmed"
+        case .optimistic: "optimistic"
+        case .rebased: "rebased"
+        case .revoked: "revoked"
         }
     }
 }

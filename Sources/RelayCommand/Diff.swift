@@ -43,7 +43,14 @@ struct Diff: HistoryTool {
             guard FileManager.default.fileExists(atPath: other) else {
                 throw ValidationError("Give two points, or one other directory: \(other) is none.")
             }
-            differences = try compare(history, with: History(other), output)
+            let other = try History(other)
+            if let damage = other.damage {
+                complain(
+                    "Error: Of \(other.directory) only events up to \(other.last) count: \(damage)."
+                )
+            }
+            differences = try compare(history, with: other, output)
+            if other.damage != nil, differences.isEmpty { throw ExitCode.foundSomething }
         default:
             throw ValidationError("Give two points, or one other directory.")
         }

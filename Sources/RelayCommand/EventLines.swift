@@ -44,36 +44,8 @@ extension FieldDifference {
     }
 }
 
-extension BlameEntry {
-    /// The form of `relay blame --json`; with the field's name when the blame is of a whole record.
-    func json(namingField: Bool) -> JSONValue {
-        var object: JSONObject = [
-            "sequence": JSONValue(sequence),
-            "time": .string(RFC3339.text(microseconds: timeMicroseconds)),
-            "operation": JSONValue(operation),
-            "mutationId": JSONValue(mutationID?.description),
-            "value": after?.recordJSON ?? .null,
-            "optimistic": .bool(isOptimistic),
-        ]
-        if namingField { object["field"] = .string(field) }
-        return .object(object)
-    }
-
-    /// The same for people, with who wrote it and what was there before.
-    func line(namingField: Bool) -> String {
-        var line = "\(sequence)".padded(to: 8)
-        line += RFC3339.text(microseconds: timeMicroseconds).padded(to: 29)
-        line += (operation ?? "-").padded(to: 24)
-        if namingField { line += field.padded(to: 16) }
-        line += describeChange(from: before, to: after)
-        if let mutationID { line += "  (\(mutationID))" }
-        if let viewer { line += "  by \(viewer)" }
-        if isOptimistic { line += "  optimistic" }
-        return line
-    }
-}
-
-private func describeChange(from before: FieldValue?, to after: FieldValue?) -> String {
+/// A value before and after, for people.
+func describeChange(from before: FieldValue?, to after: FieldValue?) -> String {
     func text(_ value: FieldValue?) -> String { value?.recordJSON.text ?? "nothing" }
     return "\(text(before)) -> \(text(after))"
 }

@@ -61,7 +61,7 @@ struct EventSelection: ParsableArguments {
 
     /// The events between `--since` and `--until`; nil when there are none.
     func range(in history: History) throws -> ClosedRange<UInt64>? {
-        guard let extent = history.extent else { return nil }
+        guard let extent = history.readable else { return nil }
         let first = try since.map { try firstEvent(since: $0, in: history) } ?? extent.lowerBound
         let last = try until.map { try lastEvent(until: $0, in: history) } ?? extent.upperBound
         return first <= last ? first...last : nil

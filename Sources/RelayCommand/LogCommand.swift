@@ -12,5 +12,6 @@ struct LogCommand: AsyncParsableCommand {
         subcommands: [
             LogList.self, LogShow.self, LogTail.self, LogStats.self, LogVerify.self,
             LogExport.self, LogImport.self, LogRepairCommand.self, LogCompact.self, LogFork.self,
+            LogMinimize.self,
         ])
 }

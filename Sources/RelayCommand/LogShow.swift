@@ -56,7 +56,8 @@ struct LogShow: HistoryTool {
 /// Everything that is known of an event.
 private struct EventDescription {
     private let summary: EventSummary
-    private let changes: [FieldDifference]
+    /// Nil when damage before the event hides them.
+    private let changes: [FieldDifference]?
     private let frame: FrameInfo?
 
     init(_ sequence: UInt64, in history: History) throws {
@@ -64,8 +65,19 @@ private struct EventDescription {
             throw CommandFailure("Event \(sequence) is no longer in \(history.directory).")
         }
         self.summary = summary
-        changes = try history.differences(from: sequence - 1, to: sequence)
+        changes = try Self.changes(of: sequence, in: history)
         frame = try EventLogReader(history.directory).frame(containing: sequence)
+    }
+
+    private static func changes(
+        of sequence: UInt64, in history: History
+    ) throws -> [FieldDifference]? {
+        do throws(EventStoreError) {
+            return try history.changes(by: sequence)
+        } catch {
+            if error.code == .log(.damaged) { return nil }
+            throw error
+        }
     }
 
     var json: JSONValue {
@@ -75,7 +87,7 @@ private struct EventDescription {
         object["field"] = JSONValue(summary.intent?.field)
         object["arguments"] = summary.intent?.arguments ?? .null
         if let reason = summary.reason { object["reason"] = .string(reason) }
-        object["changes"] = .array(changes.map(\.json))
+        object["changes"] = changes.map { .array($0.map(\.json)) } ?? .null
         object["frame"] = frame.map(\.json) ?? .null
         return .object(object)
     }
@@ -95,7 +107,8 @@ private struct EventDescription {
         add("field", summary.intent?.field)
         add("arguments", summary.intent?.arguments.text)
         add("reason", summary.reason)
-        for (index, change) in changes.enumerated() {
+        if changes == nil { add("changes", "unknown: the events before it are damaged") }
+        for (index, change) in (changes ?? []).enumerated() {
             lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line)
         }
         guard let frame else { return lines }

@@ -51,8 +51,6 @@ private struct LogStatistics {
 
     private mutating func count() throws {
         guard let extent = history.extent else { return }
-        let progress = ProgressBar("Counting")
-        defer { ProgressBar.clear() }
         let summaries = try history.summaries(in: extent)
         while let event = try summaries.next() {
             kinds[event.kind, default: 0] += 1
@@ -61,7 +59,6 @@ private struct LogStatistics {
             }
             firstTime = firstTime ?? event.timeMicroseconds
             lastTime = event.timeMicroseconds
-            progress.show(event.sequence - extent.lowerBound, of: UInt64(extent.count))
         }
     }
 

@@ -41,7 +41,8 @@ extension LogTool {
 
 /// A command on the history in a log's directory.
 ///
-/// Of a log whose newest part is damaged it reads what is before the damage, and says so.
+/// Of a damaged log it reads what it can: events also behind the damage, states before it, and behind it those
+/// that a checkpoint leads to. What could not be read is told on standard error, and by exit code 2.
 protocol HistoryTool: LogTool {
     var log: LogArguments { get }
 
@@ -53,11 +54,19 @@ extension HistoryTool {
         var history = try History(log.directory)
         let progress = ProgressBar("Reading \(log.directory)")
         history.watch = { progress.show($0, of: $1) }
-        if let damage = history.damage {
-            complain("Error: Only events up to \(history.last) can be read: \(damage).")
+        do {
+            try await run(on: history, printingTo: output)
+        } catch  where !isDamage(error) {
+            tell(history.damages)
+            throw error
         }
-        try await run(on: history, printingTo: output)
-        if history.damage != nil { throw ExitCode.foundSomething }
+        try output.flush()
+        tell(history.damages)
+        if !history.damages.all.isEmpty { throw ExitCode.foundSomething }
+    }
+
+    private func tell(_ damages: DamageNotes) {
+        for damage in damages.all { complain("Error: Could not read \(damage).") }
     }
 }
 

@@ -11,8 +11,7 @@ final class ProgressBar: Sendable {
     /// Whether there is a bar on the terminal.
     private static let isDrawn = Mutex(false)
     private let title: String
-    private let isShown =
-        StandardStream.error.isTerminal && environmentValue("TERM") != "dumb"
+    private let isShown = StandardStream.error.isTerminal && environmentValue("TERM") != "dumb"
     private let state = Mutex(State())
 
     /// - Parameter title: what is being done, as in "Checking".

@@ -6,6 +6,15 @@ import RelayStore
 /// Ids and storage keys may have dots in them, so what the log knows decides: the longest beginning
 /// that is the id of a record is the record.
 struct RecordPath {
+    /// All that a text may mean, the longest record first.
+    static func targets(_ text: String) -> [BlameTarget] {
+        [BlameTarget(record: text)]
+            + text.indices.reversed().filter { text[$0] == "." }.map { dot in
+                BlameTarget(
+                    record: String(text[..<dot]), field: String(text[text.index(after: dot)...]))
+            }
+    }
+
     let record: String
     /// The storage key; nil for the whole record.
     let field: String?

@@ -103,7 +103,7 @@ struct ReplayCommand: HistoryTool {
             try output.write(String(decoding: response.bytes, as: UTF8.self))
             if response.hasErrors { throw ExitCode(1) }
         } else {
-            try print(try history.snapshot(at: sequence), output)
+            try print(sequence, of: history, output)
         }
     }
 
@@ -127,8 +127,14 @@ struct ReplayCommand: HistoryTool {
     }
 
     /// Prints all records, or the one that was asked for with all its fields or one.
-    private func print(_ state: Snapshot, _ output: LineOutput) throws {
-        guard let path else { return try state.printRecords(to: output) }
+    private func print(
+        _ sequence: UInt64, of history: History, _ output: LineOutput
+    ) throws {
+        guard let path else {
+            return try history.snapshot(at: sequence).printRecords(to: output)
+        }
+        let state = try history.snapshot(
+            at: sequence, of: RecordPath.targets(path).map(\.record))
         let target = try RecordPath(path) { state.existing($0) != nil }
         guard let record = state.existing(target.record), var shown = state.recordJSON(record)
         else { throw CommandFailure("There is no record \(target.record).") }

@@ -1,8 +1,12 @@
 #if canImport(FoundationEssentials)
     import FoundationEssentials
-    import Glibc
 #else
     import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
 #endif
 
 /// A command whose exit status decides, as `git bisect run` has it: 0 is good, 125 cannot tell, anything
@@ -34,9 +38,7 @@ struct TrialCommand {
     ) throws -> Verdict {
         let words = words.map { $0.replacing(Self.placeholder, with: directory ?? "") }
         let child = try spawn(words, input: input, environment: environment)
-        let status = Interruption.cleaning({ kill(child, SIGTERM) }) { wait(for: child) }
-        // Ctrl-C reaches the command, too, and perhaps first.
-        if status & 0x7f == SIGINT { Interruption.raise(SIGINT) }
+        let status = Interruption.cleaning({ kill(-child, SIGTERM) }) { wait(for: child) }
         switch (status & 0x7f, status >> 8 & 0xff) {
         case (0, 0): return .good
         case (0, 125): return .cannotTell
@@ -73,8 +75,12 @@ struct TrialCommand {
         posix_spawnattr_setsigmask(&attributes, &signals)
         for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
+        // A group of its own, so that what it starts ends with it.
+        posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+            &attributes,
+            Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+                | Int16(POSIX_SPAWN_SETPGROUP))
         let variables = ProcessInfo.processInfo.environment
             .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         let arguments = words.map { strdup($0) } + [nil]

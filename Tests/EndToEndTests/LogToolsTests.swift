@@ -112,8 +112,20 @@ struct LogToolsTests {
 
         let listed = try await sandbox.relay("log", "list", log.directory)
         #expect(listed.exit == .code(2) && listed.errors.count == 1)
-        // What is before the damage can still be read.
-        #expect(listed.output.count == 3)
+        // What is before and behind the damage can still be read.
+        #expect(
+            listed.output.compactMap { $0.first.map(String.init) } == [
+                "1", "2", "3", "6", "7", "8", "9",
+            ])
+        let behind = try await sandbox.relay("log", "show", log.directory, "7")
+        #expect(
+            behind.exit == .code(2)
+                && behind.output.contains { $0.hasPrefix("changes       unknown") })
+        let writes = try await sandbox.json(
+            "blame", log.directory, "\(SmallLog.unicorn).text", exit: 2)
+        #expect(writes.map { $0["sequence"] } == [7, 1])
+        let lost = try await sandbox.relay("replay", log.directory, "state", "--at", "7")
+        #expect(lost.exit == .code(2) && lost.errors.first?.contains("that after event 3") == true)
         let state = try await sandbox.json(
             "replay", log.directory, "state", "\(SmallLog.unicorn).complete", exit: 2)
         #expect(state.first?["fields"] == ["complete": true])

@@ -1,3 +1,4 @@
+import Foundation
 import RelayJSON
 import Testing
 
@@ -146,6 +147,115 @@ struct ReplayToolsTests {
         #expect(both.map { $0["field"] } == ["complete", "text"])
     }
 
+    @Test func whatIfInsertsFromAFileAndExchanges() async throws {
+        let records = try sandbox.write(
+            #"{"id": "\#(unicorn)", "fields": {"complete": false}}"# + "\n"
+                + #"{"id": "\#(SmallLog.first)", "deleted": true}"# + "\n", to: "records.ndjson")
+        #expect(
+            try await sandbox.json(
+                "what-if", log.directory, "--insert", records, "--after", "7", exit: 2)
+                == [
+                    [
+                        "record": .string(unicorn), "field": "complete", "before": true,
+                        "after": false,
+                    ]
+                ])
+        let mutation = try sandbox.write(
+            #"mutation { removeTodo(input: {id: "\#(log.added)"}) { deletedTodoId } }"#,
+            to: "mutation.graphql")
+        let removed = try await sandbox.json(
+            "what-if", log.directory, "--insert", mutation, "--after", "5", exit: 2)
+        #expect(removed.contains { $0["field"] == "__typename" && $0["after"] == .null })
+        let early = try await sandbox.relay(
+            "what-if", log.directory, "--insert", mutation, "--after", "3")
+        #expect(early.exit == .code(1) && early.errors.first?.contains("refused") == true)
+        // The seed's todo is removed before it is renamed, and so is made anew by the renaming.
+        #expect(
+            try await sandbox.json("what-if", log.directory, "--exchange", "2", "6") == [])
+        for arguments in [["--exchange", "2"], ["--insert", records], []] {
+            let usage = try await sandbox.start(["what-if", log.directory] + arguments).finish()
+            #expect(usage.exit == .code(64))
+        }
+    }
+
+    @Test func aCommandCanDecideABisect() async throws {
+        func bisect(_ script: String, _ options: String...) async throws -> Finished {
+            try await sandbox.start(
+                ["bisect", log.directory, "--json"] + options + ["--run", "sh", "-c", script]
+            ).finish()
+        }
+        let renaming = [#"{"sequence":7,"operation":"renameTodo"}"#]
+        #expect(try await bisect("! grep -q 'two unicorns'").output == renaming)
+        let passing = try await bisect(
+            "[ $RELAY_SEQUENCE = 5 ] && exit 125; ! grep -q 'two unicorns'")
+        #expect(passing.exit == .code(0) && passing.output == renaming)
+        let counting = try await bisect(
+            #"[ "$(relay log list {} | wc -l)" -lt 5 ]"#)
+        #expect(counting.output == [#"{"sequence":5,"operation":"addTodo"}"#])
+        let answered = try await bisect(
+            "! grep -q :3", "--query", "{ user { totalCount } }", "--to", "8")
+        #expect(answered.output == [#"{"sequence":5,"operation":"addTodo"}"#])
+        #expect(try await bisect("exit 0").exit == .code(1))
+        let unclear = try await bisect("exit 125")
+        #expect(unclear.exit == .code(1) && unclear.output.count == 8)
+        let broken = try await bisect("exit 200")
+        #expect(broken.exit == .code(1) && broken.errors.last?.contains("status 200") == true)
+    }
+
+    @Test func aLogIsMinimizedToWhatStillFails() async throws {
+        let small = sandbox.path("small")
+        let check = "! relay replay {} state | grep -q 'two unicorns'"
+        let report = try await sandbox.start(
+            ["log", "minimize", log.directory, small, "--json", "--", "sh", "-c", check]
+        ).finish()
+        #expect(report.exit == .code(0))
+        #expect(try report.output.map { try JSONValue(parsing: $0)["events"] } == [3])
+        let events = try await sandbox.json("log", "list", small)
+        #expect(events.map { $0["operation"] } == [.null, "renameTodo", "renameTodo"])
+        #expect(events.map { $0["records"] } == [[], [], [.string(unicorn)]])
+        let verified = try await sandbox.relay("log", "verify", small, "--deep")
+        #expect(verified.exit == .code(0))
+        let sound = try await sandbox.start(
+            ["log", "minimize", log.directory, sandbox.path("none"), "--", "true"]
+        ).finish()
+        #expect(sound.exit == .code(1) && sound.errors.count == 1)
+        let again = try await sandbox.start(
+            ["log", "minimize", log.directory, small, "--", "false"]
+        ).finish()
+        #expect(again.exit == .code(1) && again.errors.first?.contains("not empty") == true)
+    }
+
+    @Test func aCommandThatIsInterruptedLeavesNothing() async throws {
+        let temporary = try sandbox.directory(named: "temporary")
+        let child = try sandbox.start(
+            [
+                "log", "minimize", log.directory, sandbox.path("small"), "--", "sh", "-c",
+                "echo started >&2; sleep 600",
+            ], environment: ["TMPDIR": temporary])
+        _ = try await child.errorLine(containing: "started")
+        child.send(signal: SIGINT)
+        #expect(try await child.finish().exit == .code(130))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])
+        #expect(!FileManager.default.fileExists(atPath: sandbox.path("small")))
+    }
+
+    @Test func listsAreChosenByAConditionAndPrintedByATemplate() async throws {
+        let renamed = try await sandbox.relay(
+            "log", "list", log.directory, "--where",
+            #"variables.input.text contains "unicorns" and kind == response"#, "--template",
+            "{sequence} {operation} {records}")
+        #expect(renamed.output == ["7 renameTodo \(unicorn)"])
+        let mistake = try await sandbox.relay("log", "list", log.directory, "--where", "knd == 3")
+        #expect(mistake.exit == .code(64))
+        #expect(mistake.errors.first?.contains("character 1: \"knd\"") == true)
+        let followed = try sandbox.start(
+            ["log", "list", log.directory, "--follow", "--where", "sequence > 7", "-T", "{kind}"])
+        #expect(try await followed.nextLine() == "mutation")
+        #expect(try await followed.nextLine() == "response")
+        followed.send(signal: SIGINT)
+        #expect(try await followed.finish().exit == .code(0))
+    }
+
     @Test func noToolWritesToTheDirectoryItReads() async throws {
         func contents() async throws -> [String] {
             let listing = "cd \(log.directory) && find . -type f | sort | xargs cksum && ls -lR"
@@ -160,6 +270,7 @@ struct ReplayToolsTests {
             ["replay", directory, "state"], ["replay", directory, "--step"],
             ["diff", directory, "1", "3"], ["blame", directory, unicorn],
             ["what-if", directory, "--skip", "2"],
+            ["bisect", directory, "--run", "sh", "-c", "[ $RELAY_SEQUENCE -lt 4 ]"],
         ] {
             let finished = try await sandbox.start(arguments).finish()
             #expect(finished.errors.isEmpty && !finished.output.isEmpty, "\(arguments)")

@@ -1,3 +1,4 @@
+import RelayJSON
 import RelayStore
 import Testing
 
@@ -39,5 +40,104 @@ import Testing
     @Test func blameOfAListShowsItAsItBecame() throws {
         let entries = try log.open().blame("u1", field: "todos")
         #expect(entries.map(\.after) == [.links(["t1"]), .links(["t1", "t2"]), .links(["t1"])])
+    }
+
+    /// One line for each entry: what it is, the value before and after, and what is shown then.
+    private func lines(_ entries: [BlameEntry]) -> [String] {
+        func text(_ value: FieldValue?) -> String { value.map(\.recordJSON.text) ?? "-" }
+        return entries.map { entry in
+            let kind =
+                switch entry.kind {
+                case .confirmed: "e\(entry.sequence)"
+                case .optimistic: "e\(entry.sequence)'"
+                case .rebased: "e\(entry.layer ?? 0)'/e\(entry.sequence)"
+                case .revoked(let reason): "e\(entry.layer ?? 0)' \(reason)"
+                }
+            let above = entry.layersAbove.map { " under e\($0)'" }.joined()
+            return "\(kind) \(text(entry.before)) \(text(entry.after))\(above) \(text(entry.shown))"
+        }
+    }
+
+    @Test func blameShowsTheLayersAndWhatBecameOfThem() throws {
+        let entries = try log.open().blame("t1", field: "text", showsLayers: true)
+        #expect(
+            lines(entries) == [
+                #"e5' timed out "Sell" "Buy" "Buy""#,
+                #"e6 "Buy" "Buy" under e5' "Sell""#,
+                #"e5' "Buy" "Sell" "Sell""#,
+                #"e1 - "Buy" "Buy""#,
+            ])
+    }
+
+    @Test func blameShowsRebases() throws {
+        func write(_ text: String) -> WriteSet {
+            var writer = WriteSetWriter()
+            writer.write(
+                "t1", type: "Todo", fields: [(key: "text", value: FieldValue.string(text))])
+            return writer.writeSet
+        }
+        func intent(_ field: String, _ text: String?) -> EventBody {
+            .mutation(
+                MutationIntent(field: field, arguments: [:], optimistic: text.map(write)))
+        }
+        let directory = TemporaryDirectory()
+        let store = try EventStore.open(directory.path, options: .quiet)
+        let bodies: [EventBody] = [
+            .genesis(schema: "type Query { a: Int }", seed: write("a")),
+            intent("append", "ab"), intent("append", "ab"),
+            .response(
+                MutationResponse(
+                    mutation: 2, writes: write("ax"), result: "t1",
+                    rebased: [RebasedEntry(mutation: 3, writes: write("axb"))])),
+            .update(
+                LocalUpdate(
+                    name: "reset", writes: write("z"),
+                    rebased: [RebasedEntry(mutation: 3, writes: write("zb"))])),
+            .response(MutationResponse(mutation: 3, writes: write("zb"), result: "t1")),
+        ]
+        for (index, body) in bodies.enumerated() {
+            try store.journal.appendAndWait(
+                Event(sequence: UInt64(index) + 1, timeMicroseconds: 0, body: body))
+        }
+        store.journal.close()
+        let history = try History(directory.path)
+        #expect(
+            lines(try history.blame("t1", field: "text", showsLayers: true)) == [
+                #"e6 "z" "zb" "zb""#,
+                #"e3'/e5 "axb" "zb" "zb""#,
+                #"e5 "ax" "z" under e3' "axb""#,
+                #"e3'/e4 "ab" "axb" "axb""#,
+                #"e4 "a" "ax" under e3' "ab""#,
+                #"e3' "ab" "ab" "ab""#,
+                #"e2' "a" "ab" "ab""#,
+                #"e1 - "a" "a""#,
+            ])
+        #expect(
+            try history.blame("t1", field: "text").map(\.sequence) == [6, 5, 4, 3, 2, 1])
+    }
+
+    @Test func oneRecordsStateIsWhatTheFoldOfAllEventsSays() throws {
+        let history = try log.open()
+        for sequence in UInt64(0)...10 {
+            let whole = try history.snapshot(at: sequence)
+            let part = try history.snapshot(at: sequence, of: ["t1", "t2"])
+            for id in ["t1", "t2"] {
+                #expect(whole.differences(to: part, record: id) == [], "\(id) at \(sequence)")
+            }
+        }
+        for sequence in UInt64(1)...10 {
+            let whole = try history.differences(from: sequence - 1, to: sequence)
+            #expect(try history.changes(by: sequence) == whole, "\(sequence)")
+        }
+    }
+
+    @Test func theLongestRecordThatWasEverWrittenIsMeant() throws {
+        let history = try log.open()
+        let targets = [
+            BlameTarget(record: "t1.text"), BlameTarget(record: "t1", field: "text"),
+        ]
+        #expect(try history.blame(targets)?.target == targets[1])
+        #expect(try history.blame([BlameTarget(record: "t9")]) == nil)
+        #expect(try history.blame([BlameTarget(record: "t1", field: "no")])?.entries == [])
     }
 }

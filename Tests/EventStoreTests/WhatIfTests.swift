@@ -41,7 +41,7 @@ import Testing
     @Test func anInsertedWriteHoldsUntilALaterOne() throws {
         let history = try log.open()
         func difference(after sequence: UInt64) throws -> [String] {
-            try lines(history.whatIf(HistoryChange(inserted: [sequence: write("t1", "Sell")])))
+            try lines(history.whatIf(HistoryChange(inserted: [sequence: [write("t1", "Sell")]])))
         }
         #expect(try difference(after: 1) == [])  // event 6 writes the text again
         #expect(try difference(after: 6) == [#"t1.text "Buy" "Sell""#])

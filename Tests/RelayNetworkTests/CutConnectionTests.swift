@@ -41,7 +41,8 @@ struct CutConnectionTests {
             }
             try await write(networks)
             chaos.cancel()
-            try await chaos.value
+            let cuts = try await chaos.value
+            #expect(cuts.connections > 10 && cuts.servers > 0, "seed \(seed)")
 
             let texts = try await networks[0].responses(to: .texts, variables: [:]).first().texts
             await eventually { told.all.last == texts.last && told.all.count >= Self.total }
@@ -87,9 +88,9 @@ struct CutConnectionTests {
     private func cut(
         _ networks: [WebSocketNetwork], _ todos: ServedTodos, seed: UInt64,
         while progress: () -> Int
-    ) async throws {
+    ) async throws -> (connections: Int, servers: Int) {
         var random = SplitMix(state: seed)
-        var restarts = 0
+        var cuts = (connections: 0, servers: 0)
         var last = 0
         while !Task.isCancelled {
             let now = progress()
@@ -98,14 +99,17 @@ struct CutConnectionTests {
                 continue
             }
             last = now
-            if restarts < 3, Int.random(in: 0..<20, using: &random) == 0 {
-                restarts += 1
+            if cuts.servers < 3, Int.random(in: 0..<10, using: &random) == 0 {
+                cuts.servers += 1
                 await todos.stop()
                 try await todos.startAgain()
             } else {
+                cuts.connections += 1
                 networks.randomElement(using: &random)?.reconnect()
             }
         }
+        print(cuts)
+        return cuts
     }
 }
 

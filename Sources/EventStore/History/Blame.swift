@@ -3,130 +3,123 @@ package import RelayStore
 
 /// One write of one field of a record.
 package struct BlameEntry: Sendable, Hashable {
+    /// What the event did to the field. In the notation of the documentation: `e6`, `e5'`, `e5'/e6`.
+    package enum Kind: Sendable, Hashable {
+        /// It wrote the field for good.
+        case confirmed
+        /// It is shown until its mutation ends.
+        case optimistic
+        /// What an earlier mutation, which has not ended, shows has become something else.
+        case rebased
+        /// What its mutation showed is shown no more.
+        case revoked(reason: String)
+    }
+
     package let sequence: UInt64
     package let timeMicroseconds: Int64
+    package let kind: Kind
     /// Nil for the genesis.
     package let operation: String?
     package let mutationID: MutationID?
     package let viewer: String?
+    /// The mutation that shows, or showed, the value, of all but confirmed writes.
+    package let layer: UInt64?
     /// The storage key, or `__typename` where the record came, went or became of another type.
     package let field: String
-    /// Nil when the record or its field was not there.
+    /// Nil when the record or its field was not there. Of confirmed writes the confirmed value, of
+    /// others the one that is shown.
     package let before: FieldValue?
     package let after: FieldValue?
-    /// Shown until the mutation ended, but never confirmed by this event.
-    package let isOptimistic: Bool
+    /// The mutations that go on showing another value over a confirmed one, in log order.
+    package let layersAbove: [UInt64]
+    /// What is shown after the event.
+    package let shown: FieldValue?
+
+    /// Not confirmed by this event.
+    package var isOptimistic: Bool { kind != .confirmed }
+}
+
+/// What is asked who wrote it.
+package struct BlameTarget: Sendable, Hashable {
+    package let record: String
+    /// Nil for all fields.
+    package let field: String?
+
+    package init(record: String, field: String? = nil) {
+        self.record = record
+        self.field = field
+    }
+}
+
+/// Who wrote a record or a field.
+package struct BlameReport: Sendable, Hashable {
+    package let target: BlameTarget
+    /// The newest first.
+    package let entries: [BlameEntry]
 }
 
 extension History {
     /// Every write of a record or of one of its fields, newest first, writes of an equal value
     /// included.
     ///
-    /// Reads the log once. What a record becomes depends on nothing but the writes of that record,
-    /// so only the events that touch it are folded.
-    /// - Parameter field: nil for all of them.
+    /// Reads the log once, and folds only the events that touch the record.
+    /// - Parameters:
+    ///   - targets: the first whose record was ever written is the one that is looked at.
+    ///   - showsLayers: also how optimistic values were rebased and revoked.
+    /// - Returns: nil when none of the records was ever written.
     package func blame(
-        _ record: String, field: String? = nil
-    ) throws(EventStoreError) -> [BlameEntry] {
-        guard let extent else { return [] }
+        _ targets: [BlameTarget], showsLayers: Bool = false
+    ) throws(EventStoreError) -> BlameReport? {
+        guard let extent = readable else { return nil }
         // Of what a compacted log no longer has, only a checkpoint right before it can tell.
         let beginning = try reader.checkpoints.restore(
             through: extent.lowerBound - 1, indexes: [])
-        var blame = Blame(record: record, field: field, on: beginning.snapshot ?? Snapshot())
-        let events = try events(in: extent)
-        while let event = try events.next() { blame.read(event) }
-        return blame.entries.reversed()
+        var folds = targets.map {
+            BlameFold($0, on: beginning.snapshot ?? Snapshot(), showsLayers: showsLayers)
+        }
+        let events = try TouchingEvents(self, targets.map(\.record), in: extent)
+        while let event = try events.next() {
+            let ended = event.body.endedMutation
+            let intent =
+                if let ended { try events.intent(of: ended) } else { nil as MutationIntent? }
+            var rebased: [(entry: RebasedEntry, intent: MutationIntent?)] = []
+            for entry in event.body.rebased {
+                rebased.append((entry, try events.intent(of: entry.mutation)))
+            }
+            for index in folds.indices { folds[index].read(event, of: intent, rebased) }
+            events.givesAllEnds = folds.contains { $0.hasLayers }
+        }
+        return folds.first(where: \.isRecord).map {
+            BlameReport(target: $0.target, entries: $0.entries.reversed())
+        }
+    }
+
+    /// Every write of a record or of one of its fields, newest first.
+    package func blame(
+        _ record: String, field: String? = nil, showsLayers: Bool = false
+    ) throws(EventStoreError) -> [BlameEntry] {
+        try blame([BlameTarget(record: record, field: field)], showsLayers: showsLayers)?.entries
+            ?? []
     }
 }
 
-/// The fold of one record, and who wrote it.
-private struct Blame {
-    let record: String
-    let field: String?
-    private(set) var entries: [BlameEntry] = []
-    /// Holds the record as it is, and pieces of others that are written together with it.
-    private var snapshot: Snapshot
-    private var open: [UInt64: MutationIntent] = [:]
-
-    init(record: String, field: String?, on snapshot: Snapshot) {
-        self.record = record
-        self.field = field
-        self.snapshot = snapshot
-    }
-
-    mutating func read(_ event: Event) {
-        switch event.body {
-        case .genesis(_, let seed):
-            snapshot = note(seed, by: event, operation: nil)
-        case .update(let update):
-            snapshot = note(update.writes, by: event, operation: update.name)
-        case .mutation(let intent):
-            open[event.sequence] = intent
-            guard let writes = intent.optimistic else { return }
-            // Shown on top of what is confirmed, which it does not change.
-            _ = note(writes, by: event, of: intent, operation: intent.operation, optimistic: true)
-        case .response(let response):
-            let intent = open.removeValue(forKey: response.mutation)
-            snapshot = note(response.writes, by: event, of: intent, operation: intent?.operation)
-        case .revocation(let revocation):
-            open[revocation.mutation] = nil
-        case .schema, .unknown:
-            break
+extension EventBody {
+    /// The mutation that a response or a revocation ends.
+    var endedMutation: UInt64? {
+        switch self {
+        case .response(let response): response.mutation
+        case .revocation(let revocation): revocation.mutation
+        default: nil
         }
     }
 
-    /// - Returns: the state with the writes.
-    private mutating func note(
-        _ writes: WriteSet, by event: Event, of intent: MutationIntent? = nil,
-        operation: String?, optimistic: Bool = false
-    ) -> Snapshot {
-        guard let keys = writes.keys(of: record) else { return snapshot }
-        var changes = ChangeSet()
-        var after = snapshot
-        after.apply(writes, changes: &changes)
-        func add(_ field: String, _ before: FieldValue?, _ after: FieldValue?) {
-            entries.append(
-                BlameEntry(
-                    sequence: event.sequence, timeMicroseconds: event.timeMicroseconds,
-                    operation: operation, mutationID: intent?.mutationID, viewer: intent?.viewer,
-                    field: field, before: before, after: after, isOptimistic: optimistic))
+    /// What optimistic entries have become by the event.
+    var rebased: [RebasedEntry] {
+        switch self {
+        case .response(let response): response.rebased
+        case .revocation(let revocation): revocation.rebased
+        case .update(let update): update.rebased
+        default: []
         }
-        let type = snapshot.existing(record).flatMap(snapshot.typeValue)
-        let newType = after.existing(record).flatMap(after.typeValue)
-        if field == nil || field == "__typename", type != newType {
-            add("__typename", type, newType)
-        }
-        for key in fields(among: keys, isDeleted: newType == nil) {
-            let before = snapshot.existing(record).flatMap { snapshot.fieldValue(key, of: $0) }
-            let value = after.existing(record).flatMap { after.fieldValue(key, of: $0) }
-            if keys.contains(key) || before != value { add(key, before, value) }
-        }
-        return after
-    }
-
-    /// The fields to look at: those asked for that were written, and, of a record that is gone, the
-    /// one asked for.
-    private func fields(among keys: [String], isDeleted: Bool) -> [String] {
-        guard let field else { return keys }
-        return keys.contains(field) || isDeleted ? [field] : []
-    }
-}
-
-extension WriteSet {
-    /// The storage keys of a record that are written, each once, in order; nil when the record is
-    /// neither written nor deleted.
-    fileprivate func keys(of id: String) -> [String]? {
-        guard recordIDs.contains(id) else { return nil }
-        // Applied to nothing, every write is a change.
-        var snapshot = Snapshot()
-        var changes = ChangeSet()
-        snapshot.apply(self, changes: &changes)
-        guard let record = snapshot.symbols.findRecord(id) else { return nil }
-        var keys: [String] = []
-        for change in changes.fields where change.record == record {
-            let key = snapshot.symbols.nameString(change.key)
-            if !keys.contains(key) { keys.append(key) }
-        }
-        return keys
     }
 }

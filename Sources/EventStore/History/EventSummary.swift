@@ -62,10 +62,7 @@ package final class SummaryIterator {
     /// What a mutation asked for. It may have begun before the first event of this list.
     private func end(_ mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
         if let intent = open.removeValue(forKey: mutation) { return intent }
-        guard history.extent?.contains(mutation) == true,
-            case .mutation(let intent) = try history.event(mutation).body
-        else { return nil }
-        return intent
+        return try history.intent(of: mutation)
     }
 
     private func summary(

@@ -66,7 +66,9 @@ extension History {
     ) throws(EventStoreError) -> [FieldDifference] {
         let replay = try replay(at: min(before, after))
         let earlier = replay.snapshot
-        guard max(before, after) <= last else { throw .outOfRange(max(before, after), extent) }
+        guard max(before, after) <= lastReadable else {
+            throw .outOfRange(max(before, after), readable)
+        }
         try replay.advance(to: max(before, after))
         let later = replay.snapshot
         return before <= after

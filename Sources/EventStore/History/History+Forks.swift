@@ -29,6 +29,9 @@ extension History {
                     (try mine.next(), try theirs.next())
                 }
                 if event != otherEvent { return sequence }
+                if sequence.isMultiple(of: Replay.watchInterval) {
+                    watch?(sequence - start, end - start)
+                }
             }
         }
         return last == other.last ? nil : end + 1

@@ -15,7 +15,9 @@ extension History {
         let states = max(1, first - 1)...last
         switch point {
         case .sequence(let sequence):
-            guard states.contains(sequence) else { throw .outOfRange(sequence, extent) }
+            guard states.contains(sequence) || readable?.contains(sequence) == true else {
+                throw .outOfRange(sequence, readable)
+            }
             return sequence
         case .beforeLast(let count):
             guard count <= last - states.lowerBound else {

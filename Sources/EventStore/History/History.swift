@@ -15,8 +15,13 @@ package struct History: Sendable {
     package let first: UInt64
     /// The last event, also when it is no longer kept; 0 when there never was one.
     package let last: UInt64
-    /// What ends the history before the log's end: the events behind it cannot be read.
+    /// What ends the history before the log's end: what the events behind it lead to cannot be
+    /// known.
     package let damage: LogDamage?
+    /// The last event that can be read, which may be behind the damage.
+    package let lastReadable: UInt64
+    /// What reading events has passed over so far.
+    package let damages = DamageNotes()
     /// Hears now and then how far reading is: events that were read, of how many.
     package var watch: Watch?
     let reader: EventLogReader
@@ -32,36 +37,61 @@ package struct History: Sendable {
             try EventLogReader(directory, fileSystem: fileSystem)
         }
         first = try onLog { [reader] () throws(LogError) in try reader.firstSequence() }
-        (last, damage) = try onLog { [reader] () throws(LogError) in try reader.lastReadable() }
+        (last, damage) = try onLog { [reader] () throws(LogError) in try reader.lastInOrder() }
+        if let damage {
+            damages.note([damage])
+            lastReadable = try onLog { [reader] () throws(LogError) in
+                try reader.lastBehindDamage()
+            }
+        } else {
+            lastReadable = last
+        }
     }
 
     /// The events that are kept; nil when there is none.
     package var extent: ClosedRange<UInt64>? { first <= last ? first...last : nil }
+
+    /// The events that can be read, but for what is damaged between them.
+    package var readable: ClosedRange<UInt64>? {
+        first <= lastReadable ? first...lastReadable : nil
+    }
 
     package var metadata: LogMetadata { reader.metadata }
 
     // MARK: Events
 
     /// One event.
-    /// - Throws: `outOfRange`, and whatever reading says.
+    /// - Throws: `outOfRange`, `log(damaged)` when it cannot be read, and whatever reading says.
     package func event(_ sequence: UInt64) throws(EventStoreError) -> Event {
-        guard let event = try events(in: sequence...sequence).next() else {
-            throw .outOfRange(sequence, extent)
+        let event = try events(in: sequence...sequence).next()
+        guard let event, event.sequence == sequence else {
+            if let damage = damages.all.last { throw .unreadable(sequence, damage) }
+            throw .outOfRange(sequence, readable)
         }
         return event
     }
 
-    /// Events in log order.
+    /// Events in log order. What is damaged is passed over, and noted in ``damages``.
     /// - Throws: `outOfRange` when the first of them is not there.
     package func events(
         in range: ClosedRange<UInt64>
     ) throws(EventStoreError) -> EventIterator {
-        guard let extent, extent.contains(range.lowerBound) else {
-            throw .outOfRange(range.lowerBound, extent)
-        }
+        let cursor = try skippingCursor(in: range)
         return EventIterator(
-            try cursor(in: range), watch: watch,
-            total: min(range.upperBound, last) - range.lowerBound)
+            cursor, damages: damages, watch: watch, total: cursor.through - range.lowerBound)
+    }
+
+    func skippingCursor(
+        in range: ClosedRange<UInt64>
+    ) throws(EventStoreError) -> EventCursor {
+        guard let readable, readable.contains(range.lowerBound) else {
+            throw .outOfRange(range.lowerBound, readable)
+        }
+        let cursor = try onLog { () throws(LogError) in
+            try reader.events(from: range.lowerBound, skippingDamage: true)
+        }
+        cursor.through = min(range.upperBound, lastReadable)
+        return cursor
     }
 
     /// The times of events alone, which takes no reading of what they say.
@@ -105,8 +135,8 @@ package struct History: Sendable {
     package func replay(
         at sequence: UInt64, indexes: [IndexDefinition] = []
     ) throws(EventStoreError) -> Replay {
-        guard sequence <= last else { throw .outOfRange(sequence, extent) }
-        let replay = try Replay(reader, near: sequence, through: last, indexes: indexes)
+        guard sequence <= lastReadable else { throw .outOfRange(sequence, readable) }
+        let replay = try Replay(reader, near: sequence, through: lastReadable, indexes: indexes)
         replay.watch = watch
         try replay.advance(to: sequence)
         return replay
@@ -116,12 +146,17 @@ package struct History: Sendable {
 /// Events of a log, read one after another. Not Sendable: it moves.
 package final class EventIterator {
     private let cursor: EventCursor
+    private let damages: DamageNotes?
     private let watch: History.Watch?
     private let total: UInt64
     private var done: UInt64 = 0
 
-    init(_ cursor: EventCursor, watch: History.Watch? = nil, total: UInt64 = 0) {
+    init(
+        _ cursor: EventCursor, damages: DamageNotes? = nil, watch: History.Watch? = nil,
+        total: UInt64 = 0
+    ) {
         self.cursor = cursor
+        self.damages = damages
         self.watch = watch
         self.total = total
     }
@@ -130,6 +165,7 @@ package final class EventIterator {
     package func next() throws(EventStoreError) -> Event? {
         done += 1
         if done.isMultiple(of: Replay.watchInterval) { watch?(done, total) }
+        defer { if !cursor.damages.isEmpty { damages?.note(cursor.damages) } }
         return try cursor.nextEvent()
     }
 }
@@ -149,7 +185,7 @@ final class TimeIterator {
 
 extension EventLogReader {
     /// The last event, or, where the newest segment is damaged, the last before any damage.
-    fileprivate func lastReadable() throws(LogError) -> (sequence: UInt64, damage: LogDamage?) {
+    fileprivate func lastInOrder() throws(LogError) -> (sequence: UInt64, damage: LogDamage?) {
         do throws(LogError) {
             return (try head().sequence, nil)
         } catch  where error.damage != nil {
@@ -162,5 +198,13 @@ extension EventLogReader {
             }
             return (last, error.damage)
         }
+    }
+
+    /// The last event that any valid frame has.
+    fileprivate func lastBehindDamage() throws(LogError) -> UInt64 {
+        var last = try firstSequence() - 1
+        let frames = try frames(skippingDamage: true)
+        while let frame = try frames.next() { last = max(last, frame.sequences.upperBound) }
+        return last
     }
 }

@@ -79,12 +79,22 @@ package final class Replay {
         while snapshot.sequence < sequence {
             let done = snapshot.sequence - start
             if done.isMultiple(of: Self.watchInterval) { watch?(done, sequence - start) }
-            guard let event = try events.nextEvent() else {
+            guard let event = try nextEvent(towards: sequence) else {
                 throw .missing(snapshot.sequence + 1)
             }
             try fold(event, changes: &changes)
             // Nobody asks for them; kept small rather than made anew for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
+        }
+    }
+
+    /// Damage ends what can be known: no state behind it follows from the events before it.
+    private func nextEvent(towards sequence: UInt64) throws(EventStoreError) -> Event? {
+        do throws(EventStoreError) {
+            return try events.nextEvent()
+        } catch {
+            guard let damage = (error.cause as? LogError)?.damage else { throw error }
+            throw .notRebuildable(sequence, after: snapshot.sequence, damage)
         }
     }
 

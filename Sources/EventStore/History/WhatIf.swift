@@ -4,13 +4,13 @@ package import RelayStore
 package struct HistoryChange: Sendable {
     /// Events that never were. With a mutation goes what ended it.
     package var skipped: Set<UInt64>
-    /// Writes that happen right behind an event.
-    package var inserted: [UInt64: WriteSet]
+    /// Writes that happen right behind an event, in this order.
+    package var inserted: [UInt64: [WriteSet]]
     /// Events that happen in each other's place; of a mutation that means its response.
     package var exchanged: [(UInt64, UInt64)]
 
     package init(
-        skipped: Set<UInt64> = [], inserted: [UInt64: WriteSet] = [:],
+        skipped: Set<UInt64> = [], inserted: [UInt64: [WriteSet]] = [:],
         exchanged: [(UInt64, UInt64)] = []
     ) {
         self.skipped = skipped
@@ -43,6 +43,9 @@ extension History {
         var course = AlternativeCourse(
             on: replay.snapshot, change, writes: try exchangedWrites(change))
         while let step = try replay.step() {
+            if step.event.sequence.isMultiple(of: Replay.watchInterval) {
+                watch?(step.event.sequence - start, last - start)
+            }
             do throws(FoldError) {
                 try course.fold(step.event)
             } catch {
@@ -116,8 +119,8 @@ private struct AlternativeCourse {
         event.body = body(of: event)
         var changes = ChangeSet()
         try snapshot.fold(event, changes: &changes)
-        if let inserted = change.inserted[event.sequence] {
-            snapshot.apply(inserted, changes: &changes)
+        for writes in change.inserted[event.sequence] ?? [] {
+            snapshot.apply(writes, changes: &changes)
         }
     }
 

@@ -16,14 +16,7 @@ extension EventCursor {
     func nextEvent() throws(EventStoreError) -> Event? {
         let result = try onLog { () throws(LogError) in
             try next { sequence, kind, time, payload in
-                Result { () throws(EventStoreError) in
-                    do throws(MalformedEvent) {
-                        let body = try EventBody(kind: kind.rawValue, payload: payload)
-                        return Event(sequence: sequence, timeMicroseconds: time, body: body)
-                    } catch {
-                        throw .unreadable(sequence, error)
-                    }
-                }
+                Result.reading(sequence, kind.rawValue, time, payload)
             }
         }
         return try result?.get()

@@ -35,9 +35,8 @@ extension ConnectionPage {
         var edges: [ConnectionEdge] = []
         var hasMore = false
         if takesFromEnd {
-            var position = upper - 1
-            while let link = list.previous(from: position), link.position >= lower {
-                position = link.position - 1
+            var links = list.linksBack(from: upper - 1)
+            while let link = links.next(), link.position >= lower {
                 guard isIncluded(link.record) else { continue }
                 hasMore = edges.count == limit
                 if hasMore { break }
@@ -45,9 +44,8 @@ extension ConnectionPage {
             }
             edges.reverse()
         } else {
-            var position = lower
-            while let link = list.next(from: position), link.position < upper {
-                position = link.position + 1
+            var links = list.links(from: lower)
+            while let link = links.next(), link.position < upper {
                 guard isIncluded(link.record) else { continue }
                 hasMore = edges.count == limit
                 if hasMore { break }
@@ -73,10 +71,9 @@ extension ConnectionPage {
     private static func has(
         _ list: LinkList, from start: Int, _ isIncluded: (RecordIndex?) -> Bool
     ) -> Bool {
-        var position = start
-        while let link = list.next(from: position) {
+        var links = list.links(from: start)
+        while let link = links.next() {
             if isIncluded(link.record) { return true }
-            position = link.position + 1
         }
         return false
     }
@@ -84,10 +81,9 @@ extension ConnectionPage {
     private static func has(
         _ list: LinkList, upTo end: Int, _ isIncluded: (RecordIndex?) -> Bool
     ) -> Bool {
-        var position = end
-        while let link = list.previous(from: position) {
+        var links = list.linksBack(from: end)
+        while let link = links.next() {
             if isIncluded(link.record) { return true }
-            position = link.position - 1
         }
         return false
     }

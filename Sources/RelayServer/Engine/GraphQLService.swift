@@ -188,13 +188,12 @@ package final class GraphQLService: Sendable {
     ) throws(ExecutionErrors) {
         let relay = try extensions(of: request, operation)
         let variables = try operation.coerce(request.variables)
-        counters.count(\.subscriptions)
         let subscription = SubscriptionRequest(
             operation: operation, variables: variables, request: request, sink: sink,
             sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
             start: relay.resume.map { .resume($0) } ?? .now)
-        if sequences.start(subscription) { return }
-        publisher.post(.subscribe(subscription))
+        if !sequences.start(subscription) { publisher.post(.subscribe(subscription)) }
+        counters.count(\.subscriptions)
     }
 
     /// Ends a subscription. What is on its way may still arrive.

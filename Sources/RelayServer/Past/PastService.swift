@@ -1,7 +1,9 @@
 package import EventStore
 import GraphQLExecution
 import GraphQLLanguage
+import RelayJSON
 package import RelayStore
+import Synchronization
 
 /// The state of a log at one point, to be queried: offline, read-only.
 package struct PastService {
@@ -52,4 +54,56 @@ package struct PastService {
             return .refused(error.errors)
         }
     }
+
+    /// What a mutation would write here. Nothing is changed.
+    ///
+    /// Records that it makes get ids that are the same each time.
+    /// - Parameter time: what fields with `@now` get, in microseconds since 1970.
+    /// - Throws: why it is refused.
+    package func writes(
+        of request: GraphQLRequest, at time: Int64
+    ) throws(PastMutationRefusal) -> [WriteSet] {
+        let operation: PreparedOperation
+        do throws(ExecutionErrors) {
+            operation = try operations.operation(for: request, storedRecords: snapshot.recordCount)
+        } catch {
+            throw PastMutationRefusal(error.errors.first?.message)
+        }
+        guard operation.kind == .mutation else {
+            throw PastMutationRefusal("It is a \(operation.kind.rawValue), not a mutation.")
+        }
+        let count = Atomic(0)
+        let runner = MutationRunner(
+            service: service, storeID: "", epoch: 0,
+            inputs: EngineInputs(now: { time }) { type in
+                DataID("\(type):new-\(count.add(1, ordering: .relaxed).newValue)")
+            })
+        let run = runner.run(
+            MutationRequest(
+                operation: operation, variables: request.variables, mutationID: nil, viewer: nil,
+                answer: { _ in }),
+            on: snapshot)
+        guard case .done(let outcome) = run.end else {
+            throw PastMutationRefusal(
+                "Its handler is a program's, which is not at hand; insert the records that it wrote."
+            )
+        }
+        switch outcome {
+        case .refused(let errors):
+            throw PastMutationRefusal(errors.first?.message)
+        case .executed(let response):
+            if response.hasErrors {
+                let errors = (try? JSONValue(parsing: response.bytes))?["errors"]
+                throw PastMutationRefusal(errors?.array?.first?["message"]?.string)
+            }
+            return run.publications.compactMap { $0.commit?.response.writes }
+        }
+    }
+}
+
+/// Why a mutation could not have been carried out.
+package struct PastMutationRefusal: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ message: String?) { description = message ?? "It failed." }
 }

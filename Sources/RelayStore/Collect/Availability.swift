@@ -37,9 +37,7 @@ struct AvailabilityCheck {
         if let invalidatedKey, let slot = row.slot(of: invalidatedKey), row.tag(slot) == .int {
             invalidatedAt = max(invalidatedAt ?? 0, row.int(slot))
         }
-        let flat = plan.flat(plan.concreteType ?? row.type) { [snapshot] in
-            snapshot.type(row.type, has: $0)
-        }
+        let flat = plan.flat(of: row, in: snapshot)
         var hint = 0
         for field in flat.fields { check(field, of: row, record, &hint) }
         for field in flat.handleFields { check(field, of: row, record, &hint) }

@@ -99,8 +99,7 @@ struct GarbageCollection {
     private mutating func visit(_ record: RecordIndex, _ plan: NormalizationPlan) -> Int {
         keep(record)
         guard let row = base.row(record) else { return 1 }
-        let flat = plan.flat(plan.concreteType ?? row.type) { [base] in base.type(row.type, has: $0)
-        }
+        let flat = plan.flat(of: row, in: base)
         if flat.links.isEmpty { return 1 }
         var hint = 0
         var count = 1

@@ -88,6 +88,19 @@ package final class NormalizationPlan: @unchecked Sendable {
         return nil
     }
 
+    /// What is selected on a record that is in the store.
+    @inline(__always)
+    func flat(of row: Row, in snapshot: borrowing Snapshot) -> FlatSelection {
+        let type = concreteType ?? row.type
+        return known(type) ?? flat(type, in: snapshot)
+    }
+
+    @inline(never)
+    private func flat(_ type: NameIndex, in snapshot: borrowing Snapshot) -> FlatSelection {
+        let snapshot = copy snapshot
+        return flat(type) { snapshot.type(type, has: $0) }
+    }
+
     /// What is selected on objects of a type.
     /// - Parameter has: whether the object, or the store, says that the type has an abstract one; asked
     ///   only about types that the compiler did not know.

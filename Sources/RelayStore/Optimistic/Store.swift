@@ -92,7 +92,10 @@ public final class Store: Sendable {
     ) throws -> sending R {
         let thread = currentThread()
         if writingThread.load(ordering: .relaxed) == thread { throw StoreError.updateWithinUpdate }
-        defer { deliveries.deliver() }
+        defer {
+            performTasks()
+            deliveries.deliver()
+        }
         return try writer.withLock { writer in
             writingThread.store(thread, ordering: .relaxed)
             defer { writingThread.store(0, ordering: .relaxed) }
@@ -109,16 +112,23 @@ public final class Store: Sendable {
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
         tasks.withLock { $0.append(task) }
-        let thread = currentThread()
-        if writingThread.load(ordering: .relaxed) == thread { return }
-        let isDone: Void? = writer.withLockIfAvailable { writer in
-            writingThread.store(thread, ordering: .relaxed)
-            defer { writingThread.store(0, ordering: .relaxed) }
-            var outcome = Outcome()
-            perform(&writer, &outcome)
-            deliveries.add(outcome.calls)
+        if writingThread.load(ordering: .relaxed) == currentThread() { return }
+        performTasks()
+        deliveries.deliver()
+    }
+
+    /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
+    private func performTasks() {
+        while tasks.withLock({ !$0.isEmpty }) {
+            let isDone: Void? = writer.withLockIfAvailable { writer in
+                writingThread.store(currentThread(), ordering: .relaxed)
+                defer { writingThread.store(0, ordering: .relaxed) }
+                var outcome = Outcome()
+                perform(&writer, &outcome)
+                deliveries.add(outcome.calls)
+            }
+            if isDone == nil { return }
         }
-        if isDone != nil { deliveries.deliver() }
     }
 
     private func perform(_ writer: inout Writer, _ outcome: inout Outcome) {
@@ -134,7 +144,7 @@ public final class Store: Sendable {
         _ step: StoreState.Step, from sequence: UInt64, _ writer: inout Writer,
         _ outcome: inout Outcome
     ) {
-        append(step.events, behind: sequence)
+        append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
             writer.collection?.touch(step.changes.touchedRecords)
         }
@@ -148,7 +158,9 @@ public final class Store: Sendable {
         }
     }
 
-    private func append(_ bodies: [EventBody], behind sequence: UInt64) {
+    private func append(
+        _ bodies: [EventBody], behind sequence: UInt64, to confirmed: Snapshot
+    ) {
         guard let journal = options.journal, !bodies.isEmpty,
             !journalStopped.load(ordering: .relaxed)
         else { return }
@@ -156,9 +168,9 @@ public final class Store: Sendable {
         journal.append(
             bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, expecting: sequence
         ) { [weak self] result in
-            guard case .failure(let error) = result, let self,
-                !journalStopped.exchange(true, ordering: .relaxed)
-            else { return }
+            guard let self else { return }
+            guard case .failure(let error) = result else { return options.journaled(confirmed) }
+            if journalStopped.exchange(true, ordering: .relaxed) { return }
             options.journalFailed(error)
         }
     }

@@ -11,21 +11,22 @@ package struct DataCursor {
 
     package init(_ node: DataNode) { self.node = node }
 
+    /// The place of a field among those of the reading.
     @inline(__always)
-    private mutating func field(_ name: StaticString) throws(DataError) -> FlatReading.Field {
+    private mutating func field(_ name: StaticString) throws(DataError) -> Int {
         let text = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         guard let found = node.reading.place(of: text, hint: place) else {
             throw DataError(field: "\(name)", problem: .notSelected)
         }
         place = found + 1
-        return node.reading.fields[found]
+        return found
     }
 
     /// The slot of a leaf; nil when it is null.
     @inline(__always)
     private mutating func slot(_ name: StaticString) throws(DataError) -> Int? {
-        let field = try field(name)
-        guard let slot = node.row.presentSlot(of: field.key, hint: &hint) else { return nil }
+        let key = node.reading.fields[try field(name)].key
+        guard let slot = node.row.presentSlot(of: key, hint: &hint) else { return nil }
         switch node.row.tag(slot) {
         case .null, .failed: return nil
         default: return slot
@@ -109,11 +110,11 @@ package struct DataCursor {
     }
 
     mutating func child(_ name: StaticString) throws(DataError) -> DataNode.Child {
-        let field = try field(name)
-        guard field.child != nil else {
-            throw DataError(field: "\(name)", problem: .notA("record"))
+        let found = try field(name)
+        switch node.reading.fields[found].kind {
+        case .linked, .plural: return node.children[node.reading.fields[found].childPlace]
+        default: throw DataError(field: "\(name)", problem: .notA("record"))
         }
-        return node.children[field.childPlace]
     }
 }
 

@@ -73,23 +73,18 @@ struct Reader {
         if reading.childCount > 0 { children.reserveCapacity(reading.childCount) }
         var hint = 0
         var isComplete = true
-        for field in reading.fields {
-            switch field.kind {
+        for place in reading.fields.indices {
+            switch reading.fields[place].kind {
             case .scalar:
-                guard let slot = row.presentSlot(of: field.key, hint: &hint) else {
-                    isMissingData = isMissingData || !field.isClient
-                    isComplete = isComplete && field.required == nil
-                    if field.required != nil { note(field) }
-                    continue
-                }
-                let tag = row.tag(slot)
-                if tag == .failed { fail(field, row, slot) }
-                if let required = field.required, tag == .null || tag == .failed {
-                    note(field, required)
-                    isComplete = false
+                // Nearly always there and nothing special: no more of the field is looked at then.
+                let slot = row.presentSlot(of: reading.fields[place].key, hint: &hint)
+                let tag = slot.map { row.tag($0) } ?? .absent
+                if tag == .absent || tag == .null || tag == .failed {
+                    isComplete = leaf(reading.fields[place], row, slot) && isComplete
                 }
             case .typename, .dataID: continue
             case .linked, .plural:
+                let field = reading.fields[place]
                 let earlier = previous.flatMap {
                     $0.reading === reading ? $0.children[field.childPlace] : nil
                 }
@@ -109,6 +104,19 @@ struct Reader {
         let node = DataNode(record: record, row: row, reading: reading, children: children)
         if let previous, node.isSame(as: previous) { return previous }
         return node
+    }
+
+    /// A leaf without a value.
+    /// - Returns: false when it is required.
+    private mutating func leaf(_ field: FlatReading.Field, _ row: Row, _ slot: Int?) -> Bool {
+        if let slot {
+            if row.tag(slot) == .failed { fail(field, row, slot) }
+        } else if !field.isClient {
+            isMissingData = true
+        }
+        guard let required = field.required else { return true }
+        note(field, required)
+        return false
     }
 
     // MARK: Links
@@ -203,8 +211,8 @@ struct Reader {
         note(row, slot)
     }
 
-    private mutating func note(_ field: FlatReading.Field, _ action: RequiredAction? = nil) {
-        guard let action = action ?? field.required, action != .none else { return }
+    private mutating func note(_ field: FlatReading.Field, _ action: RequiredAction) {
+        if action == .none { return }
         if required?.action == .throw || (required != nil && action == .log) { return }
         let name = String(decoding: field.name, as: UTF8.self)
         required = RequiredFieldFailure(action: action, path: texts + [name])

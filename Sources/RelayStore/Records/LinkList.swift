@@ -71,27 +71,43 @@ package final class LinkList: Sendable {
 
     /// The first link at or behind a position.
     package func next(from position: Int) -> (position: Int, record: RecordIndex?)? {
-        var place = max(place(atOrBehind: position), firstPlace)
-        while place < places.count {
-            if case .link(let record) = Self.content(places[place]) {
-                return (self.position(ofPlace: place), record)
-            }
-            place += 1
-        }
-        return nil
+        var links = links(from: position)
+        return links.next()
     }
 
     /// The last link at or before a position.
     package func previous(from position: Int) -> (position: Int, record: RecordIndex?)? {
-        guard position >= 0 else { return nil }
-        var place = position >= end ? places.count - 1 : place(atOrBehind: position + 1) - 1
-        while place >= firstPlace {
-            if case .link(let record) = Self.content(places[place]) {
-                return (self.position(ofPlace: place), record)
+        var links = linksBack(from: position)
+        return links.next()
+    }
+
+    /// The links at and behind a position, in order.
+    package func links(from position: Int) -> Links {
+        Links(list: self, place: max(place(atOrBehind: position), firstPlace), step: 1)
+    }
+
+    /// The links at and before a position, the last one first.
+    package func linksBack(from position: Int) -> Links {
+        let place = position >= end ? places.count : place(atOrBehind: position + 1)
+        return Links(list: self, place: place - 1, step: -1)
+    }
+
+    /// Goes from link to link; finding its place in the list once.
+    package struct Links {
+        fileprivate let list: LinkList
+        fileprivate var place: Int
+        fileprivate let step: Int
+
+        @inline(__always)
+        package mutating func next() -> (position: Int, record: RecordIndex?)? {
+            while place >= list.firstPlace, place < list.places.count {
+                defer { place += step }
+                if case .link(let record) = LinkList.content(list.places[place]) {
+                    return (list.position(ofPlace: place), record)
+                }
             }
-            place -= 1
+            return nil
         }
-        return nil
     }
 
     /// Where a record stands first, or nil. Looks at the whole list, if need be.
@@ -108,7 +124,7 @@ package final class LinkList: Sendable {
     package var records: [RecordIndex?] {
         var records: [RecordIndex?] = []
         records.reserveCapacity(count)
-        forEachLink { records.append($1) }
+        forEachRecord { records.append($0) }
         return records
     }
 
@@ -126,7 +142,14 @@ package final class LinkList: Sendable {
 
     /// Calls the body with every link, in order; nil for a null element.
     @inline(__always)
-    func forEachRecord(_ body: (RecordIndex?) -> Void) { forEachLink { body($1) } }
+    func forEachRecord(_ body: (RecordIndex?) -> Void) {
+        places.forEachLeaf(from: firstPlace) { _, leaf in
+            for value in leaf {
+                if case .link(let record) = Self.content(value) { body(record) }
+            }
+            return true
+        }
+    }
 
     /// Every position from 0 to `end`, holes included.
     package func forEachPosition(_ body: (Place) -> Void) {

@@ -61,6 +61,13 @@ final class Sandbox: Sendable {
         return path(name)
     }
 
+    /// Makes a directory in the sandbox, and gives its path.
+    func directory(named name: String) throws -> String {
+        try FileManager.default.createDirectory(
+            atPath: path(name), withIntermediateDirectories: false)
+        return path(name)
+    }
+
     // MARK: Programs
 
     /// Starts `relay`, or another program, in the sandbox.

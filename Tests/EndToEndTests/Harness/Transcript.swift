@@ -5,13 +5,16 @@ struct Transcript: Sendable {
     let command: String
     private(set) var output: [String] = []
 
-    /// All commands in the console blocks of a page, in order. A line that begins with `$ ` is a
-    /// command; a line that is `…` stands for any lines.
-    static func read(_ page: String) throws -> [Transcript] {
+    /// All commands in the console blocks of a page, in order.
+    static func read(_ page: String) throws -> [Transcript] { try blocks(of: page).flatMap(\.self) }
+
+    /// The commands in each console block of a page. A line that begins with `$ ` is a command; a line
+    /// that is `…` stands for any lines.
+    static func blocks(of page: String) throws -> [[Transcript]] {
         let path = Sandbox.repository + "/" + page
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        var transcripts: [Transcript] = []
-        for rest in text.components(separatedBy: "```console\n").dropFirst() {
+        return text.components(separatedBy: "```console\n").dropFirst().map { rest in
+            var transcripts: [Transcript] = []
             for line in rest.components(separatedBy: "\n```")[0].components(separatedBy: "\n") {
                 if line.hasPrefix("$ ") {
                     transcripts.append(Transcript(command: String(line.dropFirst(2))))
@@ -19,8 +22,8 @@ struct Transcript: Sendable {
                     transcripts[last].output.append(line)
                 }
             }
+            return transcripts
         }
-        return transcripts
     }
 
     /// Whether these are the lines, but for what differs each time: times, hashes, new ids.

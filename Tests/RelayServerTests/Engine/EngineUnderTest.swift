@@ -140,11 +140,11 @@ final class TestSink: SubscriptionSink {
     var isAwaited: Bool { state.withLock { !$0.whenDrained.isEmpty } }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
-        let isFull = state.withLock { state in
+        let waits = state.withLock { state in
             if state.isFull { state.whenDrained.append(action) }
             return state.isFull
         }
-        if !isFull { action() }
+        if !waits { action() }
     }
 
     func fill() { state.withLock { $0.isFull = true } }

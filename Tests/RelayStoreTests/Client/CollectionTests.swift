@@ -102,7 +102,7 @@ import Testing
         let retention = try store.retain(TodoDocuments.operation("Best"))
         try store.commit("Best", ["data": ["me": ["id": "me", "name": "x", "best": nil]]])
         try store.write { writer, _ in _ = store.beginCollection(&writer) }
-        for _ in 0..<20 {
+        for _ in 0..<4 {
             try store.write { writer, outcome in
                 _ = store.advanceCollection(&writer, &outcome)
             }

@@ -9,6 +9,7 @@ import Synchronization
 /// The schema and documents of the store's tests.
 enum TodoDocuments {
     static let schema = """
+        directive @defer(label: String, if: Boolean = true) on FRAGMENT_SPREAD | INLINE_FRAGMENT
         type Query {
           me: User
           node(id: ID!): Node

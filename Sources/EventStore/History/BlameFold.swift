@@ -1,0 +1,181 @@
+import RelayStore
+
+/// The fold of one record, and who wrote it.
+struct BlameFold {
+    /// A mutation that shows values until it ends.
+    private struct Layer {
+        let mutation: UInt64
+        let intent: MutationIntent?
+        var writes: WriteSet
+    }
+
+    let target: BlameTarget
+    private(set) var entries: [BlameEntry] = []
+    /// Whether the record was ever written.
+    private(set) var isRecord: Bool
+    private let showsLayers: Bool
+    /// Holds the record as it is confirmed, and pieces of others that are written together with it.
+    private var snapshot: Snapshot
+    /// Those that write the record, in log order.
+    private var layers: [Layer] = []
+
+    init(_ target: BlameTarget, on snapshot: Snapshot, showsLayers: Bool) {
+        self.target = target
+        self.snapshot = snapshot
+        self.showsLayers = showsLayers
+        isRecord = snapshot.existing(target.record) != nil
+    }
+
+    var hasLayers: Bool { !layers.isEmpty }
+
+    /// - Parameters:
+    ///   - intent: of the mutation that the event ends.
+    ///   - rebased: what the event makes of optimistic entries.
+    mutating func read(
+        _ event: Event, of intent: MutationIntent?,
+        _ rebased: [(entry: RebasedEntry, intent: MutationIntent?)]
+    ) {
+        switch event.body {
+        case .genesis(_, let seed):
+            confirm(seed, by: event, of: nil, operation: nil)
+        case .update(let update):
+            confirm(update.writes, by: event, of: nil, operation: update.name)
+        case .mutation(let intent):
+            show(intent, by: event)
+        case .response(let response):
+            // Its optimistic entry and its writes change places in one step.
+            layers.removeAll { $0.mutation == response.mutation }
+            confirm(response.writes, by: event, of: intent, operation: intent?.operation)
+        case .revocation(let revocation):
+            revoke(revocation, by: event, of: intent)
+        case .schema, .unknown:
+            break
+        }
+        for (entry, intent) in rebased { rebase(entry, intent, by: event) }
+    }
+
+    private mutating func confirm(
+        _ writes: WriteSet, by event: Event, of intent: MutationIntent?, operation: String?
+    ) {
+        guard let keys = writes.keys(of: target.record) else { return }
+        isRecord = true
+        let before = snapshot
+        var changes = ChangeSet()
+        snapshot.apply(writes, changes: &changes)
+        note(
+            .confirmed, keys, from: before, to: snapshot, by: event, of: intent,
+            operation: operation)
+    }
+
+    private mutating func show(_ intent: MutationIntent, by event: Event) {
+        guard let writes = intent.optimistic, let keys = writes.keys(of: target.record) else {
+            return
+        }
+        isRecord = true
+        let before = shown
+        layers.append(Layer(mutation: event.sequence, intent: intent, writes: writes))
+        note(
+            .optimistic, keys, from: before, to: shown, by: event, of: intent,
+            operation: intent.operation, layer: event.sequence)
+    }
+
+    private mutating func revoke(
+        _ revocation: Revocation, by event: Event, of intent: MutationIntent?
+    ) {
+        guard let place = layers.firstIndex(where: { $0.mutation == revocation.mutation }) else {
+            return
+        }
+        let before = shown
+        let keys = layers.remove(at: place).writes.keys(of: target.record) ?? []
+        guard showsLayers else { return }
+        note(
+            .revoked(reason: revocation.reason), keys, from: before, to: shown, by: event,
+            of: intent, operation: intent?.operation, layer: revocation.mutation)
+    }
+
+    private mutating func rebase(
+        _ entry: RebasedEntry, _ intent: MutationIntent?, by event: Event
+    ) {
+        let place = layers.firstIndex { $0.mutation == entry.mutation }
+        let old = place.flatMap { layers[$0].writes.keys(of: target.record) }
+        let new = entry.writes.keys(of: target.record)
+        guard old != nil || new != nil else { return }
+        let before = shown
+        if let place {
+            layers[place].writes = entry.writes
+        } else {
+            layers.append(Layer(mutation: entry.mutation, intent: intent, writes: entry.writes))
+            layers.sort { $0.mutation < $1.mutation }
+        }
+        guard showsLayers else { return }
+        let keys = (old ?? []) + (new ?? []).filter { !(old ?? []).contains($0) }
+        note(
+            .rebased, keys, from: before, to: shown, by: event, of: intent,
+            operation: intent?.operation, layer: entry.mutation)
+    }
+
+    /// What is seen: the optimistic entries over what is confirmed.
+    private var shown: Snapshot {
+        var state = snapshot
+        var changes = ChangeSet()
+        for layer in layers { state.apply(layer.writes, changes: &changes) }
+        return state
+    }
+
+    private mutating func note(
+        _ kind: BlameEntry.Kind, _ keys: [String], from before: Snapshot, to after: Snapshot,
+        by event: Event, of intent: MutationIntent?, operation: String?, layer: UInt64? = nil
+    ) {
+        let record = target.record
+        let seen = layers.isEmpty || kind != .confirmed ? after : shown
+        let above = kind == .confirmed ? layers.map(\.mutation) : []
+        func value(_ field: String, in state: Snapshot) -> FieldValue? {
+            guard let index = state.existing(record) else { return nil }
+            return field == "__typename"
+                ? state.typeValue(index) : state.fieldValue(field, of: index)
+        }
+        func add(_ field: String) {
+            entries.append(
+                BlameEntry(
+                    sequence: event.sequence, timeMicroseconds: event.timeMicroseconds, kind: kind,
+                    operation: operation, mutationID: intent?.mutationID, viewer: intent?.viewer,
+                    layer: layer, field: field, before: value(field, in: before),
+                    after: value(field, in: after), layersAbove: above,
+                    shown: value(field, in: seen)))
+        }
+        let (type, newType) = (value("__typename", in: before), value("__typename", in: after))
+        if target.field == nil || target.field == "__typename", type != newType {
+            add("__typename")
+        }
+        for key in fields(among: keys, isDeleted: newType == nil)
+        where keys.contains(key) || value(key, in: before) != value(key, in: after) {
+            add(key)
+        }
+    }
+
+    /// The fields to look at: those asked for that were written, and, of a record that is gone, the
+    /// one asked for.
+    private func fields(among keys: [String], isDeleted: Bool) -> [String] {
+        guard let field = target.field else { return keys }
+        return keys.contains(field) || isDeleted ? [field] : []
+    }
+}
+
+extension WriteSet {
+    /// The storage keys of a record that are written, each once, in order; nil when the record is
+    /// neither written nor deleted.
+    fileprivate func keys(of id: String) -> [String]? {
+        guard recordIDs.contains(id) else { return nil }
+        // Applied to nothing, every write is a change.
+        var snapshot = Snapshot()
+        var changes = ChangeSet()
+        snapshot.apply(self, changes: &changes)
+        guard let record = snapshot.symbols.findRecord(id) else { return nil }
+        var keys: [String] = []
+        for change in changes.fields where change.record == record {
+            let key = snapshot.symbols.nameString(change.key)
+            if !keys.contains(key) { keys.append(key) }
+        }
+        return keys
+    }
+}

@@ -1,0 +1,191 @@
+import EventLog
+package import RelayStore
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The events of a history whose bytes have one of some ids in them, and what their mutations asked for.
+///
+/// Nearly all events are passed over without being decoded, which makes looking for what happened to a few
+/// records much cheaper than a fold. An event that has the id but does not write the record is given, too.
+/// Not Sendable: it moves.
+final class TouchingEvents {
+    /// Mutations that are remembered undecoded: nearly always the one before its response.
+    private static let memory: UInt64 = 64
+
+    /// Gives every event that can end or change an optimistic entry, whatever is in it.
+    var givesAllEnds = false
+    private let history: History
+    private let ids: [[UInt8]]
+    private let cursor: EventCursor
+    private var expected: UInt64
+    private let last: UInt64
+    /// The first event that could not be read.
+    private var firstLost: UInt64?
+    private let total: UInt64
+    private var done: UInt64 = 0
+    private var mutations: [UInt64: [UInt8]] = [:]
+
+    init(
+        _ history: History, _ ids: [String], in range: ClosedRange<UInt64>
+    ) throws(EventStoreError) {
+        self.history = history
+        self.ids = ids.map { Array($0.utf8) }
+        cursor = try history.skippingCursor(in: range)
+        expected = range.lowerBound
+        last = range.upperBound
+        total = range.upperBound - range.lowerBound
+    }
+
+    /// The first event that damage has hidden; known at the end.
+    var lost: UInt64? { firstLost ?? (expected <= last ? expected : nil) }
+
+    private enum Found {
+        case passed
+        case event(Result<Event, EventStoreError>)
+    }
+
+    /// The next of them; nil at the end.
+    func next() throws(EventStoreError) -> Event? {
+        while true {
+            done += 1
+            if done.isMultiple(of: Replay.watchInterval) { history.watch?(done, total) }
+            let found = try onLog { () throws(LogError) in
+                try cursor.next { sequence, kind, time, payload in
+                    look(sequence, kind.rawValue, time, payload)
+                }
+            }
+            if !cursor.damages.isEmpty { history.damages.note(cursor.damages) }
+            switch found {
+            case nil: return nil
+            case .passed: continue
+            case .event(let event): return try event.get()
+            }
+        }
+    }
+
+    private func look(
+        _ sequence: UInt64, _ kind: UInt8, _ time: Int64, _ payload: UnsafeRawBufferPointer
+    ) -> Found {
+        if sequence > expected, firstLost == nil { firstLost = expected }
+        expected = sequence + 1
+        if kind == RelayStore.EventKind.mutation.rawValue {
+            if sequence > Self.memory { mutations[sequence - Self.memory] = nil }
+            mutations[sequence] = [UInt8](payload)
+        } else if givesAllEnds {
+            return .event(.reading(sequence, kind, time, payload))
+        }
+        return isTouched(payload) ? .event(.reading(sequence, kind, time, payload)) : .passed
+    }
+
+    private func isTouched(_ payload: UnsafeRawBufferPointer) -> Bool {
+        ids.contains { id in id.withUnsafeBytes { payload.hasPiece($0) } }
+    }
+
+    /// What a mutation asked for; nil when it cannot be read any more.
+    func intent(of mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
+        if let payload = mutations[mutation] {
+            let body = payload.withUnsafeBytes {
+                Result<Event, EventStoreError>.reading(
+                    mutation, RelayStore.EventKind.mutation.rawValue, 0, $0)
+            }
+            guard case .mutation(let intent) = try body.get().body else { return nil }
+            return intent
+        }
+        return try history.intent(of: mutation)
+    }
+}
+
+extension Result<Event, EventStoreError> {
+    static func reading(
+        _ sequence: UInt64, _ kind: UInt8, _ time: Int64, _ payload: UnsafeRawBufferPointer
+    ) -> Self {
+        do throws(MalformedEvent) {
+            let body = try EventBody(kind: kind, payload: payload)
+            return .success(Event(sequence: sequence, timeMicroseconds: time, body: body))
+        } catch {
+            return .failure(.unreadable(sequence, error))
+        }
+    }
+}
+
+extension History {
+    /// A state in which some records are right, and nothing else is.
+    ///
+    /// What a record becomes depends on nothing but the writes of that record, so only the events
+    /// that touch one of them are folded.
+    package func snapshot(
+        at sequence: UInt64, of records: [String]
+    ) throws(EventStoreError) -> Snapshot {
+        guard sequence <= lastReadable else { throw .outOfRange(sequence, readable) }
+        let replay = try Replay(reader, near: sequence, through: lastReadable, indexes: [])
+        var snapshot = replay.snapshot
+        guard snapshot.sequence < sequence else { return snapshot }
+        let events = try TouchingEvents(self, records, in: snapshot.sequence + 1...sequence)
+        var changes = ChangeSet()
+        while let event = try events.next() {
+            if let writes = event.body.confirmedWrites {
+                snapshot.apply(writes, changes: &changes)
+                if changes.fields.count > 1_024 { changes = ChangeSet() }
+            }
+        }
+        if let lost = events.lost {
+            guard let damage = damages.all.last else { throw .missing(lost) }
+            throw .notRebuildable(sequence, after: lost - 1, damage)
+        }
+        return snapshot
+    }
+
+    /// What an event changed for good.
+    package func changes(by sequence: UInt64) throws(EventStoreError) -> [FieldDifference] {
+        guard let writes = try event(sequence).body.confirmedWrites else { return [] }
+        let before = try snapshot(at: sequence - 1, of: writes.recordIDs)
+        var after = before
+        var changes = ChangeSet()
+        after.apply(writes, changes: &changes)
+        return before.differences(to: after)
+    }
+
+    /// What a mutation asked for; nil when the log no longer has it, or when it is damaged.
+    func intent(of mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
+        guard readable?.contains(mutation) == true else { return nil }
+        do throws(EventStoreError) {
+            guard case .mutation(let intent) = try event(mutation).body else { return nil }
+            return intent
+        } catch {
+            if error.code == .log(.damaged) { return nil }
+            throw error
+        }
+    }
+}
+
+extension EventBody {
+    /// What the event changes for good.
+    package var confirmedWrites: WriteSet? {
+        switch self {
+        case .genesis(_, let seed): seed
+        case .response(let response): response.writes
+        case .update(let update): update.writes
+        case .schema, .mutation, .revocation, .unknown: nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these bytes are somewhere among those.
+    fileprivate func hasPiece(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard let start = baseAddress, let pieceStart = piece.baseAddress, count >= piece.count
+        else { return piece.isEmpty }
+        var place = start
+        let end = start + (count - piece.count + 1)
+        while let found = memchr(place, Int32(piece[0]), end - place) {
+            if memcmp(found, pieceStart, piece.count) == 0 { return true }
+            place = UnsafeRawPointer(found) + 1
+            if place >= end { return false }
+        }
+        return false
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends what `URLSession.shared` is asked of a host of the documentation (`www.example.org`) to a service
+/// on this machine, so that code of the documentation runs as it stands.
+package enum Redirect {
+    fileprivate static let ports = Mutex<[String: Int]>([:])
+    private static let registered: Void = { _ = URLProtocol.registerClass(Redirection.self) }()
+
+    package static func host(_ host: String, to service: TodoService) {
+        _ = registered
+        ports.withLock { $0[host] = service.port }
+    }
+}
+
+/// One redirected request.
+private final class Redirection: URLProtocol {
+    private var redirectedTask: URLSessionDataTask?
+
+    override static func canInit(with request: URLRequest) -> Bool { port(request) != nil }
+
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    private static func port(_ request: URLRequest) -> Int? {
+        guard let host = request.url?.host else { return nil }
+        return Redirect.ports.withLock { $0[host] }
+    }
+
+    override func startLoading() {
+        guard let port = Self.port(request),
+            let url = URL(string: "http://127.0.0.1:\(port)\(request.url?.path ?? "")")
+        else {
+            client?.urlProtocol(self, didFailWithError: URLError(.badURL))
+            return
+        }
+        var redirected = request
+        redirected.url = url
+        let session = URLSession(configuration: .ephemeral)
+        // Foundation says of no URLProtocol that it may cross threads, and calls its client from any.
+        nonisolated(unsafe) let loading = self
+        let task = session.dataTask(with: redirected) { data, response, error in
+            let client = loading.client
+            if let response {
+                client?.urlProtocol(loading, didReceive: response, cacheStoragePolicy: .notAllowed)
+            }
+            if let data { client?.urlProtocol(loading, didLoad: data) }
+            if let error {
+                client?.urlProtocol(loading, didFailWithError: error)
+            } else {
+                client?.urlProtocolDidFinishLoading(loading)
+            }
+            session.finishTasksAndInvalidate()
+        }
+        redirectedTask = task
+        task.resume()
+    }
+
+    override func stopLoading() { redirectedTask?.cancel() }
+}
