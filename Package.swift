@@ -84,6 +84,7 @@ let package = Package(
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
+        .library(name: "EventStore", targets: ["EventStore"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -168,8 +169,9 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
-                "RelayServer", "WebSocketIO", logging, openCombine("OpenCombine"),
+                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts",
+                "RelayIR", "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", logging,
+                openCombine("OpenCombine"),
             ]),
         tests(
             of: "Relay",

@@ -18,10 +18,8 @@ package enum Redirect {
 }
 
 /// One redirected request.
-private final class Redirection: URLProtocol, @unchecked Sendable {
-    // Unchecked: as its superclass; the task is set once.
-
-    private var task: URLSessionDataTask?
+private final class Redirection: URLProtocol {
+    private var redirectedTask: URLSessionDataTask?
 
     override static func canInit(with request: URLRequest) -> Bool { port(request) != nil }
 
@@ -42,21 +40,24 @@ private final class Redirection: URLProtocol, @unchecked Sendable {
         var redirected = request
         redirected.url = url
         let session = URLSession(configuration: .ephemeral)
-        let task = session.dataTask(with: redirected) { [self] data, response, error in
+        // Foundation says of no URLProtocol that it may cross threads, and calls its client from any.
+        nonisolated(unsafe) let loading = self
+        let task = session.dataTask(with: redirected) { data, response, error in
+            let client = loading.client
             if let response {
-                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(loading, didReceive: response, cacheStoragePolicy: .notAllowed)
             }
-            if let data { client?.urlProtocol(self, didLoad: data) }
+            if let data { client?.urlProtocol(loading, didLoad: data) }
             if let error {
-                client?.urlProtocol(self, didFailWithError: error)
+                client?.urlProtocol(loading, didFailWithError: error)
             } else {
-                client?.urlProtocolDidFinishLoading(self)
+                client?.urlProtocolDidFinishLoading(loading)
             }
             session.finishTasksAndInvalidate()
         }
-        self.task = task
+        redirectedTask = task
         task.resume()
     }
 
-    override func stopLoading() { task?.cancel() }
+    override func stopLoading() { redirectedTask?.cancel() }
 }

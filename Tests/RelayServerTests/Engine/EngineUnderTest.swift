@@ -134,7 +134,11 @@ final class TestSink: SubscriptionSink {
     var isAwaited: Bool { state.withLock { !$0.whenDrained.isEmpty } }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
-        state.withLock { $0.whenDrained.append(action) }
+        let waits = state.withLock { state in
+            if state.isFull { state.whenDrained.append(action) }
+            return state.isFull
+        }
+        if !waits { action() }
     }
 
     func fill() { state.withLock { $0.isFull = true } }
