@@ -37,6 +37,11 @@ private final class Redirection: URLProtocol {
             client?.urlProtocol(self, didFailWithError: URLError(.badURL))
             return
         }
+        // Not here: the session that asks holds its queue, and making another one waits for it.
+        DispatchQueue.global().async { [self] in forward(to: url) }
+    }
+
+    private func forward(to url: URL) {
         var redirected = request
         redirected.url = url
         let session = URLSession(configuration: .ephemeral)
