@@ -36,11 +36,6 @@ private final class Redirection: URLProtocol {
             client?.urlProtocol(self, didFailWithError: URLError(.badURL))
             return
         }
-        // Not here: the session that asks holds its queue, and making another one waits for it.
-        DispatchQueue.global().async { [self] in forward(to: url) }
-    }
-
-    private func forward(to url: URL) {
         var redirected = request
         redirected.url = url
         // Foundation says of no URLProtocol that it may cross threads, and calls its client from any.
