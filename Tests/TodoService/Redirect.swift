@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -18,11 +19,7 @@ package enum Redirect {
 }
 
 /// One redirected request.
-private final class Redirection: URLProtocol, @unchecked Sendable {
-    // Unchecked: as its superclass; the task is set once.
-
-    private var task: URLSessionDataTask?
-
+private final class Redirection: URLProtocol {
     override static func canInit(with request: URLRequest) -> Bool { port(request) != nil }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -41,22 +38,28 @@ private final class Redirection: URLProtocol, @unchecked Sendable {
         }
         var redirected = request
         redirected.url = url
-        let session = URLSession(configuration: .ephemeral)
-        let task = session.dataTask(with: redirected) { [self] data, response, error in
-            if let response {
-                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-            }
-            if let data { client?.urlProtocol(self, didLoad: data) }
-            if let error {
-                client?.urlProtocol(self, didFailWithError: error)
-            } else {
-                client?.urlProtocolDidFinishLoading(self)
-            }
-            session.finishTasksAndInvalidate()
+        // Foundation says of no URLProtocol that it may cross threads, and calls its client from any.
+        nonisolated(unsafe) let loading = self
+        // All sessions share one queue, on which this method is called and on which a task is made.
+        DispatchQueue.global().async { [redirected] in
+            URLSession.shared.dataTask(with: redirected) { data, response, error in
+                loading.finish(data, response, error)
+            }.resume()
         }
-        self.task = task
-        task.resume()
     }
 
-    override func stopLoading() { task?.cancel() }
+    private func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        if let response {
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        }
+        if let data { client?.urlProtocol(self, didLoad: data) }
+        if let error {
+            client?.urlProtocol(self, didFailWithError: error)
+        } else {
+            client?.urlProtocolDidFinishLoading(self)
+        }
+    }
+
+    /// Nothing: what it asks of this machine is answered at once.
+    override func stopLoading() {}
 }

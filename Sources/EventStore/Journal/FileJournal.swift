@@ -1,6 +1,6 @@
 import Dispatch
 package import EventLog
-package import RelayStore
+public import RelayStore
 import Synchronization
 
 /// A journal in the files of a directory (``EventLogWriter``).

@@ -1,4 +1,4 @@
-public import RelayArtifacts
+import RelayArtifacts
 import RelayJSON
 import RelayStore
 
