@@ -124,7 +124,9 @@ struct DifferentialTests {
             (object["locations"]?.array ?? []).map { place in
                 let line = Int(place["line"]?.int ?? 1)
                 let start = starts.indices.contains(line - 1) ? starts[line - 1] : 0
-                return .int(Int64(start) + (place["column"]?.int ?? 0))
+                let offset = start + Int(place["column"]?.int ?? 1) - 1
+                // No token is a line break: what is said to stand there stands behind it.
+                return .int(Int64(starts.contains(offset + 1) ? offset + 1 : offset))
             })
         return .object(object)
     }
