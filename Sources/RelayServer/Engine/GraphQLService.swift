@@ -85,6 +85,7 @@ package final class GraphQLService: Sendable {
                 counters.count(\.publications)
                 if let last = publications.last { onDurable(last.snapshot) }
                 let commits = publications.compactMap(\.commit)
+                counters.count(\.commits, commits.count)
                 if !commits.isEmpty { publisher.post(.commits(commits)) }
             })
     }
@@ -110,6 +111,16 @@ package final class GraphQLService: Sendable {
 
     /// Executions of subscriptions, and those that were saved because several ask the same.
     package var subscriptionExecutions: (run: Int, saved: Int) { publisher.executions }
+
+    /// Events that are durable, and of which subscriptions have not been told.
+    var deliveryLag: UInt64 {
+        let told = publisher.deliveredThrough
+        let durable = snapshot.sequence
+        return durable > told ? durable - told : 0
+    }
+
+    /// What carrying out mutations and folding what they wrote has taken so far.
+    var foldTime: Duration { writer.foldTime }
 
     /// A cursor: everything up to it that concerns subscriptions has been handed to `deliver`.
     package var deliveredCursor: String { identity.cursor(publisher.deliveredThrough).text }
