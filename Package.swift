@@ -41,10 +41,28 @@ func openCombine(_ product: String) -> Target.Dependency {
             ["OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation"].map(openCombine))
     ]
     let combineTests: [Target.Dependency] = ["Combine"]
+
+    // The pages that the runtime was written after: their code as it is, in a module each, with none of
+    // our settings.
+    func seedPage(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+        .testTarget(
+            name: name + "Tests",
+            dependencies: ["Combine", "Relay", "RelayStore", "TodoFixtures", "TodoService"]
+                + dependencies,
+            path: "Tests/Seeds/" + name, swiftSettings: [.swiftLanguageMode(.v6)])
+    }
+    let seedPages: [Target] = [
+        .target(
+            name: "Auth0", path: "Tests/Seeds/Auth0", swiftSettings: [.swiftLanguageMode(.v6)]),
+        seedPage("NetworkPage"),
+        seedPage("Auth0Page", ["Auth0"]),
+        seedPage("MutationPage", ["RelayNetwork"]),
+    ]
 #else
     let relayTargets = ["Relay"]
     let combine: [Target] = []
     let combineTests: [Target.Dependency] = []
+    let seedPages: [Target] = []
 #endif
 
 // Only script/fuzz asks for it: libFuzzer has to be linked, which wants flags that a package people depend on
@@ -66,6 +84,7 @@ let package = Package(
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
+        .library(name: "EventStore", targets: ["EventStore"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -111,8 +130,8 @@ let package = Package(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO",
-                logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayStore",
+                "WebSocketIO", logging,
             ]),
         .executableTarget(
             name: "RelayCommand",
@@ -150,15 +169,23 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
-                "RelayServer", "WebSocketIO", logging, openCombine("OpenCombine"),
+                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts",
+                "RelayIR", "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", logging,
+                openCombine("OpenCombine"),
             ]),
         tests(
             of: "Relay",
             [
-                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayStore",
+                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures",
                 openCombine("OpenCombine"),
             ] + combineTests),
+        .target(
+            name: "TodoFixtures",
+            dependencies: ["GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR"],
+            path: "Tests/TodoFixtures", swiftSettings: strict),
+        .target(
+            name: "TodoService", dependencies: ["RelayServer", "TodoFixtures", logging],
+            path: "Tests/TodoService", swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
-    ] + combine + fuzz
+    ] + combine + seedPages + fuzz
 )

@@ -36,35 +36,9 @@ package struct EventStore: Sendable {
         _ directory: String, indexes: [IndexDefinition] = [],
         options: EventStoreOptions = EventStoreOptions()
     ) throws(EventStoreError) -> EventStore {
-        let start = ContinuousClock.now
-        let log = try onLog { () throws(LogError) in
-            try EventLogWriter.open(
-                directory, options: options.log, fileSystem: options.fileSystem)
-        }
-        do throws(EventStoreError) {
-            let reader = try onLog { () throws(LogError) in
-                try EventLogReader(directory, fileSystem: options.fileSystem)
-            }
-            let first = try onLog { () throws(LogError) in try reader.firstSequence() }
-            let head = log.head.sequence
-            let replay = try Replay(reader, near: head, through: head, indexes: indexes)
-            let checkpoint = replay.snapshot.sequence
-            try replay.advance(to: head)
-            let checkpointer = Checkpointer(
-                log.checkpoints, epoch: log.metadata.epoch, after: checkpoint, options: options)
-            let report = StartReport(
-                recovery: log.recovery, ignoredCheckpoints: replay.ignoredCheckpoints,
-                checkpoint: checkpoint, sequence: replay.snapshot.sequence,
-                recordCount: replay.snapshot.recordCount, duration: .now - start)
-            return EventStore(
-                journal: FileJournal(
-                    log, reader: reader, checkpointer: checkpointer, directory: directory,
-                    firstSequence: first),
-                snapshot: replay.snapshot, report: report)
-        } catch {
-            log.close()
-            throw error
-        }
+        let opened = try OpenedLog(directory, indexes: indexes, options: options)
+        return EventStore(
+            journal: FileJournal(opened), snapshot: opened.snapshot, report: opened.report)
     }
 }
 

@@ -14,6 +14,8 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
         case outOfRange
         /// A text that names no point of a history.
         case notAPoint
+        /// A store goes on from this journal already.
+        case inUse
     }
 
     package let code: Code
@@ -42,6 +44,15 @@ extension EventStoreError {
             version or another program wrote it. Nothing was changed.
             """,
             cause: error)
+    }
+
+    static func journalInUse(_ directory: String) -> EventStoreError {
+        EventStoreError(
+            .inUse,
+            """
+            The journal in \(directory) belongs to a store already. Open it by \
+            FileJournal(directory:) for each store; nothing was changed.
+            """)
     }
 
     static func unfoldable(_ error: FoldError) -> EventStoreError {

@@ -37,6 +37,9 @@ struct BenchLog: LogTool {
             valueName: "sequence"))
     var checkpoint: [UInt64] = []
 
+    @Flag(help: "Leave all segments as they are written; none is deflated in the background.")
+    var plain = false
+
     /// Events in a frame, as under a busy server.
     private static let frame = 64
 
@@ -84,6 +87,7 @@ struct BenchLog: LogTool {
         options.log.storeID = StoreID(high: random.next(), low: random.next())
         // Nobody has been promised these events.
         options.log.durability = .none
+        options.log.deflatesSealedSegments = !plain
         options.keptCheckpoints = max(checkpoint.count, 1)
         return options
     }

@@ -35,7 +35,8 @@ struct BenchMutation: AsyncParsableCommand {
             var benchmark = try MutationBenchmark(records: count)
             let taken: JSONObject = ["records": .int(Int64(count)), "runs": .int(Int64(runs))]
             for measure in MutationBenchmark.Measure.allCases {
-                try benchmark.run(measure, 0)  // prepares the operation, and what is made at first use
+                // Prepares the operation, and what is made at first use.
+                try benchmark.run(measure, 0)
                 var times: [Duration] = []
                 for number in 1...runs {
                     let start = clock.now

@@ -61,7 +61,7 @@ final class ServedTodos: Sendable {
             configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    private static func example(_ name: String) throws -> String {
+    static func example(_ name: String) throws -> String {
         let parts = #filePath.split(separator: "/").dropLast(3)
         let path = "/" + parts.joined(separator: "/") + "/docs/examples/" + name
         let file = try #require(fopen(path, "r"))

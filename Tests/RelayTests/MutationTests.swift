@@ -2,6 +2,7 @@ import Foundation
 import OpenCombine
 import Relay
 import Testing
+import TodoFixtures
 
 @Suite struct MutationTests {
     private let environment = MockEnvironment()

@@ -1,6 +1,7 @@
 import Foundation
 import Relay
 import Testing
+import TodoFixtures
 
 @Suite struct MutatorTests {
     @Test func promise21IsInFlightCountsAllRequestsOfTheMutation() throws {

@@ -2,6 +2,7 @@ import Foundation
 import OpenCombine
 import Relay
 import Testing
+import TodoFixtures
 
 @Suite struct QueryTests {
     @Test func promise3FetchQueryGivesTheDataAndKeepsItInTheStore() throws {

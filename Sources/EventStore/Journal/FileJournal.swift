@@ -1,13 +1,12 @@
 import Dispatch
 package import EventLog
-package import RelayStore
+public import RelayStore
 import Synchronization
 
 /// A journal in the files of a directory (``EventLogWriter``).
 ///
-/// It is opened by ``EventStore/open(_:indexes:options:)`` and has the directory's lock until
-/// ``close()``.
-package final class FileJournal: EventJournal {
+/// It has the directory's lock until ``close()``, or the end of the process.
+public final class FileJournal: EventJournal {
     package let directory: String
     package let metadata: LogMetadata
     package let earliestState: UInt64
@@ -15,25 +14,40 @@ package final class FileJournal: EventJournal {
     private let reader: EventLogReader
     private let checkpointer: Checkpointer
     private let head: DurableHead
+    private let restored = Mutex<Snapshot?>(nil)
     private let completions = Mutex(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
     private let refusals = DispatchQueue(label: "relay.journal.refusals")
     /// Reads the past, which may take its time.
     private let past = DispatchQueue(label: "relay.journal.past", qos: .utility)
 
-    /// - Parameter firstSequence: the first event that is kept.
-    init(
-        _ log: EventLogWriter, reader: EventLogReader, checkpointer: Checkpointer,
-        directory: String,
-        firstSequence: UInt64
-    ) {
-        self.directory = directory
-        self.log = log
-        self.reader = reader
-        self.checkpointer = checkpointer
+    init(_ opened: OpenedLog) {
+        directory = opened.directory
+        log = opened.log
+        reader = opened.reader
+        checkpointer = opened.checkpointer
         metadata = log.metadata
-        earliestState = max(1, firstSequence) - 1
+        earliestState = max(1, opened.firstSequence) - 1
         head = DurableHead(log.head.sequence)
+    }
+
+    /// Opens the journal in a directory, which is made when there is none, for a store of a client's
+    /// (`Store(journal:)`). Blocks while it reads.
+    ///
+    /// - Throws: an error whose description is a whole message: the directory is in use, or cannot be
+    ///   read or written, or holds what is no journal. Nothing is changed then.
+    public convenience init(directory: String) throws {
+        let opened = try OpenedLog(directory)
+        self.init(opened)
+        restored.withLock { $0 = opened.snapshot }
+    }
+
+    /// The state that the journal's events lead to; given once, to the store that goes on from there.
+    func takeRestored() -> Snapshot? {
+        restored.withLock { restored in
+            defer { restored = nil }
+            return restored
+        }
     }
 
     package var epoch: UInt64 { UInt64(metadata.epoch) }
@@ -151,7 +165,7 @@ package final class FileJournal: EventJournal {
     /// as closed and gives the lock back. Blocks.
     ///
     /// Not to be called by a completion. Later appends fail with `closed`.
-    package func close() {
+    public func close() {
         checkpointer.close()
         log.close()
         refusals.sync {}

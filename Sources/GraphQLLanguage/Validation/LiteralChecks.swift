@@ -16,7 +16,10 @@ extension Schema {
         switch named.kind {
         case .scalar: return scalarMismatch(value, named)
         case .enum: return enumMismatch(value, named)
-        default: return unexpected(value, expecting: type)
+        default:
+            // graphql-js has stepped into the list by the time it finds that none was due.
+            if case .list = value.kind { return unexpected(value, expecting: type.nullable) }
+            return unexpected(value, expecting: type)
         }
     }
 

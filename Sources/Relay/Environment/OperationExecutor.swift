@@ -24,6 +24,8 @@ final class OperationExecutor: @unchecked Sendable {
     private let cacheConfig: CacheConfig
     private let optimistic: OptimisticMutation?
     private let updater: SelectorStoreUpdater?
+    /// The entry of a mutation that an earlier process began.
+    private let unfinished: OptimisticEntryID?
     private let run: Execution<GraphQLResponse>.Run
 
     private let lock = NSLock()
@@ -43,7 +45,7 @@ final class OperationExecutor: @unchecked Sendable {
     init(
         _ environment: Environment, _ operation: OperationDescriptor, _ cacheConfig: CacheConfig,
         optimistic: OptimisticMutation? = nil, updater: SelectorStoreUpdater? = nil,
-        run: Execution<GraphQLResponse>.Run
+        unfinished: OptimisticEntryID? = nil, run: Execution<GraphQLResponse>.Run
     ) {
         let transactionID = cacheConfig.transactionID ?? environment.transactions.next()
         var cacheConfig = cacheConfig
@@ -58,6 +60,7 @@ final class OperationExecutor: @unchecked Sendable {
         self.cacheConfig = cacheConfig
         self.optimistic = optimistic
         self.updater = updater
+        self.unfinished = unfinished
         self.run = run
     }
 
@@ -67,7 +70,9 @@ final class OperationExecutor: @unchecked Sendable {
     func begin() -> AnyCancellable {
         environment.tracker.begin(request)
         do {
-            if operation.kind == .mutation {
+            if let unfinished {
+                phase = .waiting(unfinished)
+            } else if operation.kind == .mutation {
                 let entry = try environment.store.applyMutation(
                     operation.selector, mutationID: MutationID(transactionID),
                     optimistic: optimistic)

@@ -15,7 +15,8 @@ final class Polling: @unchecked Sendable {
     private let cacheConfig: CacheConfig
     private let run: Execution<GraphQLResponse>.Run
     private let lock = NSLock()
-    private var current: AnyCancellable?
+    private var request: AnyCancellable?
+    private var timer: AnyCancellable?
     private var isCancelled = false
 
     init(
@@ -45,30 +46,35 @@ final class Polling: @unchecked Sendable {
                 }
             },
             receiveValue: { [self] in run.send($0) })
-        hold(request)
+        hold(request, at: \.request)
     }
 
     private func wait() {
         hold(
             environment.scheduler.schedule(after: cacheConfig.poll ?? 0) { [self] in
                 if !lock.withLock({ isCancelled }) { fetch(force: true) }
-            })
+            }, at: \.timer)
     }
 
-    private func hold(_ next: AnyCancellable) {
+    /// Keeps what can be cancelled; a network that answers at once has the timer set before the request is
+    /// here, so each has a place of its own.
+    private func hold(
+        _ next: AnyCancellable, at place: ReferenceWritableKeyPath<Polling, AnyCancellable?>
+    ) {
         let isOver = lock.withLock {
-            if !isCancelled { current = next }
+            if !isCancelled { self[keyPath: place] = next }
             return isCancelled
         }
         if isOver { next.cancel() }
     }
 
     private func cancel() {
-        let current = lock.withLock {
+        let (request, timer) = lock.withLock {
             isCancelled = true
-            defer { self.current = nil }
-            return self.current
+            defer { (self.request, self.timer) = (nil, nil) }
+            return (self.request, self.timer)
         }
-        current?.cancel()
+        request?.cancel()
+        timer?.cancel()
     }
 }

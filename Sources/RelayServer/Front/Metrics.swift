@@ -67,7 +67,8 @@ final class Metrics: Sendable {
             ])
         page.counter("relay_refusals_total", "Requests that were not executed.", counts.refusals)
         page.counter(
-            "relay_commits_total", "Changes that are durable, of which subscriptions are told.",
+            "relay_commits_total",
+            "Commits that are durable, one for each root field of a mutation.",
             counts.commits)
         page.counter(
             "relay_publications_total", "Times that the durable state has moved on.",

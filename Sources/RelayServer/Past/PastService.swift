@@ -83,7 +83,12 @@ package struct PastService {
                 operation: operation, variables: request.variables, mutationID: nil, viewer: nil,
                 answer: { _ in }),
             on: snapshot)
-        switch run.outcome {
+        guard case .done(let outcome) = run.end else {
+            throw PastMutationRefusal(
+                "Its handler is a program's, which is not at hand; insert the records that it wrote."
+            )
+        }
+        switch outcome {
         case .refused(let errors):
             throw PastMutationRefusal(errors.first?.message)
         case .executed(let response):
@@ -91,7 +96,7 @@ package struct PastService {
                 let errors = (try? JSONValue(parsing: response.bytes))?["errors"]
                 throw PastMutationRefusal(errors?.array?.first?["message"]?.string)
             }
-            return run.commits.map(\.commit.response.writes)
+            return run.publications.compactMap { $0.commit?.response.writes }
         }
     }
 }

@@ -144,7 +144,7 @@ public final class Store: Sendable {
         _ step: StoreState.Step, from sequence: UInt64, _ writer: inout Writer,
         _ outcome: inout Outcome
     ) {
-        append(step.events, behind: sequence)
+        append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
             writer.collection?.touch(step.changes.touchedRecords)
         }
@@ -158,7 +158,9 @@ public final class Store: Sendable {
         }
     }
 
-    private func append(_ bodies: [EventBody], behind sequence: UInt64) {
+    private func append(
+        _ bodies: [EventBody], behind sequence: UInt64, to confirmed: Snapshot
+    ) {
         guard let journal = options.journal, !bodies.isEmpty,
             !journalStopped.load(ordering: .relaxed)
         else { return }
@@ -166,9 +168,9 @@ public final class Store: Sendable {
         journal.append(
             bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, expecting: sequence
         ) { [weak self] result in
-            guard case .failure(let error) = result, let self,
-                !journalStopped.exchange(true, ordering: .relaxed)
-            else { return }
+            guard let self else { return }
+            guard case .failure(let error) = result else { return options.journaled(confirmed) }
+            if journalStopped.exchange(true, ordering: .relaxed) { return }
             options.journalFailed(error)
         }
     }

@@ -4,6 +4,8 @@ package struct StoreOptions: Sendable {
     package var journal: (any EventJournal)?
     /// Called once, when an event could not be kept. The store goes on without its journal.
     package var journalFailed: @Sendable (JournalError) -> Void = { _ in }
+    /// Called on a thread of the journal's when events are durable, with the confirmed state after them.
+    package var journaled: @Sendable (Snapshot) -> Void = { _ in }
     /// Called when an optimistic updater threw on a newer state. Its entry shows nothing until the state
     /// changes again.
     package var updaterFailed: @Sendable (OptimisticEntryID, any Error) -> Void = { _, _ in }

@@ -165,6 +165,21 @@ struct HandlersTests {
                 == [["text": "a"], ["text": "b"], .null], "\(results)")
     }
 
+    @Test func aSubscriberWithoutRoomHoldsItsSequenceBack() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        var handlers = HandlerSchema.handlers()
+        handlers.subscription("numbers") { _ in stream }
+        let engine = try await Self.engine(handlers)
+        let sink = try engine.subscribe("subscription { numbers(upTo: 3) }")
+        sink.fill()
+        for number in 1...3 { continuation.yield(number) }
+        try await eventually("the sequence to wait") { sink.isAwaited ? true : nil }
+        #expect(engine.resultsSoFar(of: sink).count == 1)
+        sink.drain()
+        let results = try await engine.results(of: sink, count: 3)
+        #expect(results.map { $0["data"]?["numbers"] } == [1, 2, 3])
+    }
+
     @Test func anEndedSubscriptionCancelsItsSequence() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         let ended = Numbers()
@@ -201,7 +216,7 @@ struct HandlersTests {
                 A handler is registered for mutation "addItme", which the schema does not have. Did \
                 you mean "addItem"?
                 A handler is registered for mutation "copyItems", which the schema does not have. Did \
-                you mean "copyItem"?
+                you mean "copyItem" or "dropItem"?
                 A handler is registered for subscription "number", which the schema does not have. \
                 Did you mean "numbers"?
                 """)

@@ -143,6 +143,27 @@ import Testing
         )
     }
 
+    @Test func aCursorOfAListOfAllRecordsSurvivesARestart() throws {
+        var service = try ServiceUnderTest.tracker()
+        for title in ["Three", "Four", "Five"] {
+            _ = try service.mutate(
+                """
+                mutation { addIssue(input: {projectId: "j1", title: "\(title)"}) { issue { id } } }
+                """)
+        }
+        _ = try service.mutate(
+            #"mutation { deleteIssue(input: {id: "i1", projectId: "j1"}) { deletedIssueId } }"#)
+        let page = "issues(first: 2) { edges { cursor node { title } } pageInfo { endCursor } }"
+        let before = try JSONValue(parsing: service.query("{ \(page) }"))
+        let cursor = try #require(
+            before["data"]?["issues"]?["pageInfo"]?["endCursor"]?.string)
+        service.restart()
+        #expect(try JSONValue(parsing: service.query("{ \(page) }")) == before)
+        let next = try service.query(
+            "{ issues(first: 1, after: \"\(cursor)\") { edges { node { title } } } }")
+        #expect(next.contains("\"Four\""), "\(next)")
+    }
+
     @Test func indexesAreThoseThatTheDirectivesNeed() throws {
         #expect(
             try ServiceUnderTest.tracker().schema.indexes

@@ -124,6 +124,9 @@ struct ServiceUnderTest {
 
     // MARK: Records
 
+    /// Makes the look-ups anew from the records, as a start does.
+    mutating func restart() { snapshot = snapshot.indexed(by: schema.indexes) }
+
     /// A record's fields in the form of the seed file.
     func fields(_ id: String) -> JSONValue? {
         snapshot.existing(id).flatMap { snapshot.recordJSON($0)?.json["fields"] }

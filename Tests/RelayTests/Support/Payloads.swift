@@ -1,5 +1,6 @@
 import Foundation
 import Relay
+import TodoFixtures
 
 /// Responses as a server sends them.
 enum Payloads {

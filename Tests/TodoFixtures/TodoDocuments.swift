@@ -1,10 +1,10 @@
 import Foundation
 import GraphQLLanguage
-import Relay
+package import RelayArtifacts
 import RelayIR
 
 /// The documents of a small todo client, compiled against `docs/examples/todo.graphql`.
-enum TodoDocuments {
+package enum TodoDocuments {
     static let text = """
         query UserQuery($id: ID = "me") { user(id: $id) { id userId totalCount ...List_user } }
 
@@ -46,14 +46,14 @@ enum TodoDocuments {
         return try RelayDocuments(Document(parsing: text), schema: schema)
     }
 
-    static func request(_ name: String) -> ConcreteRequest {
+    package static func request(_ name: String) -> ConcreteRequest {
         guard let request = try? all.get().operation(name)?.request else {
             preconditionFailure("The document has no operation \(name): \(all).")
         }
         return request
     }
 
-    static func fragment(_ name: String) -> ReaderFragment {
+    package static func fragment(_ name: String) -> ReaderFragment {
         guard let node = try? all.get().fragment(name)?.node else {
             preconditionFailure("The document has no fragment \(name): \(all).")
         }
@@ -61,9 +61,13 @@ enum TodoDocuments {
     }
 
     private static func read(_ name: String) throws -> Source {
+        Source(utf8: try example("\(name).graphql"), name: "\(name).graphql")
+    }
+
+    /// A file of `docs/examples`.
+    package static func example(_ name: String) throws -> [UInt8] {
         let root = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let file = root.appending(path: "docs/examples/\(name).graphql")
-        return Source(utf8: Array(try Data(contentsOf: file)), name: "\(name).graphql")
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return Array(try Data(contentsOf: root.appending(path: "docs/examples/\(name)")))
     }
 }

@@ -1,0 +1,50 @@
+import EventLog
+import RelayStore
+
+/// A log that has been opened for writing, brought into order and folded.
+struct OpenedLog {
+    let directory: String
+    let log: EventLogWriter
+    let reader: EventLogReader
+    let checkpointer: Checkpointer
+    /// The first event that is kept.
+    let firstSequence: UInt64
+    /// The state after the last event.
+    let snapshot: Snapshot
+    let report: StartReport
+
+    /// As ``EventStore/open(_:indexes:options:)``.
+    init(
+        _ directory: String, indexes: [IndexDefinition] = [],
+        options: EventStoreOptions = EventStoreOptions()
+    ) throws(EventStoreError) {
+        let start = ContinuousClock.now
+        let log = try onLog { () throws(LogError) in
+            try EventLogWriter.open(
+                directory, options: options.log, fileSystem: options.fileSystem)
+        }
+        do throws(EventStoreError) {
+            let reader = try onLog { () throws(LogError) in
+                try EventLogReader(directory, fileSystem: options.fileSystem)
+            }
+            firstSequence = try onLog { () throws(LogError) in try reader.firstSequence() }
+            let head = log.head.sequence
+            let replay = try Replay(reader, near: head, through: head, indexes: indexes)
+            let checkpoint = replay.snapshot.sequence
+            try replay.advance(to: head)
+            checkpointer = Checkpointer(
+                log.checkpoints, epoch: log.metadata.epoch, after: checkpoint, options: options)
+            snapshot = replay.snapshot
+            report = StartReport(
+                recovery: log.recovery, ignoredCheckpoints: replay.ignoredCheckpoints,
+                checkpoint: checkpoint, sequence: snapshot.sequence,
+                recordCount: snapshot.recordCount, duration: .now - start)
+            self.reader = reader
+        } catch {
+            log.close()
+            throw error
+        }
+        self.directory = directory
+        self.log = log
+    }
+}

@@ -1,0 +1,102 @@
+import RelayArtifacts
+import RelayJSON
+import RelayStore
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// A mutation that may be found unfinished in a store that was on disk.
+///
+/// The journal has what was asked for and what was shown; how the answer is read, and what an updater does
+/// with it, only the program has.
+public struct ResumableMutation {
+    let node: ConcreteRequest
+    let updater: SelectorStoreUpdater?
+
+    /// - Parameter updater: changes the store once the response was written to it; the same that the
+    ///   mutation was begun with.
+    public init<Op: Operation>(_ type: Op.Type, updater: SelectorStoreUpdater? = nil) {
+        self.init(Op.node, updater: updater)
+    }
+
+    package init(_ node: ConcreteRequest, updater: SelectorStoreUpdater? = nil) {
+        self.node = node
+        self.updater = updater
+    }
+}
+
+/// How a mutation that was sent again ended.
+public struct ResumedMutation: Sendable {
+    /// `CLIENT:N`, the name that it had from the beginning.
+    public var transactionID: String
+    /// The operation's name.
+    public var operation: String
+    /// The response; nil where the network gave none.
+    public var result: Result<GraphQLResponse?, any Error>
+}
+
+extension Environment {
+    /// Sends the mutations again that were under way when the process before this one ended, in order and
+    /// under their old names, so that none is carried out twice.
+    ///
+    /// Call it once, before other mutations. What they show stays until they are answered, or refused.
+    /// Optimistic updates that belong to no mutation are taken back: whoever showed them is gone.
+    ///
+    /// - Parameters:
+    ///   - mutations: all those that the program knows.
+    ///   - completion: told how each ended.
+    /// - Returns: the names of operations that were found and are not among `mutations`. They stay as they
+    ///   are, and can be sent by a later call.
+    @discardableResult
+    public func resumeMutations(
+        _ mutations: [ResumableMutation], completion: ((ResumedMutation) -> Void)? = nil
+    ) throws -> [String] {
+        var unknown: [String] = []
+        for (entry, pending) in try store.pendingMutations {
+            let intent = pending.intent
+            guard let id = intent.mutationID, let name = intent.operationName else {
+                try store.revoke(entry, reason: "the process that showed it has ended")
+                continue
+            }
+            guard let mutation = mutations.first(where: { $0.node.params.name == name }) else {
+                unknown.append(name)
+                continue
+            }
+            let request = RequestDescriptor(
+                node: mutation.node, variables: VariableData(intent.arguments.object ?? [:]))
+            resume(
+                ExecutionPublisher { [self] run in
+                    OperationExecutor(
+                        self, OperationDescriptor(request: request),
+                        CacheConfig(transactionID: "\(id)"), updater: mutation.updater,
+                        unfinished: entry, run: run
+                    ).begin()
+                }, "\(id)", name, completion)
+        }
+        return unknown
+    }
+
+    private func resume(
+        _ responses: ExecutionPublisher<GraphQLResponse>, _ transactionID: String, _ name: String,
+        _ completion: ((ResumedMutation) -> Void)?
+    ) {
+        var last: GraphQLResponse?
+        // Nobody holds the subscription: it goes on until the mutation ends.
+        responses.subscribe(
+            Subscribers.Sink(
+                receiveCompletion: { end in
+                    let result: Result<GraphQLResponse?, any Error> =
+                        switch end {
+                        case .finished: .success(last)
+                        case .failure(let error): .failure(error)
+                        }
+                    completion?(
+                        ResumedMutation(
+                            transactionID: transactionID, operation: name, result: result))
+                },
+                receiveValue: { last = $0 }))
+    }
+}

@@ -1,0 +1,137 @@
+import EventStore
+import Foundation
+import Relay
+import RelayArtifacts
+import RelayJSON
+import RelayServer
+import RelayStore
+import Testing
+
+@testable import RelayNetwork
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// What a client finds when it comes back.
+final class StoreOnDiskTests: Sendable {
+    private let directory = FileManager.default.temporaryDirectory
+        .appending(path: "relay-client-\(UUID().uuidString)").path
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// One life of a client.
+    private struct Client {
+        let journal: FileJournal
+        let environment: Environment
+
+        init(_ directory: String, url: String) throws {
+            var options = WebSocketNetwork.Options()
+            options.retry = RetryPolicy(
+                initialDelay: .milliseconds(2), maximumDelay: .milliseconds(20))
+            journal = try FileJournal(directory: directory)
+            environment = Environment(
+                network: try WebSocketNetwork(url: url, options: options),
+                store: try Store(journal: journal))
+        }
+
+        /// The text of a todo, as the store shows it.
+        func text(_ id: String) -> String? {
+            let snapshot = environment.store.snapshot
+            guard let record = snapshot.existing(id),
+                case .string(let text)? = snapshot.fieldValue("text", of: record)
+            else { return nil }
+            return text
+        }
+    }
+
+    private static let nowhere = "ws://127.0.0.1:1/graphql"
+
+    @Test func aRestartedClientShowsItsLastStateAtOnce() async throws {
+        try await ServedTodos.run { todos in
+            let before = try Client(directory, url: todos.url)
+            let subscription = before.environment.execute(
+                operation: try TodoOperations.todo("VG9kbzox")
+            ).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+            await eventually { before.text("VG9kbzox") != nil }
+            let text = before.text("VG9kbzox")
+            subscription.cancel()
+            before.journal.close()
+
+            let after = try Client(directory, url: Self.nowhere)
+            #expect(after.text("VG9kbzox") == text)
+            after.journal.close()
+        }
+    }
+
+    @Test func unfinishedMutationsAreSentAgainInOrder() async throws {
+        // Offline: three mutations are asked for, shown, and wait.
+        let before = try Client(directory, url: Self.nowhere)
+        var subscriptions: [AnyCancellable] = []
+        for text in ["one", "two", "three"] {
+            subscriptions.append(
+                before.environment.executeMutation(
+                    operation: try TodoOperations.rename("VG9kbzox", text),
+                    optimisticResponse: [
+                        "renameTodo": ["todo": ["id": "VG9kbzox", "text": text]]
+                    ]
+                ).sink(receiveCompletion: { _ in }, receiveValue: { _ in }))
+        }
+        #expect(before.text("VG9kbzox") == "three")
+        before.journal.close()
+
+        try await ServedTodos.run { todos in
+            let after = try Client(directory, url: todos.url)
+            #expect(after.text("VG9kbzox") == "three")
+            let ended = Noted<ResumedMutation>()
+            let unknown = try after.environment.resumeMutations(
+                [ResumableMutation(try TodoOperations.request("RenameMutation"))]
+            ) { ended.note($0) }
+            #expect(unknown == [])
+            await eventually { ended.all.count == 3 }
+            #expect(after.text("VG9kbzox") == "three")
+            #expect(try after.environment.store.pendingMutations.isEmpty)
+            #expect(ended.all.map(\.transactionID.last) == ["1", "2", "3"])
+
+            let other = try HTTPNetwork(url: todos.httpURL)
+            let texts = try await other.responses(to: .texts, variables: [:]).first()
+            #expect(texts.text.contains(#""text":"three""#))
+            after.journal.close()
+        }
+        for subscription in subscriptions { subscription.cancel() }
+
+        // And there is nothing left to be sent.
+        let last = try Client(directory, url: Self.nowhere)
+        #expect(try last.environment.store.pendingMutations.isEmpty)
+        #expect(last.text("VG9kbzox") == "three")
+        last.journal.close()
+    }
+
+    @Test func whatTheProgramDoesNotKnowStays() throws {
+        let before = try Client(directory, url: Self.nowhere)
+        let subscription = before.environment.executeMutation(
+            operation: try TodoOperations.rename("VG9kbzox", "one")
+        ).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+        let shown = try before.environment.applyUpdate { source in
+            source.create(dataID: "local", typeName: "Todo")["text"] = "shown"
+        }
+        before.journal.close()
+
+        let after = try Client(directory, url: Self.nowhere)
+        #expect(after.text("local") == "shown")
+        #expect(try after.environment.resumeMutations([]) == ["RenameMutation"])
+        #expect(try after.environment.store.pendingMutations.count == 1)
+        #expect(after.text("local") == nil)
+        after.journal.close()
+        withExtendedLifetime((subscription, shown)) {}
+    }
+
+    @Test func aDirectoryHasOneStore() throws {
+        let client = try Client(directory, url: Self.nowhere)
+        #expect(throws: (any Error).self) { try FileJournal(directory: directory) }
+        #expect(throws: (any Error).self) { try Store(journal: client.journal) }
+        client.journal.close()
+    }
+}

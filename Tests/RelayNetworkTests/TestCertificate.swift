@@ -1,0 +1,1 @@
+../WebSocketIOTests/TestCertificate.swift

@@ -1,0 +1,66 @@
+import Foundation
+import OpenCombine
+import RelayStore
+import Testing
+import TodoFixtures
+
+@testable import Relay
+
+@Suite struct PollingTests {
+    /// Time stands still until the test says otherwise.
+    private final class Clock: Scheduling, @unchecked Sendable {
+        var waiting: [(seconds: TimeInterval, body: @Sendable () -> Void)] = []
+
+        func schedule(
+            after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void
+        ) -> AnyCancellable {
+            waiting.append((seconds, body))
+            return AnyCancellable { [self] in waiting = [] }
+        }
+
+        func advance() {
+            let bodies = waiting
+            waiting = []
+            for (_, body) in bodies { body() }
+        }
+    }
+
+    @Test func promise15PollFetchesAgainForAsLongAsSomebodyIsSubscribed() {
+        let clock = Clock()
+        let network = MockNetwork()
+        let environment = Environment(
+            network: network, store: Store(), handlerProvider: DefaultHandlerProvider(),
+            scheduler: clock)
+        let result = Collected(
+            environment.fetchQuery(TodoQuery(id: "a"), cacheConfig: CacheConfig(poll: 5)))
+        #expect(network.requests.last?.cacheConfig.force == false)
+        network.requests.last?.resolve(Payloads.todo("a", "one", complete: false))
+        #expect(result.values.map { $0?.node?.text } == ["one"])
+        #expect(clock.waiting.map(\.seconds) == [5])
+        clock.advance()
+        #expect(network.requests.last?.cacheConfig.force == true)
+        network.requests.last?.resolve(Payloads.todo("a", "two", complete: false))
+        #expect(result.values.map { $0?.node?.text } == ["one", "two"])
+        result.cancel()
+        clock.advance()
+        #expect(network.executionCount == 2 && clock.waiting.isEmpty)
+    }
+
+    @Test func promise15MetadataAndTransactionIDReachTheNetwork() {
+        let environment = MockEnvironment()
+        let config = CacheConfig(force: true, metadata: "mine", transactionID: "me:7")
+        let result = Collected(environment.fetchQuery(UserQuery(), cacheConfig: config))
+        let given = environment.mostRecent?.cacheConfig
+        #expect(given?.metadata as? String == "mine")
+        #expect(given?.transactionID == "me:7" && given?.force == true)
+        result.cancel()
+        // Without one every execution gets a name of its own, rising for each client.
+        let first = Collected(environment.commitMutation(change("a", true)))
+        let one = environment.mostRecent?.cacheConfig.transactionID?.split(separator: ":")
+        let second = Collected(environment.commitMutation(change("a", true)))
+        let two = environment.mostRecent?.cacheConfig.transactionID?.split(separator: ":")
+        #expect(one?.count == 2 && one?.first == two?.first && one?.last != two?.last)
+        first.cancel()
+        second.cancel()
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Relay
+import RelayNetwork
+import Testing
+import TodoFixtures
+import TodoService
+
+/// `ChangeTodoStatus.swift` beside this file has the page's extension, to the letter.
+@Suite struct MutationPageTests {
+    @Test func promise29TheConvenienceCommitsWithAnOptimisticResponse() throws {
+        let environment = MockEnvironment()
+        let mutation = Mutation<ChangeTodoStatusMutation>(environment: environment)
+        mutation.wrappedValue.commit(id: "a", complete: true)
+        #expect(mutation.wrappedValue.isInFlight)
+        let request = try #require(environment.mostRecent)
+        #expect(
+            request.variables.description == #"{input:{complete:true,id:"a",userId:"me"}}"#)
+        let shown = environment.lookup(
+            selector: TodoQuery(id: "a").createDescriptor().fragment, as: TodoQuery.Data.self)
+        #expect(shown.isMissingData)
+        request.resolve(
+            Data(#"{"data":{"changeTodoStatus":{"todo":{"id":"a","complete":true}}}}"#.utf8))
+        #expect(!mutation.wrappedValue.isInFlight)
+    }
+
+    @Test func theMutatorChangesALiveServer() async throws {
+        try await TodoService.run { service in
+            let environment = Environment(
+                network: try HTTPNetwork(url: service.url), store: Store())
+            let user = try #require(try await environment.fetch(UserQuery()).data?.user)
+            let edges = environment.lookup(List_user(key: user)).data?.todos?.edges
+            let node = try #require(edges?.first??.node)
+            let before = try #require(environment.lookup(Item_todo(key: node)).data)
+            let mutator = Mutation<ChangeTodoStatusMutation>(environment: environment).wrappedValue
+            let answer = try await withCheckedThrowingContinuation { continuation in
+                mutator.commit(
+                    variables: .init(
+                        input: .init(complete: !before.complete, id: before.id, userId: "me")),
+                    completion: { continuation.resume(with: $0) })
+            }
+            #expect(answer?.changeTodoStatus?.todo.complete == !before.complete)
+            #expect(
+                environment.lookup(Item_todo(key: node)).data?.complete == !before.complete)
+        }
+    }
+}
