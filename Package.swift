@@ -130,8 +130,8 @@ let package = Package(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO",
-                logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayStore",
+                "WebSocketIO", logging,
             ]),
         .executableTarget(
             name: "RelayCommand",

@@ -20,8 +20,8 @@ import TodoFixtures
         collected.values.map { value in
             switch value {
             case nil: "loading"
-            case .success: "data"
-            case .failure: "error"
+            case .some(.success): "data"
+            case .some(.failure): "error"
             }
         }
     }

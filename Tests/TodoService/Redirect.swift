@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -19,8 +20,6 @@ package enum Redirect {
 
 /// One redirected request.
 private final class Redirection: URLProtocol {
-    private var redirectedTask: URLSessionDataTask?
-
     override static func canInit(with request: URLRequest) -> Bool { port(request) != nil }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -39,25 +38,28 @@ private final class Redirection: URLProtocol {
         }
         var redirected = request
         redirected.url = url
-        let session = URLSession(configuration: .ephemeral)
         // Foundation says of no URLProtocol that it may cross threads, and calls its client from any.
         nonisolated(unsafe) let loading = self
-        let task = session.dataTask(with: redirected) { data, response, error in
-            let client = loading.client
-            if let response {
-                client?.urlProtocol(loading, didReceive: response, cacheStoragePolicy: .notAllowed)
-            }
-            if let data { client?.urlProtocol(loading, didLoad: data) }
-            if let error {
-                client?.urlProtocol(loading, didFailWithError: error)
-            } else {
-                client?.urlProtocolDidFinishLoading(loading)
-            }
-            session.finishTasksAndInvalidate()
+        // All sessions share one queue, on which this method is called and on which a task is made.
+        DispatchQueue.global().async { [redirected] in
+            URLSession.shared.dataTask(with: redirected) { data, response, error in
+                loading.finish(data, response, error)
+            }.resume()
         }
-        redirectedTask = task
-        task.resume()
     }
 
-    override func stopLoading() { redirectedTask?.cancel() }
+    private func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        if let response {
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        }
+        if let data { client?.urlProtocol(self, didLoad: data) }
+        if let error {
+            client?.urlProtocol(self, didFailWithError: error)
+        } else {
+            client?.urlProtocolDidFinishLoading(self)
+        }
+    }
+
+    /// Nothing: what it asks of this machine is answered at once.
+    override func stopLoading() {}
 }

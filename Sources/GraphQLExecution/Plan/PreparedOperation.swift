@@ -19,7 +19,8 @@ package final class PreparedOperation: Sendable {
     /// As the document has it.
     package let definition: OperationDefinition
 
-    private let document: Document
+    /// The document that it stands in.
+    package let document: Document
     private let schema: ExecutableSchema
     /// The variables that `@skip` and `@include` look at.
     private let conditionVariables: [String]

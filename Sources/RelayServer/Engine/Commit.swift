@@ -55,6 +55,41 @@ enum Publication: Sendable {
     }
 }
 
+/// Something that has happened, and what may be expected beyond it.
+struct Step: Sendable {
+    let publication: Publication
+    /// The records with what waiting mutations are expected to do; nil when none waits that says.
+    let expected: ExpectedState?
+
+    /// - Parameter publication: what has happened.
+    init(_ publication: Publication, expected: ExpectedState?) {
+        self.publication = publication
+        self.expected = expected
+    }
+}
+
+/// The state with the optimistic entries of all mutations that wait on top, in log order.
+struct ExpectedState: Sendable {
+    let snapshot: Snapshot
+    /// What the entries change.
+    let changes: ChangeSet
+
+    /// Applies the entries of a state. Only the store's writer may call this: entries have new names.
+    init?(of state: Snapshot) {
+        var snapshot = state
+        var changes = ChangeSet()
+        var hasEntries = false
+        for pending in state.pending {
+            guard let writes = pending.intent.optimistic else { continue }
+            snapshot.apply(writes, changes: &changes)
+            hasEntries = true
+        }
+        guard hasEntries else { return nil }
+        self.snapshot = snapshot
+        self.changes = changes
+    }
+}
+
 /// The state that everybody may see: all of it is durable.
 ///
 /// Written only by the completion of an append, in log order; read by everyone.

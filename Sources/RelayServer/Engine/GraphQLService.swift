@@ -81,11 +81,10 @@ package final class GraphQLService: Sendable {
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
-            publish: { [counters] publications in
+            publish: { [counters] steps in
                 counters.count(\.publications)
-                if let last = publications.last { onDurable(last.snapshot) }
-                let commits = publications.compactMap(\.commit)
-                if !commits.isEmpty { publisher.post(.commits(commits)) }
+                if let last = steps.last { onDurable(last.publication.snapshot) }
+                publisher.post(.steps(steps))
             })
     }
 
@@ -97,7 +96,7 @@ package final class GraphQLService: Sendable {
         durable.advance(to: head)
         if commits.isEmpty { return }
         counters.count(\.publications)
-        publisher.post(.commits(commits))
+        publisher.post(.steps(commits.map { Step(.commit($0), expected: nil) }))
     }
 
     /// Commits, and changes of what is subscribed, that the publisher has not come to.
@@ -191,6 +190,7 @@ package final class GraphQLService: Sendable {
         let variables = try operation.coerce(request.variables)
         let subscription = SubscriptionRequest(
             operation: operation, variables: variables, request: request, sink: sink,
+            sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
             start: relay.resume.map { .resume($0) } ?? .now)
         if !sequences.start(subscription) { publisher.post(.subscribe(subscription)) }
         counters.count(\.subscriptions)

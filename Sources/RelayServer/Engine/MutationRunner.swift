@@ -238,6 +238,6 @@ struct MutationRunner: Sendable {
             RelayNotes(
                 cursor: StreamCursor(
                     storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
-                mutationID: request.mutationID))
+                mutationID: request.clientMutationID))
     }
 }

@@ -33,7 +33,7 @@ final class MutationWriter: Sendable {
     /// What goes to the journal together.
     private struct Batch: Sendable {
         var events: [NewEvent] = []
-        var publications: [Publication] = []
+        var publications: [Step] = []
         var answers: [(request: MutationRequest, outcome: Outcome)] = []
         /// Mutations whose handlers start once this is durable.
         var starting: [OngoingMutation] = []
@@ -44,7 +44,7 @@ final class MutationWriter: Sendable {
     private let runner: MutationRunner
     private let journal: any EventJournal
     private let durable: DurableHead
-    private let publish: @Sendable ([Publication]) -> Void
+    private let publish: @Sendable ([Step]) -> Void
     private let queue: SerialQueue<Message>
     private let state: Mutex<State>
 
@@ -57,7 +57,7 @@ final class MutationWriter: Sendable {
     ///     head has moved on and before the mutations are answered.
     init(
         _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead, queueLimit: Int,
-        publish: @escaping @Sendable ([Publication]) -> Void
+        publish: @escaping @Sendable ([Step]) -> Void
     ) {
         self.runner = runner
         self.journal = journal
@@ -124,7 +124,7 @@ final class MutationWriter: Sendable {
             }
             head = publication.snapshot
         }
-        batch.publications += run.publications
+        batch.publications += run.publications.map(Self.step)
         switch run.end {
         case .done(let outcome) where run.publications.isEmpty: request.answer(outcome)
         case .done(let outcome): batch.answers.append((request, outcome))
@@ -133,6 +133,10 @@ final class MutationWriter: Sendable {
             state.withLock { $0.joined[sequence, default: []].append(request) }
         case .waits(let ongoing): batch.starting.append(ongoing)
         }
+    }
+
+    private static func step(_ publication: Publication) -> Step {
+        Step(publication, expected: ExpectedState(of: publication.snapshot))
     }
 
     private func revoke(_ mutation: UInt64, _ head: inout Snapshot, _ batch: inout Batch) {
@@ -144,7 +148,7 @@ final class MutationWriter: Sendable {
         batch.events += publication.events.map {
             NewEvent(timeMicroseconds: runner.inputs.now(), body: $0)
         }
-        batch.publications.append(publication)
+        batch.publications.append(Self.step(publication))
         batch.ended.append(mutation)
     }
 
@@ -169,12 +173,12 @@ final class MutationWriter: Sendable {
 
     private func complete(_ batch: Batch) {
         guard let last = batch.publications.last else { return }
-        durable.advance(to: last.snapshot)
+        durable.advance(to: last.publication.snapshot)
         publish(batch.publications)
         for (request, outcome) in batch.answers { request.answer(outcome) }
         let (ready, joined) = state.withLock { state in
-            let ready = state.repeated.filter { $0.sequence <= last.snapshot.sequence }
-            state.repeated.removeAll { $0.sequence <= last.snapshot.sequence }
+            let ready = state.repeated.filter { $0.sequence <= last.publication.snapshot.sequence }
+            state.repeated.removeAll { $0.sequence <= last.publication.snapshot.sequence }
             return (ready, batch.ended.flatMap { state.joined.removeValue(forKey: $0) ?? [] })
         }
         for (_, request, outcome) in ready { request.answer(outcome) }

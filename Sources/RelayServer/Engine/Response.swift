@@ -73,6 +73,28 @@ extension Response {
         self.init(open: Array("{\"data\":null".utf8), hasErrors: false, notes)
     }
 
+    /// A patch of records in place of a result, of which the errors stay.
+    /// - Parameter records: an object, as JSON text; nil for an empty one.
+    convenience init(patch records: [UInt8]?, _ result: ExecutedResult, _ notes: RelayNotes) {
+        var notes = notes
+        notes.records = records ?? Array("{}".utf8)
+        var writer = JSONWriter()
+        writer.raw("{\"data\":null")
+        if result.hasErrors, let errors = result.json["errors"] {
+            writer.raw(",\"errors\":")
+            writer.write(errors)
+        }
+        self.init(open: writer.bytes, hasErrors: result.hasErrors, notes)
+    }
+
+    /// The records of an event, of which a client knows nothing yet.
+    convenience init(
+        eventPatch result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
+    ) {
+        let records = normalizer.records(of: result.json["data"] ?? .null)
+        self.init(patch: records.patch(from: ResultRecords()) { _ in false }, result, notes)
+    }
+
     /// The response to a request that was not executed.
     package convenience init(refused errors: [ExecutionError]) {
         var writer = JSONWriter()

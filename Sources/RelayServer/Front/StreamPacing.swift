@@ -39,6 +39,13 @@ struct StreamPacing: Sendable {
                 return .hold
             }
             return send(response)
+        case .patch(let response, let full):
+            // Whoever has missed one gets a whole result in its place.
+            if isFull {
+                held = full.response
+                return .hold
+            }
+            return send(held == nil ? response : full.response)
         case .caughtUp:
             isCaughtUp = true
             return .nothing

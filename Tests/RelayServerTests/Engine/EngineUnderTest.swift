@@ -1,4 +1,5 @@
 import GraphQLExecution
+import GraphQLLanguage
 import RelayJSON
 import RelayStore
 import Synchronization
@@ -10,6 +11,7 @@ import Testing
 final class EngineUnderTest: Sendable {
     let journal: GatedJournal
     let service: GraphQLService
+    let schema: Schema
     private let inbox: Inbox
 
     /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
@@ -23,6 +25,7 @@ final class EngineUnderTest: Sendable {
             pastEvents: pastEvents)
     }
 
+    /// - Parameter text: the schema, as the log has it.
     init(
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
         seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000
@@ -39,6 +42,7 @@ final class EngineUnderTest: Sendable {
         let inbox = Inbox()
         let ids = Numbers()
         self.inbox = inbox
+        self.schema = schema.schema
         self.journal = journal
         var limits = GraphQLService.Limits()
         limits.recentCommits = recentCommits
@@ -52,12 +56,14 @@ final class EngineUnderTest: Sendable {
 
     /// Runs a query or mutation to its answer.
     func run(
-        _ query: String, mutationID: String? = nil, viewer: String? = nil, relay: JSONObject = [:]
+        _ query: String, mutationID: String? = nil, viewer: String? = nil,
+        optimisticResponse: JSONValue? = nil, relay: JSONObject = [:]
     ) async throws -> JSONValue {
         var relay = relay
         if let mutationID { relay["mutationId"] = .string(mutationID) }
-        var request = GraphQLRequest(query: query, extensions: ["relay": .object(relay)])
-        request.viewer = viewer
+        if let optimisticResponse { relay["optimisticResponse"] = optimisticResponse }
+        let request = GraphQLRequest(
+            query: query, extensions: ["relay": .object(relay)], viewer: viewer)
         let prepared = try service.prepare(request)
         let outcome = await withCheckedContinuation { continuation in
             service.execute(prepared, request) { continuation.resume(returning: $0) }
@@ -174,7 +180,7 @@ private final class Inbox: Sendable {
             for delivery in deliveries {
                 let value: JSONValue
                 switch delivery.event {
-                case .next(let response), .latest(let response):
+                case .next(let response), .latest(let response), .patch(let response, _):
                     value = (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
                 case .failed(let errors): value = ["errors": .array(errors.map(\.json))]
                 case .completed: value = "complete"

@@ -21,6 +21,19 @@ import Testing
         #expect(after["data"]?["user"]?["totalCount"] == 3)
     }
 
+    @Test func aMutationIDIsItsViewersAndIsToldAsItWasGiven() async throws {
+        let engine = try await EngineUnderTest()
+        let add = "mutation { addTodo(input: {text: \"x\"}) { todo { id } } }"
+        let answers = try await [
+            engine.run(add, mutationID: "c:1", viewer: "ann"),
+            engine.run(add, mutationID: "c:1", viewer: "bob"),
+            engine.run(add, mutationID: "c:1", viewer: "ann"),
+        ]
+        #expect(answers.map { $0.relay?["mutationId"] } == ["c:1", "c:1", "c:1"])
+        #expect(answers[0] == answers[2])
+        #expect(answers[0]["data"] != answers[1]["data"])
+    }
+
     @Test func theNextMutationSeesWhatIsNotDurableYet() async throws {
         let engine = try await EngineUnderTest()
         engine.journal.hold()

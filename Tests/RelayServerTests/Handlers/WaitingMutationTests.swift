@@ -78,6 +78,61 @@ struct WaitingMutationTests {
         #expect(try await kinds() == ["mutation", "mutation", "response", "response"])
     }
 
+    static let live = "subscription { listed(name: \"one\") { items { edges { node { text } } } } }"
+
+    private func texts(_ result: JSONValue) -> [String] {
+        result["data"]?["listed"]?["items"]?["edges"]?.array?.compactMap {
+            $0["node"]?["text"]?.string
+        } ?? []
+    }
+
+    @Test func whoAsksForItSeesWhatIsExpectedMarkedUntilTheResponse() async throws {
+        let curious = try engine.subscribe(Self.live, relay: ["optimistic": true])
+        let patched = try engine.subscribe(
+            Self.live, relay: ["optimistic": true, "records": true])
+        let others = try engine.subscribe(Self.live)
+        async let answer = engine.run(Self.fetch, optimisticResponse: Self.expected)
+        try await upstream.isAsked()
+        let shown = try await engine.results(of: curious, count: 2)
+        #expect(texts(shown[0]) == ["a", "b"])
+        #expect(shown[0].relay?["optimistic"] == nil)
+        #expect(texts(shown[1]) == ["a", "b", "expected"])
+        #expect(shown[1].relay?["optimistic"] == true)
+        // What others do meanwhile stands below it.
+        _ = try await engine.run(
+            #"mutation { addItem(input: {text: "meanwhile", listId: "l1"}) { item { id } } }"#)
+        let rebased = try await engine.results(of: curious, count: 3)[2]
+        #expect(texts(rebased) == ["a", "b", "meanwhile", "expected"])
+        upstream.give("fetched")
+        _ = try await answer
+
+        let last = try await engine.results(of: curious, count: 4)[3]
+        #expect(texts(last) == ["a", "b", "meanwhile", "fetched"])
+        #expect(last.relay?["optimistic"] == nil)
+        let confirmed = try await engine.results(of: others, count: 3)
+        #expect(
+            confirmed.map(texts) == [
+                ["a", "b"], ["a", "b", "meanwhile"], ["a", "b", "meanwhile", "fetched"],
+            ])
+        #expect(confirmed.allSatisfy { $0.relay?["optimistic"] == nil })
+        let patches = try await engine.results(of: patched, count: 4)
+        #expect(patches.map { $0.relay?["optimistic"] == true } == [false, true, true, false])
+        #expect(patches.dropFirst().allSatisfy { $0["data"] == .null })
+    }
+
+    @Test func whatWasExpectedIsTakenBackWhenTheHandlerFails() async throws {
+        let curious = try engine.subscribe(Self.live, relay: ["optimistic": true])
+        _ = try await engine.results(of: curious, count: 1)
+        async let answer = engine.run(Self.fetch, optimisticResponse: Self.expected)
+        try await upstream.isAsked()
+        _ = try await engine.results(of: curious, count: 2)
+        upstream.fail(HandlerError("The upstream is down."))
+        _ = try await answer
+        let last = try await engine.results(of: curious, count: 3)[2]
+        #expect(texts(last) == ["a", "b"])
+        #expect(last.relay?["optimistic"] == nil)
+    }
+
     @Test func aHandlerThatFailsRevokesTheIntent() async throws {
         async let answer = engine.run(Self.fetch)
         try await upstream.isAsked()

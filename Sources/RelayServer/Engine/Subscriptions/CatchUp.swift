@@ -164,7 +164,7 @@ final class CatchUp: Sendable {
 /// The subscriptions of one pass over the log; equal ones are executed once for each event.
 private struct Pass {
     private struct Member {
-        let request: SubscriptionRequest
+        var request: SubscriptionRequest
         let sequence: UInt64
     }
 
@@ -173,6 +173,8 @@ private struct Pass {
         let variables: CoercedVariables
         let events: MutationEvents
         let arguments: JSONObject
+        /// Of subscriptions that get patches.
+        let normalizer: RecordNormalizer?
         var members: [Member] = []
     }
 
@@ -198,7 +200,8 @@ private struct Pass {
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(
             operation: ObjectIdentifier(operation), variables: variables,
-            viewer: service.looksAtViewer ? request.request.viewer : nil)
+            viewer: service.looksAtViewer ? request.request.viewer : nil,
+            sendsRecords: request.sendsRecords)
         if groups[key] == nil {
             let plan = operation.plan(for: variables)
             guard let events = service.events(of: plan) else { return }
@@ -207,7 +210,11 @@ private struct Pass {
             do throws(ExecutionError) {
                 groups[key] = Group(
                     plan: plan, variables: variables, events: events,
-                    arguments: try execution.rootArguments(0))
+                    arguments: try execution.rootArguments(0),
+                    // It has been made before, for the same text.
+                    normalizer: request.sendsRecords
+                        ? try? RecordNormalizer(
+                            operation, variables, schema: service.executable.schema) : nil)
             } catch {
                 throw ExecutionErrors(errors: [error])
             }
@@ -217,13 +224,15 @@ private struct Pass {
 
     /// What everybody is to be told of a mutation.
     /// - Parameter snapshot: the state right after it.
-    func tell(
+    mutating func tell(
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
     ) -> [Delivery] {
         guard let handler = service.mutations[intent.field] else { return [] }
         var deliveries: [Delivery] = []
         for (key, group) in groups {
-            let members = group.members.filter { $0.sequence < snapshot.sequence }
+            let members = group.members.indices.filter {
+                group.members[$0].sequence < snapshot.sequence
+            }
             guard !members.isEmpty, group.events.mutations.contains(intent.field),
                 group.events.matches(group.arguments, intent, response, in: snapshot)
             else { continue }
@@ -232,10 +241,17 @@ private struct Pass {
                 group.plan, variables: group.variables, on: snapshot, schema: service.executable,
                 viewer: key.viewer)
             let bytes = execution.response(source: .payload(payload), isOpen: true)
-            let result = Response(
-                open: bytes, hasErrors: !execution.errors.isEmpty,
-                RelayNotes(cursor: identity.cursor(snapshot.sequence)))
-            deliveries += members.map { Delivery(sink: $0.request.sink, event: .next(result)) }
+            let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
+            let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
+            let full = Response(open: bytes, hasErrors: result.hasErrors, notes)
+            let patch = group.normalizer.map { Response(eventPatch: result, $0, notes) } ?? full
+            for member in members {
+                let request = group.members[member].request
+                deliveries.append(
+                    Delivery(
+                        sink: request.sink, event: .next(request.hasHadResult ? patch : full)))
+                groups[key]?.members[member].request.hasHadResult = true
+            }
         }
         return deliveries
     }

@@ -10,7 +10,7 @@ import Synchronization
 /// what it is told first and what follows have neither gap nor overlap.
 final class Publisher: Sendable {
     enum Message: Sendable {
-        case commits([Commit])
+        case steps([Step])
         case subscribe(SubscriptionRequest)
         case unsubscribe(any SubscriptionSink)
     }

@@ -28,6 +28,8 @@ package struct Delivery: Sendable {
         case next(Response)
         /// A result that takes the place of those before it: one that waits may be dropped for it.
         case latest(Response)
+        /// What has changed since the result before it, and, for whoever did not get that one, the result itself.
+        case patch(Response, full: FullResult)
         /// A subscription that was to go on has been told everything that it had missed.
         case caughtUp
         /// The subscription ends with errors, and nothing follows.
@@ -38,6 +40,21 @@ package struct Delivery: Sendable {
 
     package let sink: any SubscriptionSink
     package let event: Event
+}
+
+/// A result that is made into a response only if somebody needs it.
+package final class FullResult: Sendable {
+    private let result: ExecutedResult
+    private let notes: RelayNotes
+
+    init(_ result: ExecutedResult, _ notes: RelayNotes) {
+        self.result = result
+        self.notes = notes
+    }
+
+    package var response: Response {
+        Response(open: result.bytes, hasErrors: result.hasErrors, notes)
+    }
 }
 
 /// A subscription that begins, or goes on.
@@ -58,7 +75,13 @@ struct SubscriptionRequest: Sendable {
     /// As the client sent it, for executions under other numbers for names: those of the past.
     let request: GraphQLRequest
     let sink: any SubscriptionSink
+    /// Results after the first come as patches of records.
+    let sendsRecords: Bool
+    /// Entries that are not confirmed are shown.
+    let showsOptimistic: Bool
     var start: Start
+    /// The sink has been told a whole result.
+    var hasHadResult = false
 
     func starting(_ start: Start) -> SubscriptionRequest {
         var request = self
@@ -78,6 +101,8 @@ final class SubscriptionGroup {
         let variables: CoercedVariables
         /// Nil where nothing depends on who asks.
         let viewer: String?
+        var sendsRecords = false
+        var showsOptimistic = false
     }
 
     /// What makes the group execute.
@@ -95,22 +120,39 @@ final class SubscriptionGroup {
     let plan: Plan
     var trigger: Trigger
     var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
-    /// Of a live group: the last result, still open, and whether it has errors.
+    /// Of a live group: the last result.
     var lastResult: ExecutedResult?
+    /// Of a group that gets patches: makes records of its results.
+    let normalizer: RecordNormalizer?
+    /// Of a live one among these: the records of the last result.
+    var lastRecords = ResultRecords()
+    /// Of a group of events that gets patches: those who have had no result yet, and are to get the first whole.
+    var newSinks: Set<ObjectIdentifier> = []
 
     init(
-        _ id: ID, _ key: Key, _ operation: PreparedOperation, _ plan: Plan, _ trigger: Trigger
+        _ id: ID, _ key: Key, _ operation: PreparedOperation, _ plan: Plan, _ trigger: Trigger,
+        normalizer: RecordNormalizer?
     ) {
         self.id = id
         self.key = key
         self.operation = operation
         self.plan = plan
         self.trigger = trigger
+        self.normalizer = normalizer
     }
 }
 
 /// A result without what the server says about it: a response that is still open.
-struct ExecutedResult: Sendable {
+struct ExecutedResult: Sendable, Equatable {
     let bytes: [UInt8]
     let hasErrors: Bool
+    /// It shows entries that are not confirmed.
+    var isOptimistic = false
+
+    /// The response, read back.
+    var json: JSONValue { (try? JSONValue(parsing: bytes + [UInt8(ascii: "}")])) ?? .null }
+
+    static func == (left: ExecutedResult, right: ExecutedResult) -> Bool {
+        left.bytes == right.bytes && left.isOptimistic == right.isOptimistic
+    }
 }

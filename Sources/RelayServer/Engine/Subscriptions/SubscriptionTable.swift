@@ -1,5 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
+import RelayIR
 import RelayJSON
 import RelayStore
 
@@ -21,6 +22,8 @@ struct SubscriptionTable {
     private let recent: RecentCommits
     /// The state after the last commit that was told.
     private(set) var snapshot: Snapshot
+    /// What is expected beyond it, when anything is.
+    private var expected: ExpectedState?
     private var output = Output()
 
     private var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]
@@ -48,8 +51,8 @@ struct SubscriptionTable {
 
     mutating func handle(_ message: Publisher.Message) {
         switch message {
-        case .commits(let commits):
-            for commit in commits { publish(commit) }
+        case .steps(let steps):
+            for step in steps { publish(step) }
         case .subscribe(let request):
             // Whoever has stopped meanwhile says so before this or after it, in the same queue.
             if request.sink.isWanted { subscribe(request) }
@@ -65,31 +68,75 @@ struct SubscriptionTable {
 
     // MARK: Commits
 
-    private mutating func publish(_ commit: Commit) {
-        snapshot = commit.snapshot
-        recent.append(commit)
-        for id in eventGroups[commit.intent.field] ?? [] {
-            guard let group = groups[id], let response = event(commit, for: group) else { continue }
-            tell(group, .next(response))
+    private mutating func publish(_ step: Step) {
+        snapshot = step.publication.snapshot
+        var changes = ChangeSet()
+        if let commit = step.publication.commit {
+            recent.append(commit)
+            changes = commit.changes
+            for id in eventGroups[commit.intent.field] ?? [] {
+                guard let group = groups[id], let result = event(commit, for: group) else {
+                    continue
+                }
+                tell(group, result)
+            }
         }
-        for id in liveIndex.candidates(commit.changes, in: snapshot) {
+        // Whoever sees what is expected is concerned by what was expected before and is now, too.
+        var expectedChanges = changes
+        if let before = expected { expectedChanges.formUnion(before.changes) }
+        expected = step.expected
+        if let now = expected { expectedChanges.formUnion(now.changes) }
+        for id in liveIndex.candidates(expectedChanges, in: expected?.snapshot ?? snapshot) {
             guard let group = groups[id], case .live(let dependencies) = group.trigger,
-                dependencies.isTouched(by: commit.changes, in: snapshot)
+                dependencies.isTouched(
+                    by: group.key.showsOptimistic ? expectedChanges : changes,
+                    in: visible(to: group))
             else { continue }
-            let last = group.lastResult
-            let result = refresh(group)
-            if result.bytes != last?.bytes { tell(group, .latest(response(result))) }
+            refreshAndTell(group)
         }
     }
 
+    /// The state that a live group is told of.
+    private func visible(to group: SubscriptionGroup) -> Snapshot {
+        group.key.showsOptimistic ? expected?.snapshot ?? snapshot : snapshot
+    }
+
     /// What a commit means to a group of events; nil when it is none of theirs.
-    private mutating func event(_ commit: Commit, for group: SubscriptionGroup) -> Response? {
+    private mutating func event(
+        _ commit: Commit, for group: SubscriptionGroup
+    ) -> ExecutedResult? {
         guard case .events(let events, let arguments) = group.trigger,
             events.matches(arguments, commit.intent, commit.response, in: commit.snapshot)
         else { return nil }
-        let (result, _) = execute(
-            group, on: commit.snapshot, source: .payload(commit.payload))
-        return response(result, at: commit.snapshot.sequence)
+        return execute(group, on: commit.snapshot, source: .payload(commit.payload)).result
+    }
+
+    /// Tells a group of an event.
+    private mutating func tell(_ group: SubscriptionGroup, _ result: ExecutedResult) {
+        let full = response(result)
+        guard let normalizer = group.normalizer else { return tell(group, .next(full)) }
+        let patch = Response(eventPatch: result, normalizer, notes(result, at: snapshot.sequence))
+        executions.saved += group.sinks.count - 1
+        for (id, sink) in group.sinks {
+            let isFirst = group.newSinks.remove(id) != nil
+            tell(sink, .next(isFirst ? full : patch))
+        }
+    }
+
+    /// Executes a live group anew and tells it what has changed, if anything has.
+    private mutating func refreshAndTell(_ group: SubscriptionGroup) {
+        let last = group.lastResult
+        let lastRecords = group.lastRecords
+        let result = refresh(group)
+        if result == last { return }
+        guard group.normalizer != nil else { return tell(group, .latest(response(result))) }
+        let bytes = group.lastRecords.patch(from: lastRecords) { snapshot.existing($0) == nil }
+        // What is left is errors, or what is not confirmed any more.
+        tell(
+            group,
+            .patch(
+                Response(patch: bytes, result, notes(result, at: snapshot.sequence)),
+                full: FullResult(result, notes(result, at: snapshot.sequence))))
     }
 
     private mutating func tell(_ group: SubscriptionGroup, _ event: Delivery.Event) {
@@ -103,15 +150,26 @@ struct SubscriptionTable {
         output.deliveries.append(Delivery(sink: sink, event: event))
     }
 
+    private func notes(_ result: ExecutedResult, at sequence: UInt64) -> RelayNotes {
+        RelayNotes(cursor: identity.cursor(sequence), isOptimistic: result.isOptimistic)
+    }
+
     private func response(_ result: ExecutedResult, at sequence: UInt64? = nil) -> Response {
         Response(
             open: result.bytes, hasErrors: result.hasErrors,
-            RelayNotes(cursor: identity.cursor(sequence ?? snapshot.sequence)))
+            notes(result, at: sequence ?? snapshot.sequence))
     }
 
     /// Executes a live group anew and takes in what the result depends on.
     private mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
-        let (result, found) = execute(group, on: snapshot, source: nil)
+        let visible = visible(to: group)
+        var (result, found) = execute(group, on: visible, source: nil)
+        if group.key.showsOptimistic, let expected {
+            result.isOptimistic = found?.isTouched(by: expected.changes, in: visible) ?? false
+        }
+        if let normalizer = group.normalizer {
+            group.lastRecords = normalizer.records(of: result.json["data"] ?? .null)
+        }
         let dependencies = found ?? Dependencies()
         if case .live(let old) = group.trigger {
             liveIndex.update(group.id, from: old, to: dependencies)
@@ -123,7 +181,7 @@ struct SubscriptionTable {
 
     private mutating func execute(
         _ group: SubscriptionGroup, on snapshot: Snapshot, source: ObjectValue?
-    ) -> (ExecutedResult, Dependencies?) {
+    ) -> (result: ExecutedResult, dependencies: Dependencies?) {
         executions.run += 1
         var execution = Execution(
             group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
@@ -142,6 +200,9 @@ struct SubscriptionTable {
         } catch {
             tell(request.sink, .failed([error]))
             return
+        }
+        if group.normalizer != nil, !request.hasHadResult, case .events = group.trigger {
+            group.newSinks.insert(ObjectIdentifier(request.sink))
         }
         switch request.start {
         case .now:
@@ -191,7 +252,14 @@ struct SubscriptionTable {
         _ sink: any SubscriptionSink, _ missed: ArraySlice<Commit>, _ group: SubscriptionGroup
     ) {
         for commit in missed {
-            if let response = event(commit, for: group) { tell(sink, .next(response)) }
+            guard let result = event(commit, for: group) else { continue }
+            let isFirst = group.newSinks.remove(ObjectIdentifier(sink)) != nil
+            if !isFirst, let normalizer = group.normalizer {
+                let notes = notes(result, at: commit.snapshot.sequence)
+                tell(sink, .next(Response(eventPatch: result, normalizer, notes)))
+            } else {
+                tell(sink, .next(response(result, at: commit.snapshot.sequence)))
+            }
         }
     }
 
@@ -199,6 +267,7 @@ struct SubscriptionTable {
         _ request: SubscriptionRequest, behind sequence: UInt64, dropping group: SubscriptionGroup
     ) {
         output.behind.append((request, sequence))
+        group.newSinks.remove(ObjectIdentifier(request.sink))
         removeIfEmpty(group)
     }
 
@@ -207,12 +276,14 @@ struct SubscriptionTable {
     ) throws(ExecutionError) -> SubscriptionGroup {
         let key = SubscriptionGroup.Key(
             operation: ObjectIdentifier(request.operation), variables: request.variables,
-            viewer: service.looksAtViewer ? request.request.viewer : nil)
+            viewer: service.looksAtViewer ? request.request.viewer : nil,
+            sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
         if let id = groupIDs[key], let known = groups[id] { return known }
         let plan = request.operation.plan(for: request.variables)
         lastGroupID += 1
         let group = SubscriptionGroup(
-            lastGroupID, key, request.operation, plan, .live(Dependencies()))
+            lastGroupID, key, request.operation, plan, .live(Dependencies()),
+            normalizer: try normalizer(for: request))
         if let events = service.events(of: plan) {
             var execution = Execution(
                 plan, variables: request.variables, on: snapshot, schema: service.executable)
@@ -228,11 +299,24 @@ struct SubscriptionTable {
         return group
     }
 
+    private func normalizer(
+        for request: SubscriptionRequest
+    ) throws(ExecutionError) -> RecordNormalizer? {
+        guard request.sendsRecords else { return nil }
+        do throws(RelayDocumentErrors) {
+            return try RecordNormalizer(
+                request.operation, request.variables, schema: service.executable.schema)
+        } catch {
+            throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
+        }
+    }
+
     private mutating func unsubscribe(_ sink: any SubscriptionSink) {
         guard let id = groupsBySink.removeValue(forKey: ObjectIdentifier(sink)),
             let group = groups[id]
         else { return }
         group.sinks[ObjectIdentifier(sink)] = nil
+        group.newSinks.remove(ObjectIdentifier(sink))
         removeIfEmpty(group)
     }
 

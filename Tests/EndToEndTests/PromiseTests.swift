@@ -1,0 +1,177 @@
+import Foundation
+import RelayJSON
+import Synchronization
+import Testing
+
+/// What docs/websocket.md promises, while connections are cut at random and the server is killed under load.
+///
+/// RELAY_PROMISE_SEED repeats a run.
+struct PromiseTests {
+    private static let rounds = 3
+    private static let todosARound = 120
+
+    private let sandbox: Sandbox
+    private let seed: UInt64
+
+    init() throws {
+        sandbox = try Sandbox()
+        let environment = ProcessInfo.processInfo.environment
+        seed = environment["RELAY_PROMISE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+    }
+
+    @Test func whoIsCutOffAgainAndAgainSeesTheWholeHistoryOnceAndInOrder() async throws {
+        print("promises: RELAY_PROMISE_SEED=\(seed)")
+        var random = SeededGenerator(seed: seed)
+        // Few commits are kept in memory, so that most of what is missed is read from the log.
+        let options = ["--recent-commits", "16", "--log-level", "warning"]
+        var server = try await sandbox.serve(options[0], options[1], options[2], options[3])
+        /// Where the server is; nil while it is dead.
+        let serving = Watched<Int?>(server.port)
+        let writer = PromiseWriter(serving)
+        let readers = try (0..<3).map { _ in
+            PromiseReader(serving, try writer.start(server.port), random: &random)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for reader in readers { group.addTask { try await reader.run() } }
+            for round in 1...Self.rounds {
+                let count = round * Self.todosARound
+                async let written: Void = writer.write(upTo: count)
+                if round < Self.rounds {
+                    let killedAt =
+                        count - Int.random(in: 20..<Self.todosARound, using: &random)
+                    try await writer.written.wait(for: "\(killedAt) todos") {
+                        $0 >= killedAt ? () : nil
+                    }
+                    serving.update { $0 = nil }
+                    try await server.kill()
+                    server = try await sandbox.serve(
+                        options[0], options[1], options[2], options[3])
+                    let port = server.port
+                    serving.update { $0 = port }
+                }
+                try await written
+            }
+            let expected = (1...Self.rounds * Self.todosARound).map { "\($0)" }
+            for (number, reader) in readers.enumerated() {
+                let told = try await reader.told.wait(for: "the end of the history") {
+                    $0.last == expected.last ? $0 : nil
+                }
+                #expect(told == expected, "reader \(number), seed \(seed)")
+                #expect(reader.complaints.value.isEmpty, "reader \(number), seed \(seed)")
+                reader.stop()
+            }
+            // Readers that wait for something are waiting for the server's end.
+            serving.update { $0 = nil }
+            #expect(try await server.stop() == .code(0))
+            group.cancelAll()
+        }
+    }
+}
+
+/// Adds todos one after the other, each once, whatever happens to the server.
+private final class PromiseWriter: Sendable {
+    let written = Watched(0)
+    private let serving: Watched<Int?>
+
+    init(_ serving: Watched<Int?>) { self.serving = serving }
+
+    /// The cursor from which readers begin.
+    func start(_ port: Int) throws -> String {
+        let reply = try HTTPClient(port: port).post(#"{"query": "{ user { id } }"}"#)
+        let payload = try reply.body.payload()
+        guard let cursor = payload.json["extensions"]?["relay"]?["cursor"]?.string else {
+            throw Failure("No cursor: \(reply)")
+        }
+        return cursor
+    }
+
+    func write(upTo count: Int) async throws {
+        while written.value < count {
+            let port = try await serving.wait(for: "a server") { $0 }
+            try? await onThread {
+                let client = try HTTPClient(port: port)
+                while self.written.value < count {
+                    let number = self.written.value + 1
+                    let request: JSONValue = [
+                        "query":
+                            "mutation Add($text: String!) { addTodo(input: {text: $text}) { todo { id } } }",
+                        "variables": ["text": .string("\(number)")],
+                        "extensions": ["relay": ["mutationId": .string("writer:\(number)")]],
+                    ]
+                    let reply = try client.post(request.text)
+                    guard try reply.body.payload().errors.isEmpty else {
+                        throw Failure("Refused: \(reply)")
+                    }
+                    self.written.update { $0 = number }
+                }
+            }
+        }
+    }
+}
+
+/// Subscribes, takes a few results, hangs up, and goes on behind its last cursor.
+private final class PromiseReader: Sendable {
+    let told = Watched<[String]>([])
+    /// What no server may send.
+    let complaints = Watched<[String]>([])
+    private let serving: Watched<Int?>
+    private let cursor: Watched<String>
+    private let random: Mutex<SeededGenerator>
+    private let isStopped = Watched(false)
+
+    init(_ serving: Watched<Int?>, _ start: String, random: inout SeededGenerator) {
+        self.serving = serving
+        cursor = Watched(start)
+        self.random = Mutex(SeededGenerator(seed: random.next()))
+    }
+
+    func stop() { isStopped.update { $0 = true } }
+
+    func run() async throws {
+        while !isStopped.value {
+            guard let port = try? await serving.wait(for: "a server", until: { $0 }) else { return }
+            try? await onThread { try self.session(port) }
+        }
+    }
+
+    /// One connection, to its more or less early end.
+    private func session(_ port: Int) throws {
+        let socket = try RawWebSocket(port: port)
+        try socket.send(["type": "connection_init"])
+        _ = try socket.receive()
+        try socket.send([
+            "id": "1", "type": "subscribe",
+            "payload": [
+                "query": "subscription { todoAdded { todo { text } } }",
+                "extensions": ["relay": ["resume": .string(cursor.value)]],
+            ],
+        ])
+        let head = try nextResult(socket)
+        if head["data"] != .null || head["extensions"]?["relay"]?["recovered"] != true {
+            complaints.update { $0.append("not recovered: \(head)") }
+        }
+        let length = random.withLock { Int.random(in: 1...40, using: &$0) }
+        for _ in 0..<length where !isStopped.value {
+            let result = try nextResult(socket)
+            guard let text = result["data"]?["todoAdded"]?["todo"]?["text"]?.string,
+                let place = result["extensions"]?["relay"]?["cursor"]?.string
+            else {
+                complaints.update { $0.append("no result: \(result)") }
+                return
+            }
+            if place <= cursor.value {
+                complaints.update { $0.append("\(place) after a later cursor") }
+            }
+            cursor.update { $0 = place }
+            told.update { $0.append(text) }
+        }
+    }
+
+    private func nextResult(_ socket: RawWebSocket) throws -> JSONValue {
+        while true {
+            let message = try socket.receive()
+            if message["type"] == "next" { return message["payload"] ?? .null }
+            if message["type"] == "error" { throw Failure("\(message)") }
+        }
+    }
+}
