@@ -11,7 +11,7 @@ import Testing
 /// is told once.
 struct CutConnectionTests {
     private static let writers = 4
-    private static let mutationsEach = 40
+    private static let mutationsInRound = 20
 
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "relay-network-\(UUID().uuidString)").path
@@ -36,27 +36,34 @@ struct CutConnectionTests {
                 _ = try await networks[0].responses(to: .add, variables: ["text": "begin"]).first()
                 return !told.all.isEmpty
             }
+            let cuts = Noted<Cut>()
             let chaos = Task {
-                try await cut(networks + [stream], todos, seed: seed, while: { told.all.count })
+                try await cut(networks + [stream], todos, seed: seed, cuts) { told.all.count }
             }
-            try await write(networks)
+            // Until enough has been cut, however fast this machine is.
+            var written = 0
+            repeat {
+                try await write(networks, numbers: written..<written + Self.mutationsInRound)
+                written += Self.mutationsInRound
+            } while !cuts.all.areEnough && written < 2_000
             chaos.cancel()
-            let cuts = try await chaos.value
-            #expect(cuts.connections > 10 && cuts.servers > 0, "seed \(seed)")
+            try await chaos.value
+            #expect(cuts.all.areEnough, "seed \(seed)")
 
             let texts = try await networks[0].responses(to: .texts, variables: [:]).first().texts
-            await eventually { told.all.last == texts.last && told.all.count >= Self.total }
+            await eventually {
+                told.all.last == texts.last && told.all.count >= Self.writers * written
+            }
             listener.cancel()
             for writer in 0..<Self.writers {
                 let own = texts.filter { $0.hasPrefix("\(writer):") }
-                #expect(own == (0..<Self.mutationsEach).map { "\(writer):\($0)" }, "seed \(seed)")
+                #expect(own == (0..<written).map { "\(writer):\($0)" }, "seed \(seed)")
             }
             #expect(told.all == Array(texts.suffix(told.all.count)), "seed \(seed)")
-            #expect(told.all.count { $0 != "begin" } == Self.total, "seed \(seed)")
+            #expect(
+                told.all.count { $0 != "begin" } == Self.writers * written, "seed \(seed)")
         }
     }
-
-    private static let total = writers * mutationsEach
 
     private func network(_ url: String) throws -> WebSocketNetwork {
         var options = WebSocketNetwork.Options()
@@ -67,14 +74,14 @@ struct CutConnectionTests {
     }
 
     /// Each writer hands its mutations over without waiting for answers.
-    private func write(_ networks: [WebSocketNetwork]) async throws {
+    private func write(_ networks: [WebSocketNetwork], numbers: Range<Int>) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (writer, network) in networks.enumerated() {
-                let answers = (0..<Self.mutationsEach).map { number in
+                let answers = numbers.map { number in
                     network.responses(to: .add, variables: ["text": "\(writer):\(number)"])
                 }
                 group.addTask {
-                    for (number, answer) in answers.enumerated() {
+                    for (number, answer) in zip(numbers, answers) {
                         let text = try await answer.first()["data"]?["addTodo"]?["todo"]?["text"]
                         #expect(text?.string == "\(writer):\(number)")
                     }
@@ -86,11 +93,10 @@ struct CutConnectionTests {
 
     /// Cuts a connection or restarts the server whenever something has happened.
     private func cut(
-        _ networks: [WebSocketNetwork], _ todos: ServedTodos, seed: UInt64,
-        while progress: () -> Int
-    ) async throws -> (connections: Int, servers: Int) {
+        _ networks: [WebSocketNetwork], _ todos: ServedTodos, seed: UInt64, _ cuts: Noted<Cut>,
+        progress: () -> Int
+    ) async throws {
         var random = SplitMix(state: seed)
-        var cuts = (connections: 0, servers: 0)
         var last = 0
         while !Task.isCancelled {
             let now = progress()
@@ -99,18 +105,24 @@ struct CutConnectionTests {
                 continue
             }
             last = now
-            if cuts.servers < 3, Int.random(in: 0..<10, using: &random) == 0 {
-                cuts.servers += 1
+            if cuts.all.count(.server) < 3, Int.random(in: 0..<10, using: &random) == 0 {
                 await todos.stop()
                 try await todos.startAgain()
+                cuts.note(.server)
             } else {
-                cuts.connections += 1
                 networks.randomElement(using: &random)?.reconnect()
+                cuts.note(.connection)
             }
         }
-        print(cuts)
-        return cuts
     }
+}
+
+private enum Cut { case connection, server }
+
+extension [Cut] {
+    fileprivate func count(_ kind: Cut) -> Int { count { $0 == kind } }
+
+    fileprivate var areEnough: Bool { count(.connection) > 10 && count(.server) > 0 }
 }
 
 extension JSONValue {
