@@ -23,6 +23,11 @@ static inline void clws_io_init(struct clws_io *io, int descriptor, clws_io_call
     io->owner = owner;
 }
 
+// Tells its owner before the library hears of the same socket: its watchers have the priority 0.
+static inline void clws_io_put_first(struct clws_io *io) {
+    ev_set_priority(&io->watcher, 1);
+}
+
 // Watches for other events than before; for none at all when events is 0.
 static inline void clws_io_watch(struct ev_loop *loop, struct clws_io *io, int events) {
     int descriptor = io->watcher.fd;

@@ -113,9 +113,10 @@ struct AppendQueue {
         takeBack(group.frame)
     }
 
-    /// Everything written so far is synced.
-    mutating func synchronized() {
+    /// Everything written so far is synced, which has taken so long.
+    mutating func synchronized(in time: Duration) {
         statistics.syncs += 1
+        statistics.syncTime += time
         durableThrough = head.sequence
     }
 
@@ -165,6 +166,8 @@ package struct AppendStatistics: Sendable, Equatable {
     package internal(set) var frames: UInt64 = 0
     /// Syncs of appended frames; events per sync is what group commit gains.
     package internal(set) var syncs: UInt64 = 0
+    /// What the syncs have taken together.
+    package internal(set) var syncTime: Duration = .zero
     /// Bytes written to segments, frame headers included.
     package internal(set) var bytes: UInt64 = 0
 }

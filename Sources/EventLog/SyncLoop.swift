@@ -52,9 +52,10 @@ struct SyncLoop {
         let byteCount = group.frame.size
         let chain = group.frame.close(
             after: group.head, durableThrough: group.durableThrough)
+        var syncTime = Duration.zero
         do throws(SegmentWriter.Failure) {
             try writer.append(group.frame, after: group.head)
-            if !isEarly { try writer.synchronize() }
+            if !isEarly { syncTime = try synchronize() }
         } catch {
             fail(group, error)
             return nil
@@ -63,7 +64,7 @@ struct SyncLoop {
         // is prepared while that group is on its way to the disk.
         let next = queue.update { queue in
             queue.finish(group, chain: chain, byteCount: byteCount)
-            if !isEarly { queue.synchronized() }
+            if !isEarly { queue.synchronized(in: syncTime) }
             return queue.takeGroup()
         }
         for waiter in group.waiters {
@@ -89,10 +90,17 @@ struct SyncLoop {
         if isFrozen { options.onFreeze?(error) }
     }
 
+    /// - Returns: how long it has taken.
+    private func synchronize() throws(SegmentWriter.Failure) -> Duration {
+        let start = ContinuousClock.now
+        try writer.synchronize()
+        return ContinuousClock.now - start
+    }
+
     private func synchronizeEarlierFrames() {
         do throws(SegmentWriter.Failure) {
-            try writer.synchronize()
-            queue.update { $0.synchronized() }
+            let time = try synchronize()
+            queue.update { $0.synchronized(in: time) }
         } catch {
             freeze(error)
         }

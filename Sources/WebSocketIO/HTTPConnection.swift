@@ -178,7 +178,7 @@ final class HTTPConnection: ServerPeer {
                 to: ServerWebSocket(
                     server: server, handler: handler, peerAddress: peerAddress,
                     subprotocol: request.subprotocol),
-                received: head.bytes + parser.takeRest())
+                handshake: head.bytes, rest: parser.takeRest())
         }
     }
 

@@ -57,10 +57,20 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// How many connections there are, of either kind, handshakes included.
-    package func connectionCount() async throws -> Int {
-        try await loop.run { self.state.value.connectionCount }
+    /// What is in use at a moment.
+    package struct Usage: Sendable {
+        /// Connections of either kind, handshakes included.
+        package var connections: Int
+        /// Bytes that wait to be sent on all of them.
+        package var queuedBytes: Int
     }
+
+    package func usage() async throws -> Usage {
+        try await loop.run { self.state.value.usage }
+    }
+
+    /// How many connections there are, of either kind, handshakes included.
+    package func connectionCount() async throws -> Int { try await usage().connections }
 }
 
 extension HTTPServer {

@@ -25,8 +25,9 @@ func makeContext(
     info.uid = -1
     info.pt_serv_buf_size = serviceBufferBytes
     info.max_http_header_data2 = 65_536  // our parser has the limit for requests
-    // For how long a peer may leave our close frame unanswered.
-    info.timeout_secs = 5
+    // How long a server may take to answer a handshake or a request. The options of a connection say
+    // that, and timers of ours see to it; the library must not be the first to lose patience.
+    info.timeout_secs = 86_400
     var loops: UnsafeMutableRawPointer? = UnsafeMutableRawPointer(eventLoop)
     return withBoundedDescriptorTable {
         withUnsafeMutablePointer(to: &loops) { loops in

@@ -9,6 +9,8 @@ import CLibwebsockets
 /// A connection as its server sees it, whatever is spoken on it.
 protocol ServerPeer: AnyObject {
     var id: UInt64 { get }
+    /// Bytes that wait to be sent.
+    var queuedBytes: Int { get }
     /// The server stops: ends in order, soon.
     func windDown()
     /// Ends at once.
@@ -36,7 +38,11 @@ final class ServerState {
     private(set) var isStopping = false
     private var whenStopped: [() -> Void] = []
 
-    var connectionCount: Int { peers.count }
+    var usage: HTTPServer.Usage {
+        HTTPServer.Usage(
+            connections: peers.count,
+            queuedBytes: peers.values.reduce(0) { $0 + $1.queuedBytes })
+    }
     var isEmpty: Bool { peers.isEmpty }
 
     init(
@@ -95,14 +101,18 @@ final class ServerState {
 
     /// The library goes on with a connection.
     ///
-    /// - Parameter received: its handshake, and what came after it.
+    /// - Parameters:
+    ///   - handshake: what the client has sent for it.
+    ///   - rest: what came after it.
     func upgraded(
         _ connection: HTTPConnection, descriptor: Int32, to webSocket: ServerWebSocket,
-        received: [UInt8]
+        handshake: [UInt8], rest: [UInt8]
     ) {
         peers[webSocket.id] = webSocket
         forget(connection)
-        if !webSocket.adopt(descriptor, received: received, vhost: vhost) { forget(webSocket) }
+        let isAdopted = webSocket.adopt(
+            descriptor, handshake: handshake, rest: rest, vhost: vhost)
+        if !isAdopted { forget(webSocket) }
     }
 
     func forget(_ peer: any ServerPeer) {

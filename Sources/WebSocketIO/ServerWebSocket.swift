@@ -8,6 +8,8 @@ final class ServerWebSocket: Endpoint, ServerPeer {
     private let subprotocol: String?
     private var session: WebSocketSession?
     private var isCompressed = false
+    private var maskCheck: MaskCheck?
+    private var sendsUnmasked = false
 
     init(
         server: ServerState, handler: any WebSocketHandler, peerAddress: String,
@@ -22,8 +24,12 @@ final class ServerWebSocket: Endpoint, ServerPeer {
 
     /// Hands a socket to the library, together with the handshake that has come on it and what has
     /// come after it. Returns false if the library closed it at once.
-    func adopt(_ descriptor: Int32, received: [UInt8], vhost: OpaquePointer) -> Bool {
+    func adopt(
+        _ descriptor: Int32, handshake: [UInt8], rest: [UInt8], vhost: OpaquePointer
+    ) -> Bool {
         core.insert(self)
+        checkMask(descriptor, rest)
+        let received = handshake + rest
         core.adopting = self
         let adopted = received.withUnsafeBytes { bytes in
             lws_adopt_socket_vhost_readbuf(
@@ -33,6 +39,27 @@ final class ServerWebSocket: Endpoint, ServerPeer {
         core.adopting = nil
         if adopted == nil, wsi == nil { core.remove(self) }
         return adopted != nil
+    }
+
+    /// RFC 6455 §5.1.
+    private func checkMask(_ descriptor: Int32, _ rest: [UInt8]) {
+        let check = MaskCheck(core: core, descriptor: descriptor, received: rest[...]) {
+            [unowned self] isMasked in
+            maskCheck = nil
+            sendsUnmasked = !isMasked
+            refuseUnmasked()
+        }
+        if check.isWatching { maskCheck = check }
+    }
+
+    private func refuseUnmasked() {
+        guard sendsUnmasked else { return }
+        session?.close(code: 1_002, reason: "A client must mask its frames")
+    }
+
+    private func endMaskCheck() {
+        maskCheck?.stop()
+        maskCheck = nil
     }
 
     override func handle(
@@ -45,7 +72,9 @@ final class ServerWebSocket: Endpoint, ServerPeer {
         case LWS_CALLBACK_RECEIVE_PONG: session?.heardFromPeer()
         case LWS_CALLBACK_SERVER_WRITEABLE: return session?.writable(wsi) ?? -1
         case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: session?.peerCloses(bytes)
-        case LWS_CALLBACK_CLOSED: session?.libraryCloses(wsi)
+        case LWS_CALLBACK_CLOSED:
+            endMaskCheck()
+            session?.libraryCloses(wsi)
         case LWS_CALLBACK_ESTABLISHED: open()
         case LWS_CALLBACK_CONFIRM_EXTENSION_OKAY: return confirmCompression()
         // It speaks HTTP only to shake hands; whatever else it is asked for is a mistake.
@@ -54,6 +83,8 @@ final class ServerWebSocket: Endpoint, ServerPeer {
         }
         return 0
     }
+
+    var queuedBytes: Int { session?.queuedBytes ?? 0 }
 
     private func open() {
         let connection = WebSocketConnection(
@@ -64,6 +95,7 @@ final class ServerWebSocket: Endpoint, ServerPeer {
             limits: server.options.sessionLimits)
         self.session = session
         session.opened()
+        refuseUnmasked()
         if server.isStopping { windDown() }
     }
 
@@ -78,6 +110,7 @@ final class ServerWebSocket: Endpoint, ServerPeer {
     }
 
     override func libraryDestroyed() {
+        endMaskCheck()
         if isCompressed { server.compressedConnections -= 1 }
         session?.ended()
         session = nil

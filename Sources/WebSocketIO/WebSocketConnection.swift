@@ -37,7 +37,12 @@ package final class WebSocketConnection: Sendable, Identifiable {
     /// Sends `prefix` and the payload of `message` as one message.
     package func send(_ message: OutgoingMessage, prefix: [UInt8] = []) {
         count(unsent: prefix.count + message.payloadBytes)
-        loop.performSoon { self.enqueue(message, prefix: prefix) }
+        // Not performSoon: a closure for each delivery would be an allocation for each.
+        if loop.isCurrent {
+            enqueue(message, prefix: prefix)
+        } else {
+            loop.perform { self.enqueue(message, prefix: prefix) }
+        }
     }
 
     /// Queues what has been counted already.

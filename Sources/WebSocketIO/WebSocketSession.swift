@@ -109,6 +109,9 @@ final class WebSocketSession {
 
     // MARK: - Sending
 
+    /// Payload bytes that wait here.
+    var queuedBytes: Int { queue.byteCount }
+
     func enqueue(_ message: OutgoingMessage, prefix: [UInt8]) {
         if localClose != nil || isEnding {
             connection.count(unsent: -(prefix.count + message.payloadBytes))

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import WebSocketIO
 
@@ -97,6 +98,26 @@ struct ClientTests {
         }
         #expect(httpError?.code == .timedOut)
         await loop.stop()
+    }
+
+    /// The library by itself would give up after five seconds, as soon as anything else happens.
+    @Test func anAnswerMayTakeAsLongAsTheOptionsSay() async throws {
+        let waiting = Mutex<HTTPResponder?>(nil)
+        let handler = RecordingHandler(onRequest: { request, responder in
+            if request.path == "/slow" { return waiting.withLock { $0 = responder } }
+            responder.respond(HTTPResponse(status: 200, text: "at once"))
+        })
+        try await TestServer.run(handler: handler) { server in
+            async let slow = HTTPClient.send(to: address(server, path: "/slow"), on: server.loop)
+            for _ in 0..<65 {
+                await withCheckedContinuation { next in
+                    server.loop.perform(after: .milliseconds(100)) { next.resume() }
+                }
+                _ = try await HTTPClient.send(to: address(server), on: server.loop)
+            }
+            waiting.withLock { $0 }?.respond(HTTPResponse(status: 200, text: "at last"))
+            #expect(try await slow.status == 200)
+        }
     }
 
     @Test func aSlowTakerPausesTheServerAndLosesNothing() async throws {

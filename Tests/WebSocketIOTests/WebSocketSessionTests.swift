@@ -46,6 +46,34 @@ struct WebSocketSessionTests {
         }
     }
 
+    /// RFC 6455 §5.1; however the first frame comes.
+    @Test(arguments: [[4], [1, 3], [0]])
+    func closesOverUnmaskedFramesWith1002(_ pieces: [Int]) async throws {
+        let frame: [UInt8] = [0x81, 0x02, 0x68, 0x69]
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            if pieces == [0] {
+                // Right behind the handshake, before it is answered.
+                try await client.send(Array(RawClient.handshake().utf8) + frame)
+                _ = try await client.read(through: "\r\n\r\n")
+            } else {
+                try await client.upgrade()
+                var rest = frame[...]
+                for piece in pieces {
+                    try await client.send(Array(rest.prefix(piece)))
+                    rest = rest.dropFirst(piece)
+                    if rest.isEmpty { break }
+                    // The first piece has been read when the server answers another client.
+                    let other = try RawClient(port: server.port)
+                    try await other.upgrade()
+                }
+            }
+            #expect(try await client.readClose() == 1_002)
+            await eventually { server.handler.now.closes.contains { $0.code == 1_002 } }
+            #expect(server.handler.now.messages.isEmpty)
+        }
+    }
+
     @Test func closesOverLongMessagesWith1009() async throws {
         try await withClient({ $0.maxMessageBytes = 1_000 }) { client, server in
             try await client.send(

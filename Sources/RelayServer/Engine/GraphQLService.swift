@@ -83,6 +83,7 @@ package final class GraphQLService: Sendable {
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
             publish: { [counters] steps in
                 counters.count(\.publications)
+                counters.count(\.commits, steps.count { $0.publication.commit != nil })
                 if let last = steps.last { onDurable(last.publication.snapshot) }
                 publisher.post(.steps(steps))
             })
@@ -109,6 +110,16 @@ package final class GraphQLService: Sendable {
 
     /// Executions of subscriptions, and those that were saved because several ask the same.
     package var subscriptionExecutions: (run: Int, saved: Int) { publisher.executions }
+
+    /// Events that are durable, and of which subscriptions have not been told.
+    var deliveryLag: UInt64 {
+        let told = publisher.deliveredThrough
+        let durable = snapshot.sequence
+        return durable > told ? durable - told : 0
+    }
+
+    /// What carrying out mutations and folding what they wrote has taken so far.
+    var foldTime: Duration { writer.foldTime }
 
     /// A cursor: everything up to it that concerns subscriptions has been handed to `deliver`.
     package var deliveredCursor: String { identity.cursor(publisher.deliveredThrough).text }

@@ -20,6 +20,7 @@ final class MutationWriter: Sendable {
 
     private struct State {
         var pending: Snapshot
+        var foldTime = Duration.zero
         /// Rises when the pending head is discarded; appends of an older generation are void.
         var generation = 0
         /// Repeated mutations whose first answer is not durable yet.
@@ -67,6 +68,9 @@ final class MutationWriter: Sendable {
         state = Mutex(State(pending: durable.snapshot))
     }
 
+    /// What carrying out mutations and folding what they wrote has taken so far.
+    var foldTime: Duration { state.withLock { $0.foldTime } }
+
     /// Mutations whose turn has not come.
     var waitingCount: Int { queue.count }
 
@@ -90,6 +94,7 @@ final class MutationWriter: Sendable {
             defer { state.abandoned = [] }
             return (state.pending, state.generation, state.abandoned)
         }
+        let start = ContinuousClock.now
         var head = base
         var batch = Batch()
         for mutation in abandoned { revoke(mutation, &head, &batch) }
@@ -104,8 +109,11 @@ final class MutationWriter: Sendable {
                     &batch)
             }
         }
+        state.withLock { state in
+            state.foldTime += ContinuousClock.now - start
+            if state.generation == generation, !batch.events.isEmpty { state.pending = head }
+        }
         if batch.events.isEmpty { return }
-        state.withLock { if $0.generation == generation { $0.pending = head } }
         journal.append(batch.events, expecting: base.sequence) { [self, batch] result in
             switch result {
             case .success: complete(batch)

@@ -9,6 +9,8 @@ package final class ServiceCounters: Sendable {
         package var subscriptions = 0
         /// Requests that were not executed, whatever they were.
         package var refusals = 0
+        /// Root fields of mutations that were carried out and are durable.
+        package var commits = 0
         /// Times that the durable state has moved on.
         package var publications = 0
         /// Results of subscriptions that were handed to the transports.

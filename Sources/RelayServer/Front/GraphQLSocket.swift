@@ -228,7 +228,11 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     /// More waits for the peer than streams may add to.
-    var isFull: Bool { (connection?.queuedBytes ?? 0) > limits.streamQueueBytes }
+    var isFull: Bool { connection.map { isFull($0) } ?? false }
+
+    func isFull(_ connection: WebSocketConnection) -> Bool {
+        connection.queuedBytes > limits.streamQueueBytes
+    }
 
     /// Those that catch up leave room for what happens now.
     var isHalfFull: Bool { (connection?.queuedBytes ?? 0) > limits.streamQueueBytes / 2 }

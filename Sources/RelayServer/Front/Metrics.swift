@@ -15,7 +15,7 @@ final class Metrics: Sendable {
     private let service: GraphQLService
     /// Nil for a log in memory.
     private let journal: FileJournal?
-    private let connectionCount = Mutex<(@Sendable () async -> Int)?>(nil)
+    private let server = Mutex(WeakServer())
 
     init(_ service: GraphQLService, journal: FileJournal?) {
         self.service = service
@@ -24,9 +24,7 @@ final class Metrics: Sendable {
 
     /// From now on the connections of this server are counted too.
     func observe(_ server: HTTPServer) {
-        connectionCount.withLock {
-            $0 = { [weak server] in (try? await server?.connectionCount()) ?? 0 }
-        }
+        self.server.withLock { $0.server = server }
     }
 
     func response() async -> HTTPResponse {
@@ -37,8 +35,11 @@ final class Metrics: Sendable {
 
     private func text() async -> String {
         var page = MetricsPage()
-        if let count = connectionCount.withLock({ $0 }) {
-            page.gauge("relay_connections", "Connections of either kind.", await count())
+        if let usage = try? await server.withLock({ $0.server })?.usage() {
+            page.gauge("relay_connections", "Connections of either kind.", usage.connections)
+            page.gauge(
+                "relay_queue_bytes", "Bytes that wait for clients to take them.",
+                usage.queuedBytes)
         }
         describeService(&page)
         if let journal { describe(journal, &page) }
@@ -66,10 +67,26 @@ final class Metrics: Sendable {
             ])
         page.counter("relay_refusals_total", "Requests that were not executed.", counts.refusals)
         page.counter(
+            "relay_commits_total",
+            "Commits that are durable, one for each root field of a mutation.",
+            counts.commits)
+        page.counter(
             "relay_publications_total", "Times that the durable state has moved on.",
             counts.publications)
         page.counter(
             "relay_deliveries_total", "Results of subscriptions that were sent.", counts.deliveries)
+        let executions = service.subscriptionExecutions
+        page.counter(
+            "relay_executions_total", "Executions for subscriptions.", executions.run)
+        page.counter(
+            "relay_executions_saved_total",
+            "Executions that were not needed because others ask the same.", executions.saved)
+        page.gauge(
+            "relay_lag_events", "Durable events of which subscriptions have not been told.",
+            service.deliveryLag)
+        page.counter(
+            "relay_fold_seconds_total", "Carrying out mutations and folding what they wrote.",
+            service.foldTime / .seconds(1))
     }
 
     private func describe(_ journal: FileJournal, _ page: inout MetricsPage) {
@@ -77,6 +94,12 @@ final class Metrics: Sendable {
         page.counter("relay_log_events_total", "Events appended.", statistics.events)
         page.counter("relay_log_appends_total", "Batches appended.", statistics.batches)
         page.counter("relay_log_syncs_total", "Syncs to the disk.", statistics.syncs)
+        page.counter(
+            "relay_log_sync_seconds_total", "Waiting for the disk.",
+            statistics.syncTime / .seconds(1))
+        page.gauge(
+            "relay_log_appends_per_sync", "Batches that share a sync, on average.",
+            statistics.syncs == 0 ? 0 : Double(statistics.batches) / Double(statistics.syncs))
         page.counter("relay_log_bytes_total", "Bytes written to segments.", statistics.bytes)
         page.gauge(
             "relay_log_waiting_bytes", "Bytes of events that wait for the disk.",
@@ -89,6 +112,11 @@ final class Metrics: Sendable {
         let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         page.counter("process_cpu_seconds_total", "Processor time used.", seconds)
     }
+}
+
+/// A server that is not kept alive.
+private struct WeakServer {
+    weak var server: HTTPServer?
 }
 
 /// Metrics, written one after the other.

@@ -36,7 +36,7 @@ final class OperationSink: SubscriptionSink {
     func take(_ event: Delivery.Event, _ frame: (Response) -> OutgoingMessage) {
         guard let socket = weakSocket.socket, let connection = socket.connection(for: operation)
         else { return }
-        let isFull = socket.isFull
+        let isFull = socket.isFull(connection)
         switch pacing.withLock({ $0.take(event, isFull: isFull) }) {
         case .send(let response): connection.send(frame(response), prefix: prefix)
         case .hold: connection.awaitDrained()

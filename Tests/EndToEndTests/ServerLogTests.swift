@@ -1,0 +1,36 @@
+import RelayJSON
+import Testing
+
+/// What the server says on standard error.
+struct ServerLogTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    @Test func linesAreJSONWhereThatIsAskedForAndTellNoToken() async throws {
+        let server = try await sandbox.serve(
+            "--token", "kept-secret", "--log-format", "json", "--log-level", "trace")
+        let query = JSONValue.object(["query": "{ __typename }"]).text
+        for (token, status) in [("kept-secret", 200), ("tried-secret", 401)] {
+            let reply = try await onThread {
+                try HTTPClient(port: server.port).post(
+                    query, headers: ["authorization": "Bearer \(token)"])
+            }
+            #expect(reply.status == status)
+            let request = try await sandbox.relay(
+                "request", server.url, "{ __typename }", "--token", token)
+            #expect(request.exit == .code(status == 200 ? 0 : 1), "\(request)")
+            #expect(!request.errors.contains { $0.contains("secret") }, "\(request)")
+        }
+        server.process.send(signal: 15)
+        let finished = try await server.process.finish()
+        #expect(finished.exit == .code(0) && !finished.errors.isEmpty)
+        for line in finished.errors {
+            #expect(!line.contains("secret"))
+            let entry = try JSONValue(parsing: line)
+            for name in ["time", "level", "message"] {
+                #expect(entry[name]?.string != nil, "\(line)")
+            }
+        }
+    }
+}
