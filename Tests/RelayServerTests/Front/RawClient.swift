@@ -69,12 +69,7 @@ final class RawClient: Sendable {
 extension [UInt8] {
     /// Where the first occurrence of `mark` ends, in what was longer by nothing but `self[known...]`.
     fileprivate func end(of mark: String, from known: Int) -> Int? {
-        let mark = Array(mark.utf8)
-        let start = Swift.max(0, known - mark.count + 1)
-        return withUnsafeBytes { bytes in
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            let place = memmem(rest.baseAddress!, rest.count, mark, mark.count)
-            return place.map { UnsafeRawPointer($0) - bytes.baseAddress! + mark.count }
-        }
+        let start = Swift.max(0, known - mark.utf8.count + 1)
+        return self[start...].firstRange(of: Array(mark.utf8))?.upperBound
     }
 }
