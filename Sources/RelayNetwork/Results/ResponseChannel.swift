@@ -116,9 +116,13 @@ final class ResponseChannel: Sendable {
         return next
     }
 
-    /// Has the taker told of each response that comes from now on, and of the end.
+    /// Has the taker told of each response, and of the end, also of those that are there already.
     func listen(_ listener: @escaping @Sendable () -> Void) {
-        state.withLock { if $0.end == nil { $0.listener = listener } }
+        let waitingCount = state.withLock { state in
+            if state.end == nil { state.listener = listener }
+            return state.count + (state.end == nil ? 0 : 1)
+        }
+        for _ in 0..<waitingCount { listener() }
     }
 
     private static func next(_ state: inout State, _ capacity: Int) -> Next {

@@ -35,6 +35,8 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     private struct State {
         var subscriber: AnySubscriber<Data, any Error>?
         var demand = Subscribers.Demand.none
+        /// Responses, and the end, whose turn has come.
+        var dueCount = 0
     }
 
     private let lock = Mutex<Void>(())
@@ -50,10 +52,13 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         self.responses = responses
         self.order = order
         // Kept until the end of the responses, which gives the listener up.
-        responses.channel.listen { self.schedule() }
+        responses.channel.listen {
+            self.order.perform {
+                self.withState { $0.dueCount += 1 }
+                self.deliver()
+            }
+        }
     }
-
-    private func schedule() { order.perform { self.deliver() } }
 
     private func withState<Value>(_ body: (inout State) -> Value) -> Value {
         lock.withLock { _ in body(&state) }
@@ -61,7 +66,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
 
     func request(_ demand: Subscribers.Demand) {
         withState { $0.demand += demand }
-        schedule()
+        order.perform { self.deliver() }
     }
 
     func cancel() {
@@ -74,7 +79,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         responses.cancel()
     }
 
-    /// Delivers what is there, as long as there is demand.
+    /// Delivers what is due, as long as there is demand.
     private func deliver() {
         while let subscriber = takeDemand() {
             switch responses.channel.poll() {
@@ -91,8 +96,10 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     /// - Returns: whom one more may be delivered to.
     private func takeDemand() -> AnySubscriber<Data, any Error>? {
         withState { state in
-            guard let subscriber = state.subscriber, state.demand > .none else { return nil }
+            guard let subscriber = state.subscriber, state.demand > .none, state.dueCount > 0
+            else { return nil }
             state.demand -= 1
+            state.dueCount -= 1
             return subscriber
         }
     }
