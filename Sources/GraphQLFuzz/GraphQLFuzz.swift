@@ -26,10 +26,14 @@ struct GraphQLFuzz {
         var arguments = CommandLine.unsafeArgv
         // libFuzzer's own options begin with "-" and the name of the target stands in the environment.
         let isExecutor = getenv("RELAY_FUZZ_TARGET").map { String(cString: $0) } == "executor"
-        exit(
-            isExecutor
-                ? runFuzzer(&count, &arguments) { execute(text($0, $1)) }
-                : runFuzzer(&count, &arguments) { parse(text($0, $1)) })
+        // A C function captures nothing, `self` of these static functions included.
+        let body: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt =
+            if isExecutor {
+                { GraphQLFuzz.execute(GraphQLFuzz.text($0, $1)) }
+            } else {
+                { GraphQLFuzz.parse(GraphQLFuzz.text($0, $1)) }
+            }
+        exit(runFuzzer(&count, &arguments, body))
     }
 
     private static func text(_ start: UnsafePointer<UInt8>, _ count: Int) -> String {
