@@ -42,6 +42,7 @@ public final class HTTPNetwork: Network, Sendable {
 
     private let address: ServerAddress
     private let options: Options
+    private let order = DeliveryOrder()
     private let inputs: NetworkInputs
     private let loop: IOLoop
 
@@ -73,7 +74,7 @@ public final class HTTPNetwork: Network, Sendable {
         }
         let metadata = cacheConfig.metadata as? RelayMetadata
         let transactionID = cacheConfig.transactionID
-        return ResponsePublisher {
+        return ResponsePublisher(in: order) {
             self.responses(
                 to: request, variables: variables, metadata: metadata,
                 transactionID: transactionID)

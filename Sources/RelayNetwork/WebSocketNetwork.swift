@@ -19,7 +19,7 @@ import WebSocketIO
 /// and later, and what has not ended goes on: queries and mutations are sent again, a mutation by its id,
 /// so that it is carried out once; streams are resumed behind the last event that came.
 ///
-/// Responses are delivered on the concurrent pool, not on a thread of the network. It stops when it and
+/// Responses are delivered on the concurrent pool, one after the other in the order in which they came. It stops when it and
 /// all of its publishers are gone.
 public final class WebSocketNetwork: Network, Sendable {
     /// How a network behaves.
@@ -62,6 +62,7 @@ public final class WebSocketNetwork: Network, Sendable {
 
     private let link: SocketLink
     private let options: Options
+    private let order = DeliveryOrder()
 
     /// Connects nothing yet.
     ///
@@ -100,7 +101,7 @@ public final class WebSocketNetwork: Network, Sendable {
     ) -> AnyPublisher<Data, any Error> {
         let metadata = cacheConfig.metadata as? RelayMetadata
         let transactionID = cacheConfig.transactionID
-        return ResponsePublisher {
+        return ResponsePublisher(in: order) {
             self.responses(
                 to: request, variables: variables, metadata: metadata,
                 transactionID: transactionID)

@@ -9,6 +9,8 @@ final class ResponseChannel: Sendable {
         var end: Result<Void, TransportError>?
         var waiting: CheckedContinuation<[UInt8]?, any Error>?
         var isFull = false
+        /// Told of each response and of the end, in order.
+        var listener: (@Sendable () -> Void)?
 
         var count: Int { responses.count - taken }
 
@@ -26,7 +28,8 @@ final class ResponseChannel: Sendable {
         }
     }
 
-    private enum Next {
+    /// What is there for the taker.
+    enum Next {
         case response([UInt8], wasFull: Bool)
         case end(Result<Void, TransportError>)
         case waits
@@ -47,35 +50,43 @@ final class ResponseChannel: Sendable {
     /// Adds a response; beyond the capacity too, because it has come.
     /// - Returns: whether the channel is full.
     func push(_ response: [UInt8]) -> Bool {
-        let (waiting, isFull) = state.withLock {
-            state -> (CheckedContinuation<[UInt8]?, any Error>?, Bool) in
-            if state.end != nil { return (nil, false) }
+        let (waiting, isFull, listener) = state.withLock {
+            state -> (
+                CheckedContinuation<[UInt8]?, any Error>?, Bool, (@Sendable () -> Void)?
+            ) in
+            if state.end != nil { return (nil, false, nil) }
             if let waiting = state.waiting {
                 state.waiting = nil
-                return (waiting, false)
+                return (waiting, false, nil)
             }
             state.responses.append(response)
             state.isFull = state.count >= capacity
-            return (nil, state.isFull)
+            return (nil, state.isFull, state.listener)
         }
         waiting?.resume(returning: response)
+        listener?()
         return isFull
     }
 
     /// No response follows. Those that have not been taken can still be.
     func finish(_ error: TransportError?) {
-        let waiting = state.withLock { state -> CheckedContinuation<[UInt8]?, any Error>? in
-            if state.end != nil { return nil }
+        let (waiting, listener) = state.withLock {
+            state -> (CheckedContinuation<[UInt8]?, any Error>?, (@Sendable () -> Void)?) in
+            if state.end != nil { return (nil, nil) }
             // An error is told once: to the one who waits, or else to the next who asks.
             if let error, state.waiting == nil {
                 state.end = .failure(error)
             } else {
                 state.end = .success(())
             }
-            defer { state.waiting = nil }
-            return state.waiting
+            defer {
+                state.waiting = nil
+                state.listener = nil
+            }
+            return (state.waiting, state.listener)
         }
         if let error { waiting?.resume(throwing: error) } else { waiting?.resume(returning: nil) }
+        listener?()
     }
 
     // MARK: The taker's side
@@ -96,6 +107,22 @@ final class ResponseChannel: Sendable {
             case .waits: break
             }
         }
+    }
+
+    /// What can be taken now, without waiting.
+    func poll() -> Next {
+        let next = state.withLock { Self.next(&$0, capacity) }
+        if case .response(_, wasFull: true) = next { onDrained() }
+        return next
+    }
+
+    /// Has the taker told of each response, and of the end, also of those that are there already.
+    func listen(_ listener: @escaping @Sendable () -> Void) {
+        let waitingCount = state.withLock { state in
+            if state.end == nil { state.listener = listener }
+            return state.count + (state.end == nil ? 0 : 1)
+        }
+        for _ in 0..<waitingCount { listener() }
     }
 
     private static func next(_ state: inout State, _ capacity: Int) -> Next {

@@ -9,37 +9,55 @@ import Synchronization
 
 /// The responses to an operation as a publisher; each subscriber has an operation of its own.
 ///
-/// One task takes responses as the subscriber demands them, so a slow subscriber holds the stream up.
+/// Responses are taken as the subscriber demands them, so a slow subscriber holds its stream up; all those of
+/// one network come in the order in which they came.
 struct ResponsePublisher: Publisher {
     typealias Output = Data
     typealias Failure = any Error
 
+    private let order: DeliveryOrder
     private let begin: @Sendable () -> Responses
 
-    init(_ begin: @escaping @Sendable () -> Responses) { self.begin = begin }
+    init(in order: DeliveryOrder, _ begin: @escaping @Sendable () -> Responses) {
+        self.order = order
+        self.begin = begin
+    }
 
     func receive<S: Subscriber<Data, any Error>>(subscriber: S) {
-        let subscription = ResponseSubscription(AnySubscriber(subscriber), begin())
+        let subscription = ResponseSubscription(AnySubscriber(subscriber), begin(), order)
         subscriber.receive(subscription: subscription)
     }
 }
 
 /// What connects one operation to one subscriber.
 private final class ResponseSubscription: Subscription, @unchecked Sendable {
-    // Unchecked: a subscriber is used by one task at a time, and never under the lock.
+    // Unchecked: a subscriber is used in the network's order of deliveries only, and never under the lock.
     private struct State {
         var subscriber: AnySubscriber<Data, any Error>?
         var demand = Subscribers.Demand.none
-        var isRunning = false
+        /// Responses, and the end, whose turn has come.
+        var dueCount = 0
     }
 
     private let lock = Mutex<Void>(())
     private var state: State
     private let responses: Responses
+    private let order: DeliveryOrder
 
-    init(_ subscriber: AnySubscriber<Data, any Error>, _ responses: Responses) {
+    init(
+        _ subscriber: AnySubscriber<Data, any Error>, _ responses: Responses,
+        _ order: DeliveryOrder
+    ) {
         state = State(subscriber: subscriber)
         self.responses = responses
+        self.order = order
+        // Kept until the end of the responses, which gives the listener up.
+        responses.channel.listen {
+            self.order.perform {
+                self.withState { $0.dueCount += 1 }
+                self.deliver()
+            }
+        }
     }
 
     private func withState<Value>(_ body: (inout State) -> Value) -> Value {
@@ -47,15 +65,8 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     }
 
     func request(_ demand: Subscribers.Demand) {
-        let starts = withState { state in
-            state.demand += demand
-            guard !state.isRunning, state.demand > .none, state.subscriber != nil else {
-                return false
-            }
-            state.isRunning = true
-            return true
-        }
-        if starts { Task { await self.run() } }
+        withState { $0.demand += demand }
+        order.perform { self.deliver() }
     }
 
     func cancel() {
@@ -68,30 +79,28 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         responses.cancel()
     }
 
-    /// Delivers as long as there is demand.
-    private func run() async {
-        let iterator = responses.makeAsyncIterator()
-        while takeDemand() {
-            do {
-                guard let response = try await iterator.next() else { return end(.finished) }
-                guard let subscriber = withState({ $0.subscriber }) else { return }
+    /// Delivers what is due, as long as there is demand.
+    private func deliver() {
+        while let subscriber = takeDemand() {
+            switch responses.channel.poll() {
+            case .response(let response, _):
                 let more = subscriber.receive(Data(response))
                 withState { $0.demand += more }
-            } catch {
-                return end(.failure(error))
+            case .end(.success): return end(.finished)
+            case .end(.failure(let error)): return end(.failure(error))
+            case .waits: return withState { $0.demand += 1 }
             }
         }
     }
 
-    /// - Returns: whether one more may be delivered; if not, the task ends.
-    private func takeDemand() -> Bool {
+    /// - Returns: whom one more may be delivered to.
+    private func takeDemand() -> AnySubscriber<Data, any Error>? {
         withState { state in
-            guard state.subscriber != nil, state.demand > .none else {
-                state.isRunning = false
-                return false
-            }
+            guard let subscriber = state.subscriber, state.demand > .none, state.dueCount > 0
+            else { return nil }
             state.demand -= 1
-            return true
+            state.dueCount -= 1
+            return subscriber
         }
     }
 

@@ -4,7 +4,7 @@
 package final class Responses: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
 
-    private let channel: ResponseChannel
+    let channel: ResponseChannel
     private let onCancel: @Sendable () -> Void
 
     init(_ channel: ResponseChannel, onCancel: @escaping @Sendable () -> Void) {

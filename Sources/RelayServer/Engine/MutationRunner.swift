@@ -83,8 +83,8 @@ struct MutationRunner: Sendable {
                 .executed(Response(bytes: answer.bytes, hasErrors: false)), of: answer.sequence)
         case .applied:
             let message = """
-                Mutation "\(id)" was applied before, and its answer is no longer kept. Nothing \
-                was done.
+                Mutation "\(request.clientMutationID ?? id)" was applied before, and its answer is \
+                no longer kept. Nothing was done.
                 """
             return .done(.refused([ExecutionError(message, code: .alreadyApplied)]))
         }

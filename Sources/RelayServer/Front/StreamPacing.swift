@@ -17,7 +17,7 @@ struct StreamPacing: Sendable {
         case nothing
     }
 
-    /// The cursor of the last result that was sent.
+    /// The cursor of the last result that was sent, or, before the first event, of the beginning.
     private(set) var lastCursor: String?
     /// The newest of the results that were held back.
     private var held: Response?
@@ -30,6 +30,9 @@ struct StreamPacing: Sendable {
     /// - Parameter isFull: more than the limit waits for the peer.
     mutating func take(_ event: Delivery.Event, isFull: Bool) -> Action {
         switch event {
+        case .began(let cursor):
+            lastCursor = cursor
+            return .nothing
         case .next(let response):
             if isFull { return .end(Self.slowConsumer(lastCursor)) }
             return send(response)

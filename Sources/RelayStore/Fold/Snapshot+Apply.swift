@@ -23,10 +23,11 @@ extension Snapshot {
         case (.nonexistent, .nonexistent), (.unknown, .unknown): return
         default: set(record, slot)
         }
+        // From unknown to deleted, or back, too: whoever misses it must look again.
+        changes.delete(record)
         guard let old else { return }
         recordCount -= 1
         indexes.update(record, old: old, new: nil, rows: rows, changes: &changes)
-        changes.delete(record)
     }
 }
 

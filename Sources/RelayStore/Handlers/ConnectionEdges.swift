@@ -82,6 +82,8 @@ final class EdgeConnectionProxy: ConnectionProxy {
     func insert(_ node: any RecordProxy, edgeType: String, at place: ConnectionPlace) {
         let handler = ConnectionHandler.default
         guard ConnectionEdges(connection)?.index(ofNode: node.dataID) == nil else { return }
+        // A server's record has its id without being given it.
+        if node["id"] == nil { node["id"] = node.dataID.rawValue }
         let edge = handler.createEdge(
             &source, connection: connection, node: node, type: edgeType)
         handler.insert(edge, into: connection, at: place)

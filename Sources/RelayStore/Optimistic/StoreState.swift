@@ -61,7 +61,8 @@ struct StoreState {
             id: makeEntryID(), mutation: confirmed.sequence + 1, update: update)
         entry.take(draft)
         var intent = intent
-        intent.optimistic = draft.changes.isEmpty ? nil : entry.writes
+        // Also writes that change nothing now: they may, on another state.
+        intent.optimistic = entry.writes.isEmpty ? nil : entry.writes
         let base = confirmed
         confirmed.sequence += 1
         confirmed.pending.append(PendingMutation(sequence: entry.mutation, intent: intent))

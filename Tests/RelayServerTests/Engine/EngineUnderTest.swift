@@ -184,7 +184,7 @@ private final class Inbox: Sendable {
                     value = (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
                 case .failed(let errors): value = ["errors": .array(errors.map(\.json))]
                 case .completed: value = "complete"
-                case .caughtUp: continue
+                case .began, .caughtUp: continue
                 }
                 results[ObjectIdentifier(delivery.sink), default: []].append(value)
             }

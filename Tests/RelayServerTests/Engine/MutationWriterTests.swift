@@ -34,6 +34,19 @@ import Testing
         #expect(answers[0]["data"] != answers[1]["data"])
     }
 
+    @Test func whatWasAppliedLongAgoIsToldByTheIDThatItsClientGave() async throws {
+        let engine = try await EngineUnderTest()
+        let add = "mutation { addTodo(input: {text: \"x\"}) { todo { id } } }"
+        for number in 1...MutationLedger.answerLimit + 1 {
+            _ = try await engine.run(add, mutationID: "c:\(number)", viewer: "ann")
+        }
+        let events = engine.eventCount
+        let answer = try await engine.run(add, mutationID: "c:1", viewer: "ann")
+        #expect(answer.firstErrorCode == "ALREADY_APPLIED")
+        #expect(answer.firstErrorMessage?.hasPrefix("Mutation \"c:1\" was applied before") == true)
+        #expect(engine.eventCount == events)
+    }
+
     @Test func theNextMutationSeesWhatIsNotDurableYet() async throws {
         let engine = try await EngineUnderTest()
         engine.journal.hold()

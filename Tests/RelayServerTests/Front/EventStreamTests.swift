@@ -114,6 +114,58 @@ struct EventStreamTests {
         }
     }
 
+    @Test func whoDoesNotReadLosesItsEventStreamAndKeepsItsNewestLiveResult() async throws {
+        try await RunningServer.run {
+            $0.socketLimits.streamQueueBytes = 10_000
+        } _: { server in
+            let events = try RawClient(port: server.server.port, receiveBufferBytes: 4_096)
+            try events.send(Self.post("subscription { todoAdded { todo { text } } }"))
+            let live = try RawClient(port: server.server.port, receiveBufferBytes: 4_096)
+            let todos = "todos(last: 1) { edges { node { text } } }"
+            try live.send(Self.post("subscription { user { totalCount \(todos) } }"))
+            for client in [events, live] { _ = try await client.read(through: "\r\n\r\n") }
+            try await eventually("the subscriptions") {
+                try await server.metric("relay_subscriptions") == 2 ? true : nil
+            }
+            let writer = try await GraphQLClient(server)
+            // Far more than the sockets' buffers take.
+            let text = String(repeating: "x", count: 200_000)
+            let count = 80
+            for number in 0..<count { try await writer.addTodo("\(number)\(text)") }
+
+            var told: [String] = []
+            while true {
+                let event = try await events.read(through: "\n\n")
+                told.append(event)
+                if event.contains("event: complete") { break }
+            }
+            // The last two are the error and the end.
+            #expect(told.count < count + 2)
+            #expect(told.suffix(2).first?.contains("SLOW_CONSUMER") == true)
+            var results = 0
+            while true {
+                let event = try await live.read(through: "\n\n")
+                results += 1
+                if event.contains("\"totalCount\":\(2 + count),") { break }
+            }
+            #expect(results < count)
+
+            // The last event's id is good for the rest.
+            let missed = count - (told.count - 2)
+            let last = try #require(told.dropLast(2).last?.firstMatch(of: /id: (.*)\n/)?.1)
+            let again = try RawClient(port: server.server.port)
+            try again.send(
+                Self.post(
+                    "subscription { todoAdded { todo { id } } }",
+                    headers: "Last-Event-ID: \(last)\r\n"))
+            _ = try await again.read(through: "\r\n\r\n")
+            #expect(try await again.read(through: "\n\n").contains("\"recovered\":true"))
+            for _ in 0..<missed {
+                #expect(try await again.read(through: "\n\n").contains("\"todoAdded\":{"))
+            }
+        }
+    }
+
     @Test func streamsEndWhenTheServerStops() async throws {
         let client = Mutex<RawClient?>(nil)
         try await RunningServer.run { server in

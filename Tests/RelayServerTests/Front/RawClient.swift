@@ -8,12 +8,17 @@
 final class RawClient: Sendable {
     private let descriptor: Int32
 
-    init(port: Int) throws {
+    /// - Parameter receiveBufferBytes: what the system may take for it before it reads.
+    init(port: Int, receiveBufferBytes: Int32? = nil) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
+        if var size = receiveBufferBytes {
+            setsockopt(
+                descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -43,22 +48,28 @@ final class RawClient: Sendable {
     /// Reads as far as the first occurrence of `mark`, or to the end when there is none.
     func read(through mark: String?) async throws -> String {
         var text: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
         return try await eventually("\(mark ?? "the end")") {
-            var byte: UInt8 = 0
             while true {
-                let count = recv(descriptor, &byte, 1, 0)
-                if count == 0 { break }
-                if count < 0 { return nil }
-                text.append(byte)
-                if let mark, text.hasSuffix(mark.utf8) { break }
+                // Only looked at: what is behind the mark stays where it is.
+                let seen = recv(descriptor, &piece, piece.count, Int32(MSG_PEEK))
+                if seen == 0 { return String(decoding: text, as: UTF8.self) }
+                if seen < 0 { return nil }
+                let known = text.count
+                text += piece[..<seen]
+                let end = mark.flatMap { text.end(of: $0, from: known) }
+                text.removeSubrange((end ?? text.count)...)
+                recv(descriptor, &piece, text.count - known, 0)
+                if end != nil { return String(decoding: text, as: UTF8.self) }
             }
-            return String(decoding: text, as: UTF8.self)
         }
     }
 }
 
 extension [UInt8] {
-    fileprivate func hasSuffix(_ other: String.UTF8View) -> Bool {
-        count >= other.count && suffix(other.count).elementsEqual(other)
+    /// Where the first occurrence of `mark` ends, in what was longer by nothing but `self[known...]`.
+    fileprivate func end(of mark: String, from known: Int) -> Int? {
+        let start = Swift.max(0, known - mark.utf8.count + 1)
+        return self[start...].firstRange(of: Array(mark.utf8))?.upperBound
     }
 }

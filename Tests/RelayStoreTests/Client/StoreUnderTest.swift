@@ -64,11 +64,13 @@ enum TodoDocuments {
         }
         query Page($count: Int, $cursor: String) {
           me { id todos(first: $count, after: $cursor) @connection(key: "Todos_todos") {
-            edges { cursor node { id text complete } } } }
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
         }
         query PageBack($count: Int, $cursor: String) {
           me { id todos(last: $count, before: $cursor) @connection(key: "Todos_todos") {
-            edges { cursor node { id text complete } } } }
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
         }
         query Filtered($complete: Boolean) {
           me { id todos(first: 2, complete: $complete) @connection(key: "Filtered_todos") {

@@ -24,6 +24,8 @@ extension SubscriptionSink {
 /// Something to be told to one sink.
 package struct Delivery: Sendable {
     package enum Event: Sendable {
+        /// A sequence of events begins behind this cursor; whoever takes none in time can go on there.
+        case began(at: String)
         /// One of a sequence of results, each of which counts. One response is shared by all who get it.
         case next(Response)
         /// A result that takes the place of those before it: one that waits may be dropped for it.

@@ -235,8 +235,10 @@ struct SubscriptionTable {
         group.sinks[ObjectIdentifier(request.sink)] = request.sink
         groupsBySink[ObjectIdentifier(request.sink)] = group.id
         if let result = group.lastResult { tell(request.sink, .latest(response(result))) }
-        if case .now = request.start { return }
-        tell(request.sink, .caughtUp)
+        guard case .now = request.start else { return tell(request.sink, .caughtUp) }
+        if case .events = group.trigger {
+            tell(request.sink, .began(at: identity.cursor(snapshot.sequence).text))
+        }
     }
 
     /// The first message of a stream that was asked to go on.

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import RelayNetwork
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+struct ResponsePublisherTests {
+    /// A store that applies an older answer after a newer one would show the past.
+    @Test func responsesOfAllOperationsComeInTheOrderInWhichTheyCame() async throws {
+        let order = DeliveryOrder()
+        let received = Noted<UInt8>()
+        let channels = (0..<8).map { _ in ResponseChannel(capacity: 100) {} }
+        let subscriptions = channels.map { channel in
+            ResponsePublisher(in: order) { Responses(channel) {} }
+                .sink(receiveCompletion: { _ in }, receiveValue: { received.note($0[0]) })
+        }
+        let numbers = (0..<200).map { UInt8($0) }
+        for number in numbers { _ = channels[Int(number) % channels.count].push([number]) }
+        await eventually { received.all.count == numbers.count }
+        #expect(received.all == numbers)
+        withExtendedLifetime(subscriptions) {}
+    }
+
+    @Test func aSubscriberGetsNoMoreThanItDemands() async throws {
+        let channel = ResponseChannel(capacity: 100) {}
+        let received = Noted<UInt8>()
+        let ended = Noted<String>()
+        let publisher = ResponsePublisher(in: DeliveryOrder()) { Responses(channel) {} }
+        let subscription = publisher.prefix(2).sink(
+            receiveCompletion: { ended.note("\($0)") }, receiveValue: { received.note($0[0]) })
+        for number in 0..<5 as Range<UInt8> { _ = channel.push([number]) }
+        await eventually { ended.all.count == 1 }
+        #expect(received.all == [0, 1])
+        subscription.cancel()
+    }
+}

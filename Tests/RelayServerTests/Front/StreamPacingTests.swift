@@ -1,0 +1,40 @@
+import RelayJSON
+import Testing
+
+@testable import RelayServer
+
+struct StreamPacingTests {
+    private static func cursor(_ sequence: UInt64) -> StreamCursor {
+        StreamCursor(storeID: "test", epoch: 7, sequence: sequence)
+    }
+
+    private static func response(_ sequence: UInt64) -> Response {
+        Response(bytes: [], hasErrors: false, cursor: cursor(sequence).text)
+    }
+
+    @Test(arguments: [0, 1])
+    func anEventStreamThatIsTooSlowEndsWithTheCursorOfWhatItGot(_ taken: Int) throws {
+        var pacing = StreamPacing(resumes: false)
+        _ = pacing.take(.began(at: Self.cursor(4).text), isFull: true)
+        for _ in 0..<taken { _ = pacing.take(.next(Self.response(5)), isFull: false) }
+        guard case .end(let error) = pacing.take(.next(Self.response(6)), isFull: true) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(error["extensions"]?["code"] == "SLOW_CONSUMER")
+        let cursor = error["extensions"]?["relay"]?["cursor"]?.string
+        #expect(cursor == Self.cursor(4 + UInt64(taken)).text)
+    }
+
+    @Test func ofLiveResultsTheNewestWaitsUntilThereIsRoom() throws {
+        var pacing = StreamPacing(resumes: false)
+        for sequence in 5...6 as ClosedRange<UInt64> {
+            guard case .hold = pacing.take(.latest(Self.response(sequence)), isFull: true) else {
+                Issue.record("\(sequence) was not held back")
+                return
+            }
+        }
+        #expect(pacing.drained()?.cursor == Self.cursor(6).text)
+        #expect(pacing.drained()?.cursor == nil)
+    }
+}
