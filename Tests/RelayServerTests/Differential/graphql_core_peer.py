@@ -16,7 +16,15 @@ from graphql.error import GraphQLError
 def error(e):
     return {
         "message": e.message,
-        "locations": [{"line": l.line, "column": l.column} for l in e.locations or []],
+        "locations": [location(e.source.body, p) for p in e.positions or []],
+    }
+
+
+def location(text, position):
+    """As the specification counts: graphql-core takes the start of a line for the end of the one before."""
+    return {
+        "line": text.count("\n", 0, position) + 1,
+        "column": position - text.rfind("\n", 0, position),
     }
 
 
@@ -67,15 +75,22 @@ def cursor(position):
     return base64.urlsafe_b64encode(f"p{position}".encode()).decode().rstrip("=")
 
 
-def position(text):
-    padded = text + "=" * (-len(text) % 4)
-    return int(base64.urlsafe_b64decode(padded)[1:])
+def position(args, name):
+    """Where the cursor in an argument points; None without one."""
+    text = args.get(name)
+    if text is None:
+        return None
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        return int(base64.urlsafe_b64decode(padded)[1:])
+    except ValueError:
+        message = f'Argument "{name}" is not a cursor of this connection: "{text}".'
+        raise GraphQLError(message, extensions={"code": "BAD_USER_INPUT"})
 
 
 def page(links, args, matches):
     first, last = args.get("first"), args.get("last")
-    after = position(args["after"]) if args.get("after") else None
-    before = position(args["before"]) if args.get("before") else None
+    after, before = position(args, "after"), position(args, "before")
     all_ = [(p, r) for p, r in links if matches(r)]
     edges = [
         (p, r)
@@ -184,7 +199,8 @@ def main():
             answer["response"] = {"data": result.data}
             if result.errors:
                 answer["response"]["errors"] = [
-                    {**error(e), "path": e.path} for e in result.errors
+                    {**error(e), "path": e.path, "extensions": e.extensions}
+                    for e in result.errors
                 ]
         print(json.dumps(answer), flush=True)
 
