@@ -123,6 +123,8 @@ private final class FanoutLoad: Sendable {
             try await Task.sleep(until: min(end, .now + .milliseconds(100)))
             _ = try check { _ in }
         }
+        // However short the time, one commit is seen to arrive.
+        _ = try await waited(.seconds(10)) { try check { $0.told.contains { ($0 ?? 0) >= first } } }
         state.withLock { state in
             state.isPublishing = false
             state.measure.seconds = (ContinuousClock.now - start) / .seconds(1)

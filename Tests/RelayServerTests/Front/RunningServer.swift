@@ -20,6 +20,9 @@ struct RunningServer: Sendable {
             schema: try Example.text("todo.graphql"), schemaName: "todo.graphql", storage: .memory)
         configuration.seed = Array(try Example.text("todo.seed.ndjson").utf8)
         configuration.port = 0
+        // A machine that is busy with other tests must not look like a slow client.
+        configuration.connectionLimits.handshakeTimeout = .seconds(60)
+        configuration.connectionLimits.writeStuckTimeout = .seconds(60)
         change(&configuration)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try await Server.start(configuration, logger: logger)
