@@ -70,7 +70,7 @@ final class HTTPConnection: ServerPeer {
 
     private func read() {
         if phase == .closed { return }
-        if !parser.isInsideRequest { waitingSince = monotonicMilliseconds() }
+        let wasInsideRequest = parser.isInsideRequest
         let count = server.core.withReadBuffer { buffer in
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0, phase == .open {
@@ -82,7 +82,13 @@ final class HTTPConnection: ServerPeer {
             if errno != EAGAIN && errno != EINTR { close() }
             return
         }
-        if count == 0 { inputEnded() } else { serve() }
+        if count == 0 { return inputEnded() }
+        serve()
+        // The time for a first request runs from the connection on, for a later one from its first byte. The
+        // blank lines that may come before it are no part of it, and win none.
+        if hasServedRequest, exchange == nil, !wasInsideRequest, parser.isInsideRequest {
+            waitingSince = monotonicMilliseconds()
+        }
     }
 
     /// A client may end its direction and wait for its answers; who listens to a stream may not.

@@ -276,6 +276,18 @@ struct HTTPServerTests {
         }
     }
 
+    @Test func blankLinesAreNoRequestAndWinNoTime() async throws {
+        try await TestServer.run({ $0.handshakeTimeout = .seconds(1) }) { server in
+            let client = try RawClient(port: server.port)
+            // Connections are taken in order: when a later one has been answered, this one is there.
+            _ = try await answer(to: "GET / HTTP/1.0\r\n\r\n", at: server.port)
+            try await eventually {
+                try await client.send("\r\n")
+                return try await server.server.connectionCount() == 0
+            }
+        }
+    }
+
     @Test func anOversizedHeadIsAnswered431() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port)
