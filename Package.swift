@@ -119,7 +119,9 @@ let package = Package(
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
-        room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
+        room(
+            "Relay",
+            ["RelayArtifacts", "RelayJSON", "RelayStore", logging, openCombine("OpenCombine")]),
         room(
             "RelayNetwork",
             [
@@ -176,7 +178,7 @@ let package = Package(
         tests(
             of: "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures",
+                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         .target(
