@@ -188,6 +188,12 @@ let package = Package(
         .target(
             name: "TodoService", dependencies: ["RelayServer", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
+        .executableTarget(
+            name: "JournaledClient",
+            dependencies: [
+                "EventStore", "Relay", "RelayNetwork", "TodoFixtures", openCombine("OpenCombine"),
+            ],
+            path: "Tests/JournaledClient", swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )
