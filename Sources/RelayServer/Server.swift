@@ -159,7 +159,7 @@ public final class Server: Sendable {
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),
                 origins: configuration.origins, metrics: metrics,
-                limits: configuration.socketLimits)
+                limits: configuration.socketLimits, logger: logger)
             front.start(on: loop)
             let http = try await HTTPServer.start(
                 configuration.listening, on: loop, handler: front)

@@ -275,6 +275,7 @@ struct ClientTests {
                 try await WebSocketChannel.connect(to: unknown, on: server.loop)
             }
             #expect(unknownError?.code == .cannotConnect)
+            #expect(unknownError?.message.contains("an authority that is trusted here") == true)
             let otherName = ServerAddress(isSecure: true, host: "127.0.0.2", port: server.port)
             await #expect(throws: IOError.self) {
                 try await WebSocketChannel.connect(
