@@ -37,6 +37,7 @@ public final class HTTPNetwork: Network, Sendable {
         /// What subscriptions go over.
         public var subscriptions: WebSocketNetwork?
 
+        /// Nothing but what is usual.
         public init() {}
     }
 

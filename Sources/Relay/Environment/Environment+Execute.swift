@@ -73,8 +73,9 @@ extension Environment {
             of: operation,
             executeMutation(
                 operation: operation.createDescriptor(), cacheConfig: cacheConfig,
-                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
-                updater: updater))
+                optimisticResponse: optimisticResponse,
+                optimisticUpdater: readable(optimisticUpdater, Op.self),
+                updater: readable(updater, Op.self)))
     }
 
     /// The same, awaited; with the errors that came beside the data. Cancelling the task cancels the
@@ -88,8 +89,9 @@ extension Environment {
             of: operation,
             executeMutation(
                 operation: operation.createDescriptor(), cacheConfig: cacheConfig,
-                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
-                updater: updater))
+                optimisticResponse: optimisticResponse,
+                optimisticUpdater: readable(optimisticUpdater, Op.self),
+                updater: readable(updater, Op.self)))
     }
 
     /// Runs a mutation; gives the response after it was written to the store.
@@ -140,7 +142,7 @@ extension Environment {
             of: subscription,
             executeSubscription(
                 operation: subscription.createDescriptor(), cacheConfig: cacheConfig,
-                updater: updater))
+                updater: readable(updater, Op.self)))
     }
 
     /// The same with a closure for each event.
@@ -177,6 +179,19 @@ extension Environment {
         ExecutionPublisher { [self] run in
             OperationExecutor(self, operation, cacheConfig, updater: updater, run: run).begin()
         }.eraseToAnyPublisher()
+    }
+
+    /// An updater that gets no data where the operation's own data could not be made of it, because
+    /// something is missing that it cannot be without.
+    private func readable<Op: Operation>(
+        _ updater: SelectorStoreUpdater?, _ operation: Op.Type
+    ) -> SelectorStoreUpdater? {
+        updater.map { updater in
+            { store, data in
+                try updater(
+                    &store, data.flatMap { $0.canBeRead(as: Op.Data.self) ? $0 : nil })
+            }
+        }
     }
 
     // MARK: Results

@@ -2,12 +2,15 @@ import Foundation
 
 /// Something that happened to an operation, under the name that Relay's developer tools know.
 public struct ExecutionEvent: Sendable {
+    /// What happened.
     public enum Name: String, Hashable, Sendable {
         /// The network was asked.
         case networkStart = "network.start"
         /// The network gave a response.
         case networkNext = "network.next"
+        /// The network failed.
         case networkError = "network.error"
+        /// The network has nothing more to give.
         case networkComplete = "network.complete"
         /// Nobody waited any longer.
         case networkUnsubscribe = "network.unsubscribe"
@@ -15,15 +18,19 @@ public struct ExecutionEvent: Sendable {
         case executeOptimistic = "execute.optimistic"
         /// A response was written to the store.
         case executeNext = "execute.next"
+        /// The operation failed.
         case executeError = "execute.error"
+        /// The operation is done.
         case executeComplete = "execute.complete"
     }
 
+    /// What happened.
     public var name: Name
     /// Names the execution; the same for all its events.
     public var transactionID: String
     /// The operation's name.
     public var operation: String
+    /// Why, for the events of errors.
     public var error: (any Error)?
 }
 

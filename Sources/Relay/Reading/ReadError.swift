@@ -4,6 +4,7 @@ import RelayStore
 
 /// Data cannot be made of what the store has.
 public struct ReadError: LocalizedError, Hashable, Sendable {
+    /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// A field that must have a value is null or was never fetched.
         case absent
@@ -15,6 +16,7 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
         case failed([GraphQLError])
     }
 
+    /// What is wrong.
     public var reason: Reason
     /// Response names from where reading began, list places among them.
     public var path: [String]
@@ -50,6 +52,7 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
 
 /// The errors of a field with `@catch`.
 public struct FieldErrors: LocalizedError, Hashable, Sendable {
+    /// As the server gave them.
     public var errors: [GraphQLError]
 
     public var errorDescription: String? { errors.map(\.message).joined(separator: "; ") }
