@@ -121,7 +121,9 @@ let package = Package(
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
-        room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
+        room(
+            "Relay",
+            ["RelayArtifacts", "RelayJSON", "RelayStore", logging, openCombine("OpenCombine")]),
         room(
             "RelayNetwork",
             [
@@ -186,7 +188,7 @@ let package = Package(
         tests(
             of: "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures",
+                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         .target(
@@ -196,6 +198,12 @@ let package = Package(
         .target(
             name: "TodoService", dependencies: ["RelayServer", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
+        .executableTarget(
+            name: "JournaledClient",
+            dependencies: [
+                "EventStore", "Relay", "RelayNetwork", "TodoFixtures", openCombine("OpenCombine"),
+            ],
+            path: "Tests/JournaledClient", swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

@@ -12,6 +12,8 @@ enum TodoOperations {
         mutation RenameMutation($input: RenameTodoInput!) {
           renameTodo(input: $input) { todo { id text } }
         }
+
+        subscription AddedSubscription { todoAdded { todo { id text } } }
         """
 
     private static let sharedText = """

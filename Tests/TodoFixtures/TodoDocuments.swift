@@ -53,7 +53,7 @@ package enum TodoDocuments {
     static let all: Result<RelayDocuments, any Error> = Result {
         let schema = try Schema.build(
             [try read("todo")], predefined: [try read("directives")])
-        return try RelayDocuments(Document(parsing: text), schema: schema)
+        return try RelayDocuments(Document(parsing: text + fieldErrors), schema: schema)
     }
 
     package static func request(_ name: String) -> ConcreteRequest {

@@ -18,7 +18,7 @@ final class OperationExecutor: @unchecked Sendable {
     // Unchecked: the phase is behind the lock; the rest is constant. Updaters are closures of the program
     // that cross to the network's thread once, under the store's writer.
 
-    private let environment: Environment
+    let environment: Environment
     private let operation: OperationDescriptor
     private let transactionID: String
     private let cacheConfig: CacheConfig
@@ -69,6 +69,7 @@ final class OperationExecutor: @unchecked Sendable {
     /// - Returns: what cancels it.
     func begin() -> AnyCancellable {
         environment.tracker.begin(request)
+        note(.executeStart)
         do {
             if let unfinished {
                 phase = .waiting(unfinished)
@@ -87,6 +88,8 @@ final class OperationExecutor: @unchecked Sendable {
             request: request.node.params, variables: request.variables, cacheConfig: cacheConfig)
         let subscription = publisher.sink(
             receiveCompletion: { [self] completion in
+                // What came before the end is told before it.
+                ResponseBurst.flush()
                 switch completion {
                 case .finished:
                     note(.networkComplete)
@@ -119,22 +122,35 @@ final class OperationExecutor: @unchecked Sendable {
     private func receive(_ bytes: [UInt8]) {
         note(.networkNext)
         guard let (entry, operation) = takePayload() else { return }
+        let arrival = ResponseBurst.Arrival(executor: self, operation: operation, response: bytes)
+        guard let entry else { return ResponseBurst.add(arrival) }
+        ResponseBurst.flush()
+        written(
+            arrival,
+            Result {
+                try environment.store.commitResponse(
+                    entry, operation.selector, bytes, updater: storeUpdater)
+            }, answering: entry)
+    }
+
+    /// A response was written to the store, or why it was not.
+    /// - Parameter entry: of a mutation that it answers.
+    func written(
+        _ arrival: ResponseBurst.Arrival, _ result: Result<ResponseSummary, any Error>,
+        answering entry: OptimisticEntryID? = nil
+    ) {
         do {
-            let updater = updater.map { self.updater($0) }
-            let summary =
-                if let entry {
-                    try environment.store.commitResponse(
-                        entry, operation.selector, bytes, updater: updater)
-                } else {
-                    try environment.store.commitPayload(
-                        operation.selector, bytes, updater: updater)
-                }
+            let summary = try result.get()
             note(.executeNext)
-            run.send(GraphQLResponse(bytes, summary, root: operation.root))
+            run.send(GraphQLResponse(arrival.response, summary, root: arrival.operation.root))
         } catch StoreError.responseWithoutData(let summary) {
+            if let isComplete = summary.isResumption {
+                if !isComplete { missedEvents() }
+                return
+            }
             revoke(entry, reason: "the server refused it")
             if summary.errors.isEmpty {
-                run.send(GraphQLResponse(bytes, summary, root: operation.root))
+                run.send(GraphQLResponse(arrival.response, summary, root: arrival.operation.root))
             } else {
                 fail(
                     NetworkError(
@@ -145,6 +161,12 @@ final class OperationExecutor: @unchecked Sendable {
             revoke(entry, reason: "its response could not be applied: \(error)")
             fail(ResponseError(operation: request.node.params.name, cause: error))
         }
+    }
+
+    /// The server has begun the stream anew, and not where it was.
+    private func missedEvents() {
+        note(.networkInfo)
+        environment.missedEvents()
     }
 
     /// The entry that a payload answers, and the operation with the root that its payload gets: every
@@ -167,8 +189,9 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
-    private func updater(_ updater: @escaping SelectorStoreUpdater) -> SelectorUpdater {
-        environment.selectorUpdater(updater, request)
+    /// The program's updater, as the store runs it.
+    var storeUpdater: SelectorUpdater? {
+        updater.map { environment.selectorUpdater($0, request) }
     }
 
     // MARK: Ends
@@ -227,7 +250,18 @@ final class OperationExecutor: @unchecked Sendable {
     }
 
     private func note(_ name: ExecutionEvent.Name, _ error: (any Error)? = nil) {
-        environment.log.note(name, transactionID, request.node.params.name, error)
+        environment.log.note(
+            ExecutionEvent(
+                name, transactionID: transactionID, operation: request.node.params.name,
+                error: error))
+    }
+}
+
+extension ResponseSummary {
+    /// Of a message that says how a stream goes on (`{"data": null, "extensions": {"relay": {"recovered":
+    /// …}}}`) and is no response: whether nothing is missing.
+    fileprivate var isResumption: Bool? {
+        errors.isEmpty ? extensions?["relay"]?["recovered"]?.bool : nil
     }
 }
 

@@ -14,6 +14,8 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
         case mismatch(expected: String)
         /// The server gave errors for the field.
         case failed([GraphQLError])
+        /// The field is `@required(action: THROW)`, and null.
+        case required
     }
 
     /// What is wrong.
@@ -46,14 +48,18 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
         case .mismatch(let expected): "\"\(place)\" is no \(expected)."
         case .failed(let errors):
             "\"\(place)\" failed: \(errors.map(\.message).joined(separator: "; "))"
+        case .required: "The required field \"\(place)\" is null."
         }
     }
 }
 
-/// The errors of a field with `@catch`.
+/// The errors of a field, fragment or operation with `@catch`.
 public struct FieldErrors: LocalizedError, Hashable, Sendable {
     /// As the server gave them.
     public var errors: [GraphQLError]
+
+    /// What a field failed with.
+    public init(errors: [GraphQLError]) { self.errors = errors }
 
     public var errorDescription: String? { errors.map(\.message).joined(separator: "; ") }
 }

@@ -48,6 +48,9 @@ public final class QueryResource: @unchecked Sendable {
                 if isAvailable { return Just(stored).eraseToAnyPublisher() }
                 showsStore = false
             }
+            environment.log.note(
+                ExecutionEvent(
+                    .queryResourceFetch, operation: operation.request.node.params.name))
             return environment.execute(operation: operation, cacheConfig: cacheConfig)
                 .map { .success(QueryResult(operation: operation, errors: $0.errors ?? [])) }
                 .catch { Just(Result<QueryResult, any Error>?.some(.failure($0))) }
@@ -58,6 +61,9 @@ public final class QueryResource: @unchecked Sendable {
 
     /// Keeps a result's records until what is returned is cancelled or let go.
     public func retain(_ result: QueryResult) -> AnyCancellable {
-        environment.retain(operation: result.operation)
+        environment.log.note(
+            ExecutionEvent(
+                .queryResourceRetain, operation: result.operation.request.node.params.name))
+        return environment.retain(operation: result.operation)
     }
 }

@@ -62,6 +62,18 @@ extension Store {
         }
     }
 
+    /// The queries that somebody retains, at the moment.
+    package var retainedQueries: [OperationSelector] {
+        get throws {
+            try write { writer, _ in
+                writer.operations.roots.compactMap { operation, root in
+                    root.holders > 0 && operation.request.params.operationKind == .query
+                        ? operation : nil
+                }
+            }
+        }
+    }
+
     private func release(_ operation: OperationSelector) {
         afterwards { [options] writer, outcome, store in
             let root = writer.operations[operation]
@@ -102,7 +114,12 @@ extension Store {
     package func collectGarbage() {
         isCollectionScheduled.store(false, ordering: .relaxed)
         guard (try? write { writer, _ in beginCollection(&writer) }) ?? false else { return }
+        if !observers.isEmpty { observers.tell(.collectionStarted) }
+        let before = snapshot.recordCount
         while (try? write { writer, outcome in advanceCollection(&writer, &outcome) }) ?? false {}
+        if !observers.isEmpty {
+            observers.tell(.collectionEnded(records: max(0, before - snapshot.recordCount)))
+        }
     }
 
     /// - Returns: false when one is under way already.
@@ -143,7 +160,7 @@ package final class Retention: Sendable {
     private let isCancelled = Atomic(false)
     private let end: @Sendable () -> Void
 
-    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    package init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
     deinit { cancel() }
 
