@@ -11,5 +11,6 @@ public struct RelayMetadata: Sendable {
     /// Query: the state to be read, as the sequence of an event or an RFC 3339 time.
     public var at: String?
 
+    /// Nothing is asked for.
     public init() {}
 }
