@@ -57,6 +57,7 @@ func openCombine(_ product: String) -> Target.Dependency {
         seedPage("NetworkPage"),
         seedPage("Auth0Page", ["Auth0"]),
         seedPage("MutationPage", ["RelayNetwork"]),
+        seedPage("Signatures"),
     ]
 #else
     let relayTargets = ["Relay"]
@@ -83,6 +84,7 @@ let package = Package(
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
+        .library(name: "RelayStore", targets: ["RelayStore", "RelayArtifacts"]),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
         .library(name: "EventStore", targets: ["EventStore"]),
     ],
@@ -143,8 +145,16 @@ let package = Package(
                 "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
+        room("TodoMutations", ["RelayArtifacts", "RelayStore"]),
         .executableTarget(
-            name: "TodoServer", dependencies: ["RelayServer", argumentParser],
+            name: "TodoServer", dependencies: ["RelayServer", "TodoMutations", argumentParser],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "ClientBenchmark",
+            dependencies: [
+                "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR",
+                openCombine("OpenCombine"), argumentParser,
+            ],
             swiftSettings: strict),
 
         tests(of: "RelayJSON"),
@@ -172,9 +182,9 @@ let package = Package(
             of: "RelayNetwork",
             [
                 "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts",
-                "RelayIR", "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", logging,
-                openCombine("OpenCombine"),
-            ]),
+                "RelayIR", "RelayJSON", "RelayServer", "RelayStore", "TodoFixtures",
+                "TodoMutations", "WebSocketIO", logging, openCombine("OpenCombine"),
+            ] + combineTests),
         tests(
             of: "Relay",
             [

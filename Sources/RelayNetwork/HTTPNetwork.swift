@@ -47,6 +47,7 @@ public final class HTTPNetwork: RespondingNetwork {
         /// What subscriptions go over; nil: server-sent events.
         public var subscriptions: WebSocketNetwork?
 
+        /// Nothing but what is usual.
         public init() {}
     }
 

@@ -10,5 +10,6 @@ public struct RelayMetadata: Sendable {
     /// to the store as every response is, so give the past an environment of its own.
     public var at: String?
 
+    /// Nothing is asked for.
     public init() {}
 }

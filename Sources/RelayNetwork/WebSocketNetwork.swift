@@ -58,6 +58,7 @@ public final class WebSocketNetwork: RespondingNetwork {
         /// Told what happens to the connection, in order, on the network's thread; must not block.
         public var onEvent: (@Sendable (NetworkEvent) -> Void)?
 
+        /// Nothing but what is usual.
         public init() {}
     }
 

@@ -88,8 +88,9 @@ extension Environment {
             of: operation,
             executeMutation(
                 operation: operation.createDescriptor(), cacheConfig: cacheConfig,
-                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
-                updater: updater))
+                optimisticResponse: optimisticResponse,
+                optimisticUpdater: readable(optimisticUpdater, Op.self),
+                updater: readable(updater, Op.self)))
     }
 
     /// The same, awaited; with the errors that came beside the data. Cancelling the task cancels the
@@ -103,8 +104,9 @@ extension Environment {
             of: operation,
             executeMutation(
                 operation: operation.createDescriptor(), cacheConfig: cacheConfig,
-                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
-                updater: updater))
+                optimisticResponse: optimisticResponse,
+                optimisticUpdater: readable(optimisticUpdater, Op.self),
+                updater: readable(updater, Op.self)))
     }
 
     /// The same as ``commitMutation(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``, told to
@@ -131,8 +133,9 @@ extension Environment {
             receiveValue: { last = $0 })
         executeMutation(
             operation: operation.createDescriptor(), cacheConfig: cacheConfig,
-            optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
-            updater: updater
+            optimisticResponse: optimisticResponse,
+            optimisticUpdater: readable(optimisticUpdater, Op.self),
+            updater: readable(updater, Op.self)
         ).tryMap { [self] in try result(of: operation, $0) }.subscribe(sink)
         return sink
     }
@@ -185,7 +188,7 @@ extension Environment {
             of: subscription,
             executeSubscription(
                 operation: subscription.createDescriptor(), cacheConfig: cacheConfig,
-                updater: updater))
+                updater: readable(updater, Op.self)))
     }
 
     /// The same with a closure for each event.
@@ -222,6 +225,19 @@ extension Environment {
         ExecutionPublisher { [self] run in
             OperationExecutor(self, operation, cacheConfig, updater: updater, run: run).begin()
         }.eraseToAnyPublisher()
+    }
+
+    /// An updater that gets no data where the operation's own data could not be made of it, because
+    /// something is missing that it cannot be without.
+    func readable<Op: Operation>(
+        _ updater: SelectorStoreUpdater?, _ operation: Op.Type
+    ) -> SelectorStoreUpdater? {
+        updater.map { updater in
+            { store, data in
+                try updater(
+                    &store, data.flatMap { $0.canBeRead(as: Op.Data.self) ? $0 : nil })
+            }
+        }
     }
 
     // MARK: Results

@@ -17,7 +17,9 @@ open class Environment: @unchecked Sendable {
     // simplest of them would not compile). Its `execute` is called from whichever thread subscribes, as
     // with every publisher. Everything else here is constant, or behind a lock.
 
+    /// How operations reach the server.
     public let network: any Network
+    /// What is kept.
     public let store: Store
     let tracker = OperationTracker()
     let transactions = TransactionNames()

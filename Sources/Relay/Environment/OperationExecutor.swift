@@ -74,10 +74,7 @@ final class OperationExecutor: @unchecked Sendable {
             if let unfinished {
                 phase = .waiting(unfinished)
             } else if operation.kind == .mutation {
-                let entry = try environment.store.applyMutation(
-                    operation.selector, mutationID: MutationID(transactionID),
-                    optimistic: optimistic)
-                phase = .waiting(entry)
+                phase = .waiting(try show())
                 if optimistic != nil { note(.executeOptimistic) }
             } else {
                 phase = .answered
@@ -100,6 +97,19 @@ final class OperationExecutor: @unchecked Sendable {
             receiveValue: { [self] in receive(Array($0)) })
         lock.withLock { if case .ended = phase {} else { self.subscription = subscription } }
         return AnyCancellable { [self] in cancel() }
+    }
+
+    /// The mutation begins in the store, with what it shows.
+    private func show() throws -> OptimisticEntryID {
+        func apply(_ optimistic: OptimisticMutation?) throws -> OptimisticEntryID {
+            try environment.store.applyMutation(
+                operation.selector, mutationID: MutationID(transactionID), optimistic: optimistic)
+        }
+        do {
+            return try apply(optimistic)
+        } catch is NothingToShow {
+            return try apply(nil)
+        }
     }
 
     // MARK: What the network says

@@ -67,6 +67,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
         }
     }
 
+    /// Answers a query from the cache where it may, and asks the other network where it may not.
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {

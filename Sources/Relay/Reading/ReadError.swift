@@ -4,6 +4,7 @@ import RelayStore
 
 /// Data cannot be made of what the store has.
 public struct ReadError: LocalizedError, Hashable, Sendable {
+    /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// A field that must have a value is null or was never fetched.
         case absent
@@ -17,6 +18,7 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
         case required
     }
 
+    /// What is wrong.
     public var reason: Reason
     /// Response names from where reading began, list places among them.
     public var path: [String]

@@ -9,6 +9,7 @@ import RelayStore
 
 /// What a selector reads from one state of the store.
 public struct Snapshot<Data: ReadableRecord> {
+    /// What was read.
     public let selector: SingularReaderSelector
     let read: SelectorSnapshot
     private let origin: ReadOrigin
@@ -84,7 +85,9 @@ extension Snapshot: Equatable {
 
 /// What a selector reads, each time that it becomes another.
 public struct SnapshotPublisher<Data: ReadableRecord>: Publisher {
+    /// A snapshot each time that it is another.
     public typealias Output = Snapshot<Data>
+    /// It never fails.
     public typealias Failure = Never
 
     let store: Store

@@ -13,10 +13,12 @@ public final class QueryResource: @unchecked Sendable {
 
     private let environment: Environment
 
+    /// - Parameter environment: whose network and store are used.
     public init(environment: Environment) { self.environment = environment }
 
     /// A query and what it came to.
     public struct QueryResult: Hashable, Sendable {
+        /// The query, with its variables.
         public let operation: OperationDescriptor
         /// The errors that came beside the data, if it came from the network just now.
         public let errors: [GraphQLError]

@@ -48,11 +48,21 @@ public final class Store: Sendable {
     private let writingThread = Atomic<UInt>(0)
 
     /// A store that lives as long as the process.
-    /// - Parameter gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
-    public convenience init(gcReleaseBufferSize: Int = 10) {
+    /// - Parameters:
+    ///   - source: the records that it begins with; see ``source``.
+    ///   - gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
+    public convenience init(source: RecordSource = RecordSource(), gcReleaseBufferSize: Int = 10) {
         var options = StoreOptions()
+        options.now = WallClock.microseconds
         options.releaseBufferSize = gcReleaseBufferSize
-        self.init(options: options)
+        self.init(source.snapshot, options: options)
+    }
+
+    /// The confirmed records as they are now, as a value that can be kept and given to another store. What
+    /// is shown optimistically is no part of it.
+    /// - Throws: inside an updater of this store.
+    public var source: RecordSource {
+        get throws { RecordSource(try confirmed) }
     }
 
     /// - Parameter snapshot: what a journal was folded to; its pending mutations are shown with the writes
