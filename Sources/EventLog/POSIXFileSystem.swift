@@ -73,6 +73,7 @@ final class POSIXFile: File, @unchecked Sendable {
     let path: String
     private let descriptor: Int32
     private var isOpen = true
+    private var isLocked = false
 
     init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
@@ -84,6 +85,9 @@ final class POSIXFile: File, @unchecked Sendable {
     func close() {
         guard isOpen else { return }
         isOpen = false
+        // Closing alone leaves the lock to a child that is just being started, which has copies of all
+        // descriptors until it runs: the next writer would find the log in use for that moment.
+        if isLocked { _ = flock(descriptor, LOCK_UN) }
         _ = systemClose(descriptor)
     }
 
@@ -131,6 +135,7 @@ final class POSIXFile: File, @unchecked Sendable {
         let operation = lock == .exclusive ? LOCK_EX : LOCK_SH
         do throws(FileSystemError) {
             try check("flock", path) { flock(descriptor, operation | LOCK_NB) }
+            isLocked = true
             return true
         } catch  where error.errno == EWOULDBLOCK {
             return false
