@@ -169,9 +169,9 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts",
-                "RelayIR", "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", logging,
-                openCombine("OpenCombine"),
+                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "LoopbackPorts", "Relay",
+                "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer", "RelayStore",
+                "WebSocketIO", logging, openCombine("OpenCombine"),
             ]),
         tests(
             of: "Relay",
@@ -186,6 +186,9 @@ let package = Package(
         .target(
             name: "TodoService", dependencies: ["RelayServer", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
+        .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["LoopbackPorts", "RelayJSON"],
+            swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

@@ -15,6 +15,7 @@ import Testing
 #endif
 
 /// One function is the server's handler and the client's optimistic updater.
+@Suite(.timeLimit(.minutes(3)))
 struct SharedMutationTests {
     private static let schema = """
 

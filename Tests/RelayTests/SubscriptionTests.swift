@@ -4,7 +4,8 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(3)))
+struct SubscriptionTests {
     private func added(_ id: String) -> String {
         #"{"data":{"todoAdded":{"todo":{"id":"\#(id)","text":"t\#(id)","complete":false}}}}"#
     }
