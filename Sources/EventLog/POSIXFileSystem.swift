@@ -67,8 +67,8 @@ package struct POSIXFileSystem: FileSystem {
 /// A file descriptor that closes itself.
 ///
 /// `@unchecked Sendable`: the kernel takes positioned reads and writes on one descriptor from any
-/// thread; the only mutable state, whether it was closed, is owned by whoever calls `close`, and
-/// `deinit` runs after every other use.
+/// thread; the only mutable state, whether it is locked and was closed, is owned by whoever opens and calls
+/// `close`, and `deinit` runs after every other use.
 final class POSIXFile: File, @unchecked Sendable {
     let path: String
     private let descriptor: Int32
@@ -85,9 +85,9 @@ final class POSIXFile: File, @unchecked Sendable {
     func close() {
         guard isOpen else { return }
         isOpen = false
-        // Closing alone leaves the lock to a child that is just being started, which has copies of all
-        // descriptors until it runs: the next writer would find the log in use for that moment.
-        if isLocked { _ = flock(descriptor, LOCK_UN) }
+        // A process that is being started has a copy of the descriptor until it becomes its program, and the lock
+        // would live as long (flock(2)).
+        if isLocked { flock(descriptor, LOCK_UN) }
         _ = systemClose(descriptor)
     }
 

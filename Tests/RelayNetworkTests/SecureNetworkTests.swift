@@ -22,6 +22,7 @@ struct SecureNetworkTests {
             httpOptions.authorityFile = certificate.certificateFile
             let http = try HTTPNetwork(url: todos.httpURL, options: httpOptions)
             #expect(try await http.responses(to: .texts, variables: [:]).first()["data"] != nil)
+            #expect(try await http.responses(to: .count, variables: [:]).first()["data"] != nil)
         }
     }
 

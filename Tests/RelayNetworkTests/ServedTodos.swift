@@ -5,6 +5,7 @@ import RelayJSON
 import RelayServer
 import Synchronization
 import Testing
+import WebSocketIO
 
 @testable import RelayNetwork
 
@@ -136,5 +137,17 @@ func eventually(
             return
         }
         try? await Task.sleep(for: .milliseconds(2))
+    }
+}
+
+extension ServedTodos {
+    /// Subscriptions that the server has, as its metrics say.
+    func subscriptions() async throws -> Int {
+        let address = try #require(ServerAddress(url: "http://127.0.0.1:\(port)/metrics"))
+        let loop = try NetworkLoop.loop()
+        let page = try await HTTPClient.send(to: address, on: loop)
+        let lines = String(decoding: page.body, as: UTF8.self).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("relay_subscriptions ") })
+        return try #require(Int(line.split(separator: " ")[1]))
     }
 }

@@ -90,7 +90,7 @@ struct ExecutionTests {
         let work = Work()
         let publisher = Transfer(value: work.publisher())
         let task = Task { try await publisher.value.lastValue() }
-        while work.runs.isEmpty { await Task.yield() }
+        await eventually { !work.runs.isEmpty }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(work.cancels == 1)

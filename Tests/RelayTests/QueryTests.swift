@@ -123,21 +123,4 @@ struct QueryTests {
         #expect(environment.mockNetwork.requests.isEmpty)
         #expect(!environment.isActive(request: UserQuery().createDescriptor().request))
     }
-
-    @Test func eventsAreToldUnderRelaysNames() async throws {
-        let environment = MockEnvironment()
-        environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
-        let events = environment.events
-        _ = try await environment.fetch(TodoQuery(id: "a"))
-        var names: [String] = []
-        for await event in events {
-            names.append(event.name.rawValue)
-            if event.name == .executeComplete { break }
-        }
-        #expect(
-            names == [
-                "network.start", "network.next", "execute.next", "network.complete",
-                "execute.complete",
-            ])
-    }
 }

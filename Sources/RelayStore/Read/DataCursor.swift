@@ -1,3 +1,4 @@
+import RelayArtifacts
 package import RelayJSON
 
 /// Takes the leaves and children of a node by name, in the order of the selection.
@@ -25,12 +26,25 @@ package struct DataCursor {
     /// The slot of a leaf; nil when it is null.
     @inline(__always)
     private mutating func slot(_ name: StaticString) throws(DataError) -> Int? {
-        let key = node.reading.fields[try field(name)].key
+        let found = try field(name)
+        let key = node.reading.fields[found].key
         guard let slot = node.row.presentSlot(of: key, hint: &hint) else { return nil }
         switch node.row.tag(slot) {
-        case .null, .failed: return nil
+        case .null: return nil
+        case .failed:
+            if let error = failure(of: found, slot) { throw error }
+            return nil
         default: return slot
         }
+    }
+
+    /// The errors of a leaf that is `@catch(to: RESULT)`.
+    private func failure(of field: Int, _ slot: Int) -> DataError? {
+        guard node.reading.fields[field].catchTo == .result else { return nil }
+        let name = String(decoding: node.reading.fields[field].name, as: UTF8.self)
+        let errors = node.row.withText(slot) { (try? JSONValue(parsing: $0)) ?? .null }
+        return DataError(
+            field: name, problem: .failed([FieldError(path: [name], errors: errors)]))
     }
 
     // MARK: Leaves; nil when the value is null or unknown

@@ -128,16 +128,27 @@ struct Reader {
             isMissingData = isMissingData || !field.isClient
             return .missing
         }
-        let before = errors.count
+        let before = (errors: errors.count, required: required)
         path.append(.field(field.name))
-        var child = value(field, plan, row, slot, previous)
+        let child = value(field, plan, row, slot, previous)
         path.removeLast()
-        if let target = field.catchTo, errors.count > before {
-            let caught = Array(errors[before...])
-            errors.removeSubrange(before...)
-            child = target == .null ? .null : .failed(caught)
+        guard let target = field.catchTo else { return child }
+        return caught(target, since: before) ?? child
+    }
+
+    /// What `@catch` makes of the errors below a field, and of `@required(action: THROW)` there; nil when
+    /// there are none.
+    private mutating func caught(
+        _ target: CatchTarget, since before: (errors: Int, required: RequiredFieldFailure?)
+    ) -> DataNode.Child? {
+        if required != before.required, let failure = required, failure.action == .throw {
+            errors.append(FieldError(failure))
+            required = before.required
         }
-        return child
+        guard errors.count > before.errors else { return nil }
+        let caught = Array(errors[before.errors...])
+        errors.removeSubrange(before.errors...)
+        return target == .null ? .null : .failed(caught)
     }
 
     private mutating func value(

@@ -35,9 +35,10 @@ final class RawConnection: Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
+        // Swift runs `deinit` for an initializer that throws after it has set everything, so the descriptor
+        // is closed there: closed twice, it would be somebody else's.
         guard result == 0 else {
             let reason = String(cString: strerror(errno))
-            close(descriptor)
             throw Failure("Could not connect to port \(port): \(reason)")
         }
     }

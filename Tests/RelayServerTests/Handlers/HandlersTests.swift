@@ -195,6 +195,22 @@ struct HandlersTests {
         try await eventually("the end of the sequence") { ended.count > 0 ? true : nil }
     }
 
+    @Test func aSubscriptionThatHasEndedBeforeItBeganCancelsItsSequence() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        let ended = Numbers()
+        continuation.onTermination = { _ in _ = ended.next() }
+        var handlers = HandlerSchema.handlers()
+        handlers.subscription("numbers") { _ in stream }
+        let engine = try await Self.engine(handlers)
+        let sink = TestSink()
+        // As a socket does whose client is gone while the operation is prepared.
+        sink.leave()
+        engine.service.unsubscribe(sink)
+        try engine.subscribe("subscription { numbers(upTo: 3) }", sink: sink)
+        try await eventually("the end of the sequence") { ended.count > 0 ? true : nil }
+        #expect(engine.resultsSoFar(of: sink).isEmpty)
+    }
+
     // MARK: Names
 
     @Test func handlersForWhatTheSchemaDoesNotHaveAreMistakes() throws {
