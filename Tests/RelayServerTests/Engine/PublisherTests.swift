@@ -86,4 +86,27 @@ struct PublisherTests {
             #expect(counts == Array(first...202))
         }
     }
+
+    /// Whether others ask the same already, did a moment ago, or never did.
+    @Test func whoHasAnAnswerAndSubscribesIsToldAtLeastThatState() async throws {
+        let engine = try await EngineUnderTest()
+        let query = "subscription { user { totalCount } }"
+        let staying = try engine.subscribe(query)
+        for number in 1...30 {
+            _ = try await engine.addTodo("\(number)")
+            for (text, relay) in [
+                (query, [:]), ("subscription { user { count: totalCount } }", [:]),
+                (query, ["records": true]), (query, ["resume": .string(engine.cursor(1))]),
+            ] as [(String, JSONObject)] {
+                let sink = try engine.subscribe(text, relay: relay)
+                let first = try await eventually("a result") {
+                    engine.resultsSoFar(of: sink).first { $0["data"] != .null }
+                }
+                let user = first["data"]?["user"]
+                #expect((user?["totalCount"] ?? user?["count"]) == .int(Int64(2 + number)))
+                engine.service.unsubscribe(sink)
+            }
+        }
+        _ = try await engine.results(of: staying, count: 31)
+    }
 }
