@@ -41,7 +41,7 @@ public final class Store: Sendable {
     private let handlerProvider: Mutex<any HandlerProvider>
     private let deliveries = Deliveries()
     private let tasks = Mutex<[Task]>([])
-    private let journalStopped = Atomic(false)
+    private let journal: StoreJournal?
     let isCollectionScheduled = Atomic(false)
     /// The thread that holds the writer's lock; zero when none does.
     private let writingThread = Atomic<UInt>(0)
@@ -59,6 +59,7 @@ public final class Store: Sendable {
     package init(_ snapshot: Snapshot = Snapshot(), options: StoreOptions) {
         self.options = options
         symbols = snapshot.symbols
+        journal = options.journal.map { StoreJournal($0, options) }
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
         published = Mutex(state.head)
         writer = Mutex(Writer(state: state))
@@ -161,17 +162,20 @@ public final class Store: Sendable {
     private func append(
         _ bodies: [EventBody], behind sequence: UInt64, to confirmed: Snapshot
     ) {
-        guard let journal = options.journal, !bodies.isEmpty,
-            !journalStopped.load(ordering: .relaxed)
-        else { return }
+        guard let journal, !bodies.isEmpty else { return }
         let now = options.now()
-        journal.append(
-            bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, expecting: sequence
-        ) { [weak self] result in
-            guard let self else { return }
-            guard case .failure(let error) = result else { return options.journaled(confirmed) }
-            if journalStopped.exchange(true, ordering: .relaxed) { return }
-            options.journalFailed(error)
+        journal.add(
+            bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, behind: sequence,
+            confirmed: confirmed)
+    }
+
+    /// Whether changes are kept.
+    public var journalStatus: JournalStatus { journal?.status ?? .keeping }
+
+    /// Keeps an event that is in the snapshot that the store was made of, and not in the journal yet.
+    package func keep(_ event: NewEvent, behind sequence: UInt64) throws {
+        try write { writer, _ in
+            journal?.add([event], behind: sequence, confirmed: writer.state.confirmed)
         }
     }
 
