@@ -35,12 +35,14 @@ public final class Store: Sendable {
     let options: StoreOptions
     package let symbols: Symbols
     private let writer: Mutex<Writer>
-    /// What readers see.
-    private let published: Mutex<Snapshot>
+    /// What readers see; behind one reference, so that to take it counts one.
+    private let publication: Mutex<PublishedSnapshot>
     private let readers = Mutex(ReaderPlans())
     private let handlerProvider: Mutex<any HandlerProvider>
     private let deliveries = Deliveries()
     private let tasks = Mutex<[Task]>([])
+    /// Whether tasks may wait.
+    private let hasTasks = Atomic(false)
     private let journal: StoreJournal?
     let isCollectionScheduled = Atomic(false)
     /// The thread that holds the writer's lock; zero when none does.
@@ -61,13 +63,15 @@ public final class Store: Sendable {
         symbols = snapshot.symbols
         journal = options.journal.map { StoreJournal($0, options) }
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
-        published = Mutex(state.head)
+        publication = Mutex(PublishedSnapshot(state.head))
         writer = Mutex(Writer(state: state))
         handlerProvider = Mutex(options.handlers)
     }
 
     /// The records as readers see them now: confirmed state with the optimistic entries on top.
-    package var snapshot: Snapshot { published.withLock { $0 } }
+    package var snapshot: Snapshot { published.snapshot }
+
+    var published: PublishedSnapshot { publication.withLock { $0 } }
 
     /// Confirmed state alone.
     package var confirmed: Snapshot {
@@ -112,7 +116,10 @@ public final class Store: Sendable {
     ///
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
-        tasks.withLock { $0.append(task) }
+        tasks.withLock { tasks in
+            tasks.append(task)
+            hasTasks.store(true, ordering: .releasing)
+        }
         if writingThread.load(ordering: .relaxed) == currentThread() { return }
         performTasks()
         deliveries.deliver()
@@ -120,6 +127,7 @@ public final class Store: Sendable {
 
     /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
     private func performTasks() {
+        // The list itself is asked: whoever adds to it later finds the writer's lock free.
         while tasks.withLock({ !$0.isEmpty }) {
             let isDone: Void? = writer.withLockIfAvailable { writer in
                 writingThread.store(currentThread(), ordering: .relaxed)
@@ -133,8 +141,13 @@ public final class Store: Sendable {
     }
 
     private func perform(_ writer: inout Writer, _ outcome: inout Outcome) {
+        // What is overlooked here is found when the lock is free again.
+        guard hasTasks.load(ordering: .acquiring) else { return }
         let waiting = tasks.withLock { tasks -> [Task] in
-            defer { tasks = [] }
+            defer {
+                tasks = []
+                hasTasks.store(false, ordering: .relaxed)
+            }
             return tasks
         }
         for task in waiting { task(&writer, &outcome, self) }
@@ -147,10 +160,16 @@ public final class Store: Sendable {
     ) {
         append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
-            writer.collection?.touch(step.changes.touchedRecords)
+            writer.collection?.touch(TouchedRecords(step.changes))
         }
         let head = writer.state.head
-        published.withLock { $0 = head }
+        let next = PublishedSnapshot(head)
+        // What was there before goes when the lock is free again: it may be the last to hold many rows.
+        let last = publication.withLock { published in
+            defer { published = next }
+            return published
+        }
+        defer { withExtendedLifetime(last) {} }
         outcome.calls += writer.subscriptions.calls(for: step.changes, to: head)
         for failure in step.failures {
             outcome.calls.append { [options] in
@@ -184,5 +203,18 @@ public final class Store: Sendable {
     /// How a selector reads, prepared once for each fragment and its variables.
     func plan(_ selector: ReaderSelector) -> ReaderPlan {
         readers.withLock { $0.plan(selector, symbols) }
+    }
+}
+
+/// A state as readers see it.
+final class PublishedSnapshot: Sendable {
+    let snapshot: Snapshot
+
+    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+    func read(
+        _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode?
+    ) -> SelectorSnapshot {
+        snapshot.read(selector, plan, previous: previous)
     }
 }
