@@ -128,6 +128,10 @@ package final class FlatReading: @unchecked Sendable {
         _ fields: ContiguousArray<Field>, spreads: [String: VariableData], symbols: Symbols
     ) {
         self.fields = fields
+        let names = UnsafeMutableBufferPointer<UnsafeBufferPointer<UInt8>>.allocate(
+            capacity: fields.count)
+        _ = names.initialize(from: fields.lazy.map(\.name))
+        self.names = UnsafeBufferPointer(names)
         self.spreads = spreads
         self.symbols = symbols
         links = ContiguousArray(fields.indices.filter { fields[$0].child != nil })
@@ -145,6 +149,9 @@ package final class FlatReading: @unchecked Sendable {
     /// Whether a storage key is read.
     @inline(__always)
     func reads(_ key: NameIndex) -> Bool { keySet?.contains(key) ?? keys.contains(key) }
+
+    /// The names of the fields, by their places; as long as the reading lives.
+    let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
 
     /// The place of the field with this name.
     /// - Parameter hint: where it probably is.
@@ -191,6 +198,7 @@ package final class FlatReading: @unchecked Sendable {
     }
 
     deinit {
+        names.deallocate()
         var next = known.load(ordering: .acquiring)
         while let slots = next {
             next = slots._withUnsafeGuaranteedRef { $0.next }
