@@ -57,6 +57,7 @@ func openCombine(_ product: String) -> Target.Dependency {
         seedPage("NetworkPage"),
         seedPage("Auth0Page", ["Auth0"]),
         seedPage("MutationPage", ["RelayNetwork"]),
+        seedPage("Signatures"),
     ]
 #else
     let relayTargets = ["Relay"]
@@ -83,6 +84,7 @@ let package = Package(
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
+        .library(name: "RelayStore", targets: ["RelayStore", "RelayArtifacts"]),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
         .library(name: "EventStore", targets: ["EventStore"]),
     ],
@@ -119,7 +121,9 @@ let package = Package(
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets"]),
-        room("Relay", ["RelayArtifacts", "RelayJSON", "RelayStore", openCombine("OpenCombine")]),
+        room(
+            "Relay",
+            ["RelayArtifacts", "RelayJSON", "RelayStore", logging, openCombine("OpenCombine")]),
         room(
             "RelayNetwork",
             [
@@ -141,8 +145,16 @@ let package = Package(
                 "RelayStore", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
+        room("TodoMutations", ["RelayArtifacts", "RelayStore"]),
         .executableTarget(
-            name: "TodoServer", dependencies: ["RelayServer", argumentParser],
+            name: "TodoServer", dependencies: ["RelayServer", "TodoMutations", argumentParser],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "ClientBenchmark",
+            dependencies: [
+                "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR",
+                openCombine("OpenCombine"), argumentParser,
+            ],
             swiftSettings: strict),
 
         tests(of: "RelayJSON"),
@@ -169,14 +181,15 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts",
-                "RelayIR", "RelayJSON", "RelayServer", "RelayStore", "WebSocketIO", logging,
+                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "LoopbackPorts", "Relay",
+                "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer", "RelayStore",
+                "TodoFixtures", "TodoMutations", "WebSocketIO", logging,
                 openCombine("OpenCombine"),
-            ]),
+            ] + combineTests),
         tests(
             of: "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures",
+                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         .target(
@@ -186,6 +199,15 @@ let package = Package(
         .target(
             name: "TodoService", dependencies: ["RelayServer", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
+        .executableTarget(
+            name: "JournaledClient",
+            dependencies: [
+                "EventStore", "Relay", "RelayNetwork", "TodoFixtures", openCombine("OpenCombine"),
+            ],
+            path: "Tests/JournaledClient", swiftSettings: strict),
+        .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["LoopbackPorts", "RelayJSON"],
+            swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

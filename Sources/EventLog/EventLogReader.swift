@@ -86,6 +86,8 @@ package struct EventLogReader: Sendable {
 package final class EventCursor {
     /// The last event to give out; raise it to read on.
     package var through = UInt64.max
+    /// Bytes of events that were read so far.
+    package private(set) var byteCount: UInt64 = 0
     private let frames: FrameCursor
     private var sequence: UInt64
     private var rest: UnsafeRawBufferPointer.SubSequence
@@ -124,6 +126,7 @@ package final class EventCursor {
             if rest.isEmpty {
                 guard let frame = try frames.next() else { return nil }
                 rest = frame.payload[...]
+                byteCount += UInt64(rest.count)
                 restSequence = frame.header.firstSequence
                 // Damage that was skipped is a gap.
                 sequence = max(sequence, restSequence)

@@ -144,6 +144,15 @@ package final class EventLogWriter: Sendable {
         }
     }
 
+    /// Has the segments removed that have events up to a sequence only: the log begins later then. Does not
+    /// wait; what cannot be removed now stays until the next call. Needs ``EventLogOptions/segmentsAhead``
+    /// or ``EventLogOptions/deflatesSealedSegments``.
+    ///
+    /// - Parameter sequence: of a valid checkpoint, from which a start goes on.
+    package func drop(through sequence: UInt64) {
+        housekeeping?.queue.update { $0.drop(through: sequence) }
+    }
+
     /// Blocks until all the segments that are wanted ahead are there, or cannot be made; from then
     /// on one is kept ready.
     func useUpSpares() {

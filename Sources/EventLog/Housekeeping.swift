@@ -11,6 +11,8 @@ struct HousekeepingQueue {
     enum Task: Equatable {
         case fillSpare(sizeBytes: UInt64)
         case deflate(UInt64)
+        /// Remove the segments that have events up to a sequence only.
+        case drop(through: UInt64)
     }
 
     /// How many spares to keep ready.
@@ -21,6 +23,8 @@ struct HousekeepingQueue {
     private var mayFill = true
     private var sealed: [UInt64] = []
     private var isDeflating = false
+    private var unwantedThrough: UInt64?
+    private var isDropping = false
     private(set) var isStopped = false
 
     init(_ log: RecoveredLog, options: EventLogOptions) {
@@ -39,17 +43,38 @@ struct HousekeepingQueue {
     /// Spares come first: an append may soon need one, while nobody waits for a deflated segment.
     mutating func next() -> Task? {
         if isFilling { return .fillSpare(sizeBytes: spareSize) }
+        if let drop = nextDrop() { return drop }
         guard !sealed.isEmpty else { return nil }
         isDeflating = true
         return .deflate(sealed.removeFirst())
+    }
+
+    /// What is done before the end, too: it takes no time, and the next chance may be far away.
+    mutating func nextDrop() -> Task? {
+        guard let through = unwantedThrough else { return nil }
+        unwantedThrough = nil
+        isDropping = true
+        return .drop(through: through)
     }
 
     mutating func deflated() {
         isDeflating = false
     }
 
+    /// Events up to a sequence are not needed any more.
+    mutating func drop(through sequence: UInt64) {
+        unwantedThrough = max(sequence, unwantedThrough ?? 0)
+    }
+
+    mutating func dropped(_ segments: [UInt64]) {
+        isDropping = false
+        sealed.removeAll { segments.contains($0) }
+    }
+
     /// True when nothing is left to do.
-    var isIdle: Bool { !isFilling && !isDeflating && sealed.isEmpty }
+    var isIdle: Bool {
+        !isFilling && !isDeflating && !isDropping && sealed.isEmpty && unwantedThrough == nil
+    }
 
     mutating func filled(_ spare: SegmentSupply.Spare?) {
         if let spare { spares.append(spare) } else { mayFill = false }
@@ -73,7 +98,8 @@ struct HousekeepingQueue {
 }
 
 /// The thread that fills segments with zeros ahead of the writer and deflates those behind it. The
-/// plain file of a deflated segment is filled again as a later one.
+/// plain file of a deflated segment is filled again as a later one. Segments that are not needed any more are
+/// removed here too, so that none is removed while it is deflated.
 ///
 /// Whatever fails here is tried again later or left undone: appending needs none of it.
 final class Housekeeping: Sendable {
@@ -105,6 +131,10 @@ final class Housekeeping: Sendable {
                     // A damaged segment stays as it is, for whoever reads it to say so.
                     if (try? deflater.deflate(segment)) == true { supply.keep(segment) }
                     queue.update { $0.deflated() }
+                case .drop(let sequence):
+                    let segments = try? directory.segments().first
+                    let removed = try? directory.removeSegments(segments ?? [], through: sequence)
+                    queue.update { $0.dropped(removed?.segments ?? []) }
                 }
             }
         }
@@ -118,7 +148,7 @@ final class Housekeeping: Sendable {
 
     private static func nextTask(_ queue: Monitor<HousekeepingQueue>) -> HousekeepingQueue.Task? {
         queue.wait { queue -> HousekeepingQueue.Task?? in
-            if queue.isStopped { return .some(nil) }
+            if queue.isStopped { return .some(queue.nextDrop()) }
             return queue.next().map { .some($0) }
         }
     }

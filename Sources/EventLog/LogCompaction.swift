@@ -46,28 +46,35 @@ package struct LogCompaction: Sendable {
                 try Recovery(directory: directory, options: options).beginSegment(of: &log)
             }
             log.segment.close()
-            return try removeSegments(log.segments, through: checkpoint, in: directory)
+            let removed = try directory.removeSegments(log.segments, through: checkpoint)
+            return CompactionReport(
+                firstSequence: removed.firstKept ?? checkpoint + 1,
+                removedSegments: removed.segments.count, removedBytes: removed.bytes)
         } catch {
             throw .compacting(path, reason: "\(error).", cause: error)
         }
     }
+}
 
-    private func removeSegments(
-        _ segments: [UInt64], through sequence: UInt64, in directory: LogDirectory
-    ) throws(FileSystemError) -> CompactionReport {
+extension LogDirectory {
+    /// Removes the segments that have events up to a sequence only; never the last one.
+    /// - Parameter segments: all of them, rising.
+    func removeSegments(
+        _ segments: [UInt64], through sequence: UInt64
+    ) throws(FileSystemError) -> (segments: [UInt64], bytes: UInt64, firstKept: UInt64?) {
         var kept = segments[...]
         var bytes: UInt64 = 0
         while kept.count > 1, let successor = kept.dropFirst().first, successor <= sequence + 1,
             let first = kept.popFirst()
         {
-            let segment = directory.segmentPath(first)
-            bytes += try fileSystem.open(segment, .read).size()
+            let segment = segmentPath(first)
+            let file = try fileSystem.open(segment, .read)
+            bytes += (try? file.size()) ?? 0
+            file.close()
             try fileSystem.remove(segment)
             // One by one, or a crash could leave a hole.
-            try fileSystem.synchronizeDirectory(directory.segmentsPath)
+            try fileSystem.synchronizeDirectory(segmentsPath)
         }
-        return CompactionReport(
-            firstSequence: kept.first ?? sequence + 1, removedSegments: segments.count - kept.count,
-            removedBytes: bytes)
+        return (Array(segments.dropLast(kept.count)), bytes, kept.first)
     }
 }

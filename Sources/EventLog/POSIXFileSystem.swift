@@ -67,12 +67,13 @@ package struct POSIXFileSystem: FileSystem {
 /// A file descriptor that closes itself.
 ///
 /// `@unchecked Sendable`: the kernel takes positioned reads and writes on one descriptor from any
-/// thread; the only mutable state, whether it was closed, is owned by whoever calls `close`, and
-/// `deinit` runs after every other use.
+/// thread; the only mutable state, whether it is locked and was closed, is owned by whoever opens and calls
+/// `close`, and `deinit` runs after every other use.
 final class POSIXFile: File, @unchecked Sendable {
     let path: String
     private let descriptor: Int32
     private var isOpen = true
+    private var isLocked = false
 
     init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
@@ -84,6 +85,9 @@ final class POSIXFile: File, @unchecked Sendable {
     func close() {
         guard isOpen else { return }
         isOpen = false
+        // A process that is being started has a copy of the descriptor until it becomes its program, and the lock
+        // would live as long (flock(2)).
+        if isLocked { flock(descriptor, LOCK_UN) }
         _ = systemClose(descriptor)
     }
 
@@ -131,6 +135,7 @@ final class POSIXFile: File, @unchecked Sendable {
         let operation = lock == .exclusive ? LOCK_EX : LOCK_SH
         do throws(FileSystemError) {
             try check("flock", path) { flock(descriptor, operation | LOCK_NB) }
+            isLocked = true
             return true
         } catch  where error.errno == EWOULDBLOCK {
             return false

@@ -9,6 +9,8 @@ package struct EventStoreOptions: Sendable {
     package var checkpointInterval = CheckpointInterval()
     /// How many of the newest checkpoints stay.
     package var keptCheckpoints = 3
+    /// Whether events are dropped that lie before the oldest checkpoint that is kept.
+    package var dropsEventsBeforeCheckpoints = false
     /// Called on a thread of the store's after each checkpoint in the background. A failure loses
     /// nothing but time at the next start.
     package var onCheckpoint: (@Sendable (Result<CheckpointReport, EventStoreError>) -> Void)?

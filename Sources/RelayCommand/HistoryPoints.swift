@@ -1,5 +1,6 @@
 import EventStore
 import RelayServer
+import RelayStore
 
 extension History {
     /// The event that a point on the command line means.

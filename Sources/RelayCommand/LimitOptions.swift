@@ -107,6 +107,14 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            """
+            Events that may be folded to resume a subscription for which those commits are not \
+            enough; an older cursor is answered by \"recovered\": false. (default: 1000000)
+            """, valueName: "n"))
+    var maxResumeEvents: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "How long a client may take for its handshake. (default: 10)", valueName: "seconds"))
     var handshakeTimeout: Int?
 
@@ -158,6 +166,7 @@ struct LimitOptions: ParsableArguments {
             ),
             ("max-past-events", maxPastEvents, \.limits.pastEvents),
             ("recent-commits", recentCommits, \.limits.recentCommits),
+            ("max-resume-events", maxResumeEvents, \.limits.resumeEvents),
         ]
         for (name, given, limit) in options {
             guard let number = try given ?? settings.number(name) else { continue }

@@ -2,6 +2,7 @@ import EventStore
 import Logging
 import RelayJSON
 import RelayServer
+import RelayStore
 
 /// How log lines look.
 enum LogFormat: String, CaseIterable {

@@ -3,8 +3,11 @@ enum RelayDirectives {
     static let names: Set<String> = [
         "arguments", "argumentDefinitions", "connection", "refetchable", "required", "catch",
         "throwOnFieldError", "relay", "appendNode", "prependNode", "appendEdge", "prependEdge",
-        "deleteEdge", "deleteRecord",
+        "deleteEdge", "deleteRecord", testOperation,
     ]
+
+    /// Has the types of leaves kept with the operation, for mocks.
+    static let testOperation = "relay_test_operation"
 
     /// Those that hand a field of a payload to a handler.
     static let handles: Set<String> = [

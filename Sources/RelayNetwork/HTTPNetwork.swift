@@ -10,12 +10,14 @@ import WebSocketIO
     public import Combine
 #endif
 
-/// Queries and mutations, each in an HTTP request of its own (GraphQL over HTTP).
+/// Queries and mutations, each in an HTTP request of its own (GraphQL over HTTP); subscriptions as server-sent
+/// events (graphql-sse, distinct connections).
 ///
 ///     let network = try HTTPNetwork(url: "https://example.org/graphql")
 ///
-/// Subscriptions go over another network, if one is given; else they fail as `unsupported`.
-public final class HTTPNetwork: Network, Sendable {
+/// A subscription that breaks off is resumed behind the last event that came (`Last-Event-ID`). Where another
+/// network is given for subscriptions, they go over that.
+public final class HTTPNetwork: RespondingNetwork {
     /// How a network behaves.
     public struct Options: Sendable {
         /// Asked for a token, which is sent as `Authorization: Bearer …`; nil: no token.
@@ -34,17 +36,26 @@ public final class HTTPNetwork: Network, Sendable {
         public var resendsMutations = true
         /// From the first packet of a request to the last byte of its answer.
         public var timeout: Duration = .seconds(30)
-        /// What subscriptions go over.
+        /// When a subscription that broke off is resumed; again and again by default.
+        public var streamRetry = RetryPolicy()
+        /// A subscription that is silent for so long, comments included, is taken to be broken off.
+        public var streamTimeout: Duration = .seconds(60)
+        /// Responses of one subscription that wait to be taken. Beyond it the connection is given up, and
+        /// the subscription resumed behind the last of them once half are taken; one that cannot be resumed
+        /// fails as `overflow`.
+        public var responseCapacity = 256
+        /// What subscriptions go over; nil: server-sent events.
         public var subscriptions: WebSocketNetwork?
 
+        /// Nothing but what is usual.
         public init() {}
     }
 
-    private let address: ServerAddress
-    private let options: Options
-    private let order = DeliveryOrder()
-    private let inputs: NetworkInputs
-    private let loop: IOLoop
+    let address: ServerAddress
+    let options: Options
+    let order = DeliveryOrder()
+    let inputs: NetworkInputs
+    let loop: IOLoop
 
     /// Connects nothing yet.
     ///
@@ -72,13 +83,7 @@ public final class HTTPNetwork: Network, Sendable {
             return network.execute(
                 request: request, variables: variables, cacheConfig: cacheConfig)
         }
-        let metadata = cacheConfig.metadata as? RelayMetadata
-        let transactionID = cacheConfig.transactionID
-        return ResponsePublisher(in: order) {
-            self.responses(
-                to: request, variables: variables, metadata: metadata,
-                transactionID: transactionID)
-        }.eraseToAnyPublisher()
+        return publisher(of: request, variables, cacheConfig)
     }
 
     /// Sends an operation.
@@ -94,6 +99,7 @@ public final class HTTPNetwork: Network, Sendable {
         let operation = OperationRequest(
             request, variables: variables, metadata: metadata, transactionID: transactionID,
             options.mutationIDs)
+        if operation.kind == .subscription { return events(of: operation) }
         let channel = ResponseChannel(capacity: 1) {}
         let task = Task {
             do throws(TransportError) {
@@ -107,14 +113,6 @@ public final class HTTPNetwork: Network, Sendable {
     }
 
     private func send(_ operation: OperationRequest) async throws(TransportError) -> [UInt8] {
-        guard operation.kind != .subscription else {
-            throw TransportError(
-                code: .unsupported,
-                message: """
-                    Subscription \(operation.name) was not sent: an HTTPNetwork needs a \
-                    WebSocketNetwork for subscriptions (options.subscriptions).
-                    """)
-        }
         let body = JSONValue.object(operation.payload()).bytes
         var attempts = HTTPAttempts(
             options.retry,
@@ -140,7 +138,7 @@ public final class HTTPNetwork: Network, Sendable {
         }
     }
 
-    private func token(isRefused: Bool) async throws(TransportError) -> String? {
+    func token(isRefused: Bool) async throws(TransportError) -> String? {
         do {
             return try await options.tokens?.token(isRefused)
         } catch {
@@ -149,19 +147,22 @@ public final class HTTPNetwork: Network, Sendable {
     }
 
     private func post(_ body: [UInt8], _ token: String?) async throws -> HTTPResponse {
-        var headers: HTTPHeaders = [
-            "content-type": "application/json",
-            "accept": "application/graphql-response+json, application/json;q=0.9",
-        ]
-        for (name, value) in options.headers { headers.append(name, value) }
-        if let token { headers.append("authorization", "Bearer \(token)") }
+        let headers = headers(
+            accept: "application/graphql-response+json, application/json;q=0.9", token)
         var http = HTTPClient.Options(authorityFile: options.authorityFile)
         http.timeout = options.timeout
         return try await HTTPClient.send(
             "POST", to: address, headers: headers, body: body, http, on: loop)
     }
 
-    private func wait(_ delay: Duration) async {
+    func headers(accept: String, _ token: String?) -> HTTPHeaders {
+        var headers: HTTPHeaders = ["content-type": "application/json", "accept": accept]
+        for (name, value) in options.headers { headers.append(name, value) }
+        if let token { headers.append("authorization", "Bearer \(token)") }
+        return headers
+    }
+
+    func wait(_ delay: Duration) async {
         await withCheckedContinuation { continuation in
             inputs.after(loop, delay) { continuation.resume() }
         }

@@ -4,14 +4,18 @@
 /// of which a random part of up to `jitter` is taken off, so that clients that were cut off together do
 /// not come back together.
 public struct RetryPolicy: Hashable, Sendable {
+    /// The delay before the first try again.
     public var initialDelay: Duration
+    /// How many times as long each delay is as the one before.
     public var multiplier: Double
+    /// No delay is longer.
     public var maximumDelay: Duration
     /// From 0, none, to 1: any delay up to the whole.
     public var jitter: Double
     /// Tries that may fail in a row before operations that wait fail too; nil: no limit.
     public var maximumAttempts: Int?
 
+    /// See the properties of the same names.
     public init(
         initialDelay: Duration = .milliseconds(250), multiplier: Double = 2,
         maximumDelay: Duration = .seconds(30), jitter: Double = 0.5, maximumAttempts: Int? = nil

@@ -34,12 +34,14 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         case stopped
     }
 
+    /// What happened, for programs.
     public let code: Code
     /// What was tried, on what, what was wrong, and what state things are in.
     public let message: String
     /// What lies behind it, such as the error of a token provider.
     public let cause: (any Error)?
 
+    /// See the properties of the same names.
     public init(code: Code, message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -55,23 +57,35 @@ public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStrin
 
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// The purpose is fulfilled (RFC 6455 §7.4.1).
     public static let normal = SocketCloseCode(rawValue: 1000)
+    /// The server goes down, or the client leaves (RFC 6455 §7.4.1).
     public static let goingAway = SocketCloseCode(rawValue: 1001)
     /// The connection broke off without a word.
     public static let abnormal = SocketCloseCode(rawValue: 1006)
+    /// A message was too big (RFC 6455 §7.4.1).
     public static let messageTooBig = SocketCloseCode(rawValue: 1009)
+    /// Something went wrong in the server (RFC 6455 §7.4.1).
     public static let internalError = SocketCloseCode(rawValue: 1011)
+    /// The server is overloaded, or the client too slow.
     public static let tryAgainLater = SocketCloseCode(rawValue: 1013)
     /// The client found a message that is not of the protocol.
     public static let badResponse = SocketCloseCode(rawValue: 4004)
     /// The server found a message that is not of the protocol.
     public static let invalidMessage = SocketCloseCode(rawValue: 4400)
+    /// Something was asked before the connection was acknowledged (graphql-transport-ws).
     public static let unauthorized = SocketCloseCode(rawValue: 4401)
+    /// The token was refused (graphql-transport-ws).
     public static let forbidden = SocketCloseCode(rawValue: 4403)
+    /// The server does not speak graphql-transport-ws.
     public static let subprotocolNotAcceptable = SocketCloseCode(rawValue: 4406)
+    /// The client did not begin in time (graphql-transport-ws).
     public static let initialisationTimeout = SocketCloseCode(rawValue: 4408)
+    /// An operation's id was used twice (graphql-transport-ws).
     public static let subscriberExists = SocketCloseCode(rawValue: 4409)
+    /// The client began twice (graphql-transport-ws).
     public static let tooManyInitialisations = SocketCloseCode(rawValue: 4429)
+    /// The server did not acknowledge in time (graphql-transport-ws).
     public static let acknowledgementTimeout = SocketCloseCode(rawValue: 4504)
 
     public var description: String { "\(rawValue)" }

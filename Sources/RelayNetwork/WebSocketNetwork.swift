@@ -19,9 +19,10 @@ import WebSocketIO
 /// and later, and what has not ended goes on: queries and mutations are sent again, a mutation by its id,
 /// so that it is carried out once; streams are resumed behind the last event that came.
 ///
-/// Responses are delivered on the concurrent pool, one after the other in the order in which they came. It stops when it and
+/// Responses are delivered on the concurrent pool, one after the other in the order in which they came; those
+/// of queries and subscriptions that wait together are written to the store in one step. It stops when it and
 /// all of its publishers are gone.
-public final class WebSocketNetwork: Network, Sendable {
+public final class WebSocketNetwork: RespondingNetwork {
     /// How a network behaves.
     public struct Options: Sendable {
         /// Asked for a token, which is sent in `connection_init`; nil: no token.
@@ -57,12 +58,13 @@ public final class WebSocketNetwork: Network, Sendable {
         /// Told what happens to the connection, in order, on the network's thread; must not block.
         public var onEvent: (@Sendable (NetworkEvent) -> Void)?
 
+        /// Nothing but what is usual.
         public init() {}
     }
 
     private let link: SocketLink
     private let options: Options
-    private let order = DeliveryOrder()
+    let order = DeliveryOrder()
 
     /// Connects nothing yet.
     ///
@@ -99,13 +101,7 @@ public final class WebSocketNetwork: Network, Sendable {
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {
-        let metadata = cacheConfig.metadata as? RelayMetadata
-        let transactionID = cacheConfig.transactionID
-        return ResponsePublisher(in: order) {
-            self.responses(
-                to: request, variables: variables, metadata: metadata,
-                transactionID: transactionID)
-        }.eraseToAnyPublisher()
+        publisher(of: request, variables, cacheConfig)
     }
 
     /// Begins an operation.

@@ -13,16 +13,19 @@ package import WebSocketIO
 ///     …
 ///     await server.stop()
 public final class Server: Sendable {
+    /// What a server serves, and how.
     public struct Configuration: Sendable {
         /// The schema, in SDL.
         public var schema: String
         /// How people know the schema: its file's path.
         public var schemaName: String
+        /// Where the log is kept.
         public var storage: Storage
         /// What the program does in place of the schema's directives, or beside them.
         public var handlers: Handlers
         /// What a seed file holds; used only when the log is empty.
         public var seed: [UInt8]?
+        /// The address to listen on.
         public var host = "127.0.0.1"
         /// 0 lets the system choose.
         public var port = 8080
@@ -39,6 +42,7 @@ public final class Server: Sendable {
         /// Serve the subprotocol `echo` too.
         package var echoes = false
 
+        /// See the properties of the same names.
         public init(
             schema: String, schemaName: String = "schema.graphql", storage: Storage,
             handlers: Handlers = Handlers()
@@ -110,6 +114,7 @@ public final class Server: Sendable {
 
     /// Where clients find it: `ws://HOST:PORT/graphql`, or `wss://…` with TLS.
     public let url: String
+    /// The port that is listened on.
     public let port: Int
     private let service: GraphQLService
     private let store: OpenStore
@@ -129,7 +134,7 @@ public final class Server: Sendable {
         do {
             return try await start(configuration, store, logger)
         } catch {
-            store.close()
+            await store.close()
             throw error
         }
     }
@@ -159,7 +164,7 @@ public final class Server: Sendable {
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),
                 origins: configuration.origins, metrics: metrics,
-                limits: configuration.socketLimits)
+                limits: configuration.socketLimits, logger: logger)
             front.start(on: loop)
             let http = try await HTTPServer.start(
                 configuration.listening, on: loop, handler: front)
@@ -190,7 +195,7 @@ public final class Server: Sendable {
     public func stop() async {
         await http.stop(within: stopDeadline)
         await loop.stop()
-        store.close()
+        await store.close()
     }
 }
 

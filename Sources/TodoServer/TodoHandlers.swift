@@ -1,9 +1,12 @@
 import RelayServer
+import TodoMutations
 
 /// What this server can do beyond the directives of its schema. docs/handlers.md shows these functions.
 enum TodoHandlers {
-    /// What is added to docs/examples/todo.graphql.
-    static let schema = """
+    /// What is added to docs/examples/todo.graphql, with what both ends share.
+    static let schema = TodoMutations.schema + ownSchema
+
+    private static let ownSchema = """
 
         extend type User {
           "How much of the list is done, from 0 to 1."
@@ -11,14 +14,10 @@ enum TodoHandlers {
         }
 
         extend type Mutation {
-          "Marks every todo of the user as done, or as not done."
-          changeAllTodos(input: ChangeAllTodosInput!): ChangeAllTodosPayload
           "Adds a todo that somebody else thinks of, which takes a moment."
           suggestTodo(input: SuggestTodoInput!): SuggestTodoPayload
         }
 
-        input ChangeAllTodosInput { complete: Boolean! userId: ID! = "me" clientMutationId: String }
-        type ChangeAllTodosPayload { user: User! clientMutationId: String }
         input SuggestTodoInput { topic: String! userId: ID! = "me" clientMutationId: String }
         type SuggestTodoPayload { todo: Todo! todoEdge: TodoEdge! user: User! clientMutationId: String }
 
@@ -33,7 +32,7 @@ enum TodoHandlers {
         var handlers = Handlers()
         addProgress(to: &handlers)
         addChecks(to: &handlers)
-        addChangeAllTodos(to: &handlers)
+        addSharedMutations(to: &handlers)
         addSuggestTodo(to: &handlers)
         addCountdown(to: &handlers)
         return handlers
@@ -62,20 +61,10 @@ enum TodoHandlers {
         }
     }
 
-    /// A mutation in Swift. The function knows nothing of a server: a client can run it as an optimistic
-    /// updater.
-    static func addChangeAllTodos(to handlers: inout Handlers) {
-        handlers.mutation("changeAllTodos", changeAllTodos)
-    }
-
-    @Sendable
-    static func changeAllTodos(
-        _ records: inout any RecordSourceProxy, _ variables: VariableData
-    ) throws -> DataID? {
-        let complete = variables.input?["complete"]?.boolValue ?? true
-        let user = try user(variables, in: records)
-        for todo in user.connection("todos")?.nodes ?? [] { todo["complete"] = complete }
-        return user.dataID
+    /// Mutations in Swift. The functions know nothing of a server: clients run them as optimistic updaters.
+    static func addSharedMutations(to handlers: inout Handlers) {
+        handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
+        handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
     }
 
     /// The user that an input names; the server has put the id in place of "me".

@@ -2,6 +2,8 @@
 struct MessageAssembler {
     let maxBytes: Int
     private var collected: [UInt8] = []
+    /// Whether the rest of a message is still to come, too large a one included.
+    private(set) var isInsideMessage = false
 
     init(maxBytes: Int) {
         self.maxBytes = maxBytes
@@ -26,9 +28,11 @@ struct MessageAssembler {
             || remaining > maxBytes - collected.count - piece.count
         {
             collected = []
+            isInsideMessage = true
             return .tooLarge
         }
         let isComplete = isFinalFrame && remaining == 0
+        isInsideMessage = !isComplete
         if collected.isEmpty && isComplete { return .message(Array(piece)) }
         if collected.isEmpty { collected.reserveCapacity(piece.count + remaining) }
         collected.append(contentsOf: piece)

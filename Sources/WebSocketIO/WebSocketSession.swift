@@ -249,10 +249,19 @@ final class WebSocketSession {
         isEnding = true
         ending = close
         dropQueue()
-        // RFC 6455 §5.5: a control frame has at most 125 bytes, two of which are the code.
-        var reason = Array(close.reason.utf8.prefix(123))
-        while !reason.isEmpty, String(validating: reason, as: UTF8.self) == nil {
-            reason.removeLast()
+        var reason = close.frameReason
+        if case .library(isCompressed: true) = framing, assembler.isInsideMessage {
+            // The library reads no answer while its decompressor is at work, and turns on the spot until it
+            // gives up: this is said without it, and not waited for.
+            let code = [
+                UInt8(truncatingIfNeeded: close.code >> 8), UInt8(truncatingIfNeeded: close.code),
+            ]
+            let frame = [0x88, UInt8(2 + reason.count)] + code + reason
+            if lws_partial_buffered(wsi) == 0 {
+                _ = frame.withUnsafeBytes { FrameBuffer.writeRaw($0, to: wsi) }
+            }
+            endpoint.abort()
+            return 0
         }
         reason.withUnsafeMutableBufferPointer { reason in
             lws_close_reason(
@@ -329,6 +338,16 @@ final class WebSocketSession {
 }
 
 extension WebSocketClose {
+    /// The reason as a close frame takes it. RFC 6455 §5.5: a control frame has at most 125 bytes, two of which
+    /// are the code.
+    fileprivate var frameReason: [UInt8] {
+        var bytes = Array(reason.utf8.prefix(123))
+        while !bytes.isEmpty, String(validating: bytes, as: UTF8.self) == nil {
+            bytes.removeLast()
+        }
+        return bytes
+    }
+
     /// Reads a close frame's payload. RFC 6455 §7.1.5: without a code it counts as 1005.
     init(payload: UnsafeRawBufferPointer, isFromPeer: Bool) {
         guard payload.count >= 2 else {

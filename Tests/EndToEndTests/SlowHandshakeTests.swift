@@ -18,10 +18,10 @@ struct SlowHandshakeTests {
         try await onThread {
             // What is made once, for the first of all.
             _ = try (Self.halfAHead(port), RawWebSocket(port: port))
-            let before = try Self.residentBytes(pid)
+            let before = try residentBytes(of: pid)
             let halves = try (0..<Self.count).map { _ in try Self.halfAHead(port) }
             let silent = try (0..<Self.count).map { _ in try RawWebSocket(port: port) }
-            let after = try Self.residentBytes(pid)
+            let after = try residentBytes(of: pid)
             #expect(after - before < 2 * Self.count * Self.bytesEach)
 
             for client in halves { #expect(throws: Failure.self) { try client.receive(count: 1) } }
@@ -39,16 +39,5 @@ struct SlowHandshakeTests {
         let field = String(repeating: "x", count: 8_192)
         try connection.send(Array("GET /graphql HTTP/1.1\r\nHost: x\r\nCookie: \(field)".utf8))
         return connection
-    }
-
-    /// What a process holds in memory; 0 where the system does not tell.
-    private static func residentBytes(_ pid: Int32) throws -> Int {
-        #if os(Linux)
-            let text = try String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)
-            let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-            return try #require(pages) * sysconf(Int32(_SC_PAGESIZE))
-        #else
-            return 0
-        #endif
     }
 }

@@ -2,6 +2,12 @@ import Testing
 
 @testable import EventLog
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Named after disasters: what is found in the directory, and what becomes of it.
 @Suite struct RecoveryTests {
     private let disk = SimulatedDisk()
@@ -195,6 +201,28 @@ import Testing
         }
         #expect(error?.code == .locked)
         log.close()
+    }
+
+    /// A process that is being started has copies of all descriptors until it becomes its program.
+    @Test func aClosedLogCanBeOpenedWhileAnotherProcessIsBeingStarted() throws {
+        let directory = try TemporaryDirectory()
+        let log = try EventLogWriter.open(directory.path, options: testOptions())
+        let copies = try descriptors(of: directory.path + "/LOCK").map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        log.close()
+        try EventLogWriter.open(directory.path, options: testOptions()).close()
+    }
+
+    /// The open descriptors of the file at `path`.
+    private func descriptors(of path: String) throws -> [Int32] {
+        var wanted = stat()
+        try #require(stat(path, &wanted) == 0)
+        return (0..<getdtablesize()).filter { descriptor in
+            var found = stat()
+            return fstat(descriptor, &found) == 0 && found.st_dev == wanted.st_dev
+                && found.st_ino == wanted.st_ino
+        }
     }
 
     @Test func noLogAtAllIsNotFoundByAReader() throws {

@@ -5,6 +5,7 @@ import RelayJSON
 import RelayServer
 import RelayStore
 import Testing
+import TodoMutations
 
 @testable import RelayNetwork
 
@@ -14,58 +15,85 @@ import Testing
     import Combine
 #endif
 
-/// One function is the server's handler and the client's optimistic updater.
+/// One function is the server's handler and the client's optimistic updater: those of the example
+/// (`TodoMutations`).
+@Suite(.timeLimit(.minutes(3)))
 struct SharedMutationTests {
-    private static let schema = """
+    private static let user = "VXNlcjptZQ=="
 
-        extend type Mutation { finishAll(input: FinishAllInput!): FinishAllPayload }
-        input FinishAllInput { userId: ID! }
-        type FinishAllPayload { user: User! }
-        """
+    private static func serve(_ body: (ServedTodos) async throws -> Void) async throws {
+        try await ServedTodos.run(
+            {
+                $0.schema += TodoMutations.schema
+                $0.handlers.mutation("changeAllTodos", TodoMutations.changeAllTodos)
+                $0.handlers.mutation("sinkFinishedTodos", TodoMutations.sinkFinishedTodos)
+            }, body)
+    }
 
-    /// Marks all todos as done, and puts the last one first.
-    @Sendable
-    private static func finishAll(
-        _ records: inout any RecordSourceProxy, _ variables: VariableData
-    ) throws -> DataID? {
-        guard case .object(let input)? = variables["input"],
-            case .string(let id)? = input["userId"],
-            let user = records[DataID(id)], let todos = user.connection("List_todos")
-        else { return nil }
-        for todo in todos.nodes { todo["complete"] = true }
-        if let last = todos.nodes.last { todos.move(nodeID: last.dataID, to: .start) }
-        return user.dataID
+    /// What a client shows before the answer and after it.
+    private static func run(
+        _ name: String, _ input: VariableData,
+        _ body: @escaping (inout any RecordSourceProxy, VariableData) throws -> DataID?,
+        in environment: Environment
+    ) async throws -> (shown: [String], confirmed: [String]) {
+        let operation = try TodoOperations.descriptor(
+            name, ["input": input], adding: TodoMutations.schema)
+        let answered = Noted<Int>()
+        let mutation = environment.executeMutation(
+            operation: operation,
+            optimisticUpdater: sharedUpdater(body, input: operation.request.variables)
+        ).sink(receiveCompletion: { _ in answered.note(1) }, receiveValue: { _ in })
+        let shown = list(environment.store.snapshot)
+        await eventually { answered.all.count == 1 }
+        withExtendedLifetime(mutation) {}
+        return (shown, list(environment.store.snapshot))
+    }
+
+    private static func fetch(_ environment: Environment) async throws {
+        let list = try TodoOperations.descriptor("ListQuery", [:], adding: TodoMutations.schema)
+        let fetched = Noted<Int>()
+        let fetch = environment.execute(operation: list).sink(
+            receiveCompletion: { _ in }, receiveValue: { _ in fetched.note(1) })
+        await eventually { fetched.all.count == 1 }
+        withExtendedLifetime(fetch) {}
     }
 
     @Test func whatIsShownIsWhatIsConfirmed() async throws {
-        try await ServedTodos.run {
-            $0.schema += Self.schema
-            $0.handlers.mutation("finishAll", Self.finishAll)
-        } _: { todos in
+        try await Self.serve { todos in
             let environment = Environment(
                 network: try WebSocketNetwork(url: todos.url), store: Store())
-            let list = try TodoOperations.descriptor("ListQuery", [:], adding: Self.schema)
-            let finish = try TodoOperations.descriptor(
-                "FinishAllMutation", ["input": ["userId": "VXNlcjptZQ=="]], adding: Self.schema)
-            let fetched = Noted<Int>()
-            let fetch = environment.execute(operation: list).sink(
-                receiveCompletion: { _ in }, receiveValue: { _ in fetched.note(1) })
-            await eventually { fetched.all.count == 1 }
+            try await Self.fetch(environment)
             let before = Self.list(environment.store.snapshot)
-            #expect(before.count == 2 && before.contains { $0.hasSuffix("false") })
+            // One is done and stands first, one is not.
+            #expect(before.map { $0.hasSuffix("true") } == [true, false])
+            let sunk = try await Self.run(
+                "SinkMutation", ["userId": Self.user], TodoMutations.sinkFinishedTodos,
+                in: environment)
+            #expect(sunk.shown == before.reversed())
+            #expect(sunk.confirmed == sunk.shown)
+            let changed = try await Self.run(
+                "ChangeAllMutation", ["complete": true, "userId": Self.user],
+                TodoMutations.changeAllTodos, in: environment)
+            #expect(changed.shown == sunk.shown.map { $0.replacing("false", with: "true") })
+            #expect(changed.confirmed == changed.shown)
+            // What the client has is what the server has: a second client that fetches sees the same.
+            let other = Environment(
+                network: try WebSocketNetwork(url: todos.url), store: Store())
+            try await Self.fetch(other)
+            #expect(Self.list(other.store.snapshot) == changed.confirmed)
+        }
+    }
 
-            let answered = Noted<Int>()
-            let mutation = environment.executeMutation(
-                operation: finish,
-                optimisticUpdater: sharedUpdater(
-                    Self.finishAll, input: finish.request.variables)
-            ).sink(receiveCompletion: { _ in }, receiveValue: { _ in answered.note(1) })
-            let shown = Self.list(environment.store.snapshot)
-            #expect(shown == before.reversed().map { $0.replacing("false", with: "true") })
-
-            await eventually { answered.all.count == 1 }
-            #expect(Self.list(environment.store.snapshot) == shown)
-            withExtendedLifetime((fetch, mutation)) {}
+    @Test func aClientWithoutTheRecordsShowsNothingAndSendsItAllTheSame() async throws {
+        try await Self.serve { todos in
+            let environment = Environment(
+                network: try WebSocketNetwork(url: todos.url), store: Store())
+            let changed = try await Self.run(
+                "ChangeAllMutation", ["complete": true, "userId": "me"],
+                TodoMutations.changeAllTodos, in: environment)
+            #expect(changed.shown.isEmpty)
+            #expect(changed.confirmed.count == 2)
+            #expect(changed.confirmed.allSatisfy { $0.hasSuffix("true") })
         }
     }
 
@@ -79,7 +107,7 @@ struct SharedMutationTests {
             default: return []
             }
         }
-        return links("VXNlcjptZQ==", "__List_todos_connection").flatMap { links($0, "edges") }
+        return links(user, "__List_todos_connection").flatMap { links($0, "edges") }
             .flatMap { links($0, "node") }
             .map { id in
                 let isComplete = snapshot.existing(id).flatMap {

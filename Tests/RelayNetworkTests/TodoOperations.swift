@@ -12,6 +12,8 @@ enum TodoOperations {
         mutation RenameMutation($input: RenameTodoInput!) {
           renameTodo(input: $input) { todo { id text } }
         }
+
+        subscription AddedSubscription { todoAdded { todo { id text } } }
         """
 
     private static let sharedText = """
@@ -19,8 +21,16 @@ enum TodoOperations {
           user { id todos(first: 100) @connection(key: "List_todos") { edges { node { id complete } } } }
         }
 
-        mutation FinishAllMutation($input: FinishAllInput!) {
-          finishAll(input: $input) {
+        mutation ChangeAllMutation($input: ChangeAllTodosInput!) {
+          changeAllTodos(input: $input) {
+            user {
+              id todos(first: 100) @connection(key: "List_todos") { edges { node { id complete } } }
+            }
+          }
+        }
+
+        mutation SinkMutation($input: SinkFinishedTodosInput!) {
+          sinkFinishedTodos(input: $input) {
             user {
               id todos(first: 100) @connection(key: "List_todos") { edges { node { id complete } } }
             }

@@ -6,7 +6,7 @@ import RelayIR
 /// The documents of a small todo client, compiled against `docs/examples/todo.graphql`.
 package enum TodoDocuments {
     static let text = """
-        query UserQuery($id: ID = "me") { user(id: $id) { id userId totalCount ...List_user } }
+        query UserQuery($id: ID = "me") @relay_test_operation { user(id: $id) { id userId totalCount ...List_user } }
 
         fragment List_user on User
           @refetchable(queryName: "ListPaginationQuery")
@@ -19,7 +19,7 @@ package enum TodoDocuments {
 
         fragment Item_todo on Todo { id text complete }
 
-        query TodoQuery($id: ID!) { node(id: $id) { ... on Todo { id text complete } } }
+        query TodoQuery($id: ID!) @relay_test_operation { node(id: $id) { ... on Todo { id text complete } } }
 
         mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {
           changeTodoStatus(input: $input) { todo { id complete } }
@@ -35,7 +35,17 @@ package enum TodoDocuments {
           renameTodo(input: $input) { todo { id text } }
         }
 
-        subscription TodoAddedSubscription($userId: ID! = "me") {
+        mutation RemoveTodoMutation($input: RemoveTodoInput!, $connections: [ID!]!) {
+          removeTodo(input: $input) { deletedTodoId @deleteEdge(connections: $connections) }
+        }
+
+        mutation DeleteTodoMutation($input: RemoveTodoInput!) {
+          removeTodo(input: $input) { deletedTodoId @deleteRecord }
+        }
+
+        query RecordIDsQuery { __id user { __id todos(first: 1) { __id } } }
+
+        subscription TodoAddedSubscription($userId: ID! = "me") @relay_test_operation {
           todoAdded(userId: $userId) { todo { id text complete } }
         }
         """
@@ -43,7 +53,7 @@ package enum TodoDocuments {
     static let all: Result<RelayDocuments, any Error> = Result {
         let schema = try Schema.build(
             [try read("todo")], predefined: [try read("directives")])
-        return try RelayDocuments(Document(parsing: text), schema: schema)
+        return try RelayDocuments(Document(parsing: text + fieldErrors), schema: schema)
     }
 
     package static func request(_ name: String) -> ConcreteRequest {

@@ -228,6 +228,9 @@ package struct ChangeTodoStatusInput: VariableDataConvertible {
         self.userId = userId
         self.clientMutationId = clientMutationId
     }
+
+    /// The required fields, in the order of the schema's other documents.
+    package init(id: String, complete: Bool) { self.init(complete: complete, id: id) }
 }
 
 package struct AddTodoMutation: Relay.Operation {
@@ -251,6 +254,95 @@ package struct AddTodoMutation: Relay.Operation {
 
     package struct Data: ReadableRecord {
         package init(_ record: inout RecordReader) throws {}
+    }
+}
+
+package struct RemoveTodoMutation: Relay.Operation {
+    package static let node = TodoDocuments.request("RemoveTodoMutation")
+    package var variables: Variables
+
+    package init(variables: Variables) { self.variables = variables }
+
+    package struct Variables: VariableDataConvertible {
+        package var id: String
+        package var connections: [String]
+        package var variableData: VariableData {
+            ["input": ["id": id], "connections": connections]
+        }
+
+        package init(id: String, connections: [String]) {
+            self.id = id
+            self.connections = connections
+        }
+    }
+
+    package typealias Data = RemoveTodoData
+}
+
+package struct DeleteTodoMutation: Relay.Operation {
+    package static let node = TodoDocuments.request("DeleteTodoMutation")
+    package var variables: Variables
+
+    package init(variables: Variables) { self.variables = variables }
+
+    package struct Variables: VariableDataConvertible {
+        package var id: String
+        package var variableData: VariableData { ["input": ["id": id]] }
+
+        package init(id: String) { self.id = id }
+    }
+
+    package typealias Data = RemoveTodoData
+}
+
+package struct RemoveTodoData: ReadableRecord {
+    package var removeTodo: RemoveTodoPayload_removeTodo?
+
+    package init(_ record: inout RecordReader) throws {
+        removeTodo = try record.optionalLinked("removeTodo")
+    }
+
+    package struct RemoveTodoPayload_removeTodo: ReadableRecord {
+        package var deletedTodoId: String
+
+        package init(_ record: inout RecordReader) throws {
+            deletedTodoId = try record.string("deletedTodoId")
+        }
+    }
+}
+
+package struct RecordIDsQuery: Relay.Operation {
+    package static let node = TodoDocuments.request("RecordIDsQuery")
+    package var variables: EmptyVariables
+
+    package init(variables: EmptyVariables) { self.variables = variables }
+
+    package struct Data: ReadableRecord {
+        package var __id: String
+        package var user: User_user?
+
+        package init(_ record: inout RecordReader) throws {
+            __id = try record.string("__id")
+            user = try record.optionalLinked("user")
+        }
+
+        package struct User_user: ReadableRecord {
+            package var __id: String
+            package var todos: TodoConnection_todos?
+
+            package init(_ record: inout RecordReader) throws {
+                __id = try record.string("__id")
+                todos = try record.optionalLinked("todos")
+            }
+        }
+
+        package struct TodoConnection_todos: ReadableRecord {
+            package var __id: String
+
+            package init(_ record: inout RecordReader) throws {
+                __id = try record.string("__id")
+            }
+        }
     }
 }
 

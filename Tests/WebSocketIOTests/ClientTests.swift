@@ -107,8 +107,12 @@ struct ClientTests {
             if request.path == "/slow" { return waiting.withLock { $0 = responder } }
             responder.respond(HTTPResponse(status: 200, text: "at once"))
         })
-        try await TestServer.run(handler: handler) { server in
-            async let slow = HTTPClient.send(to: address(server, path: "/slow"), on: server.loop)
+        // Here that is longer than a busy machine takes for the rest.
+        var options = HTTPClient.Options()
+        options.timeout = .seconds(300)
+        try await TestServer.run(handler: handler) { [options] server in
+            async let slow = HTTPClient.send(
+                to: address(server, path: "/slow"), options, on: server.loop)
             for _ in 0..<65 {
                 await withCheckedContinuation { next in
                     server.loop.perform(after: .milliseconds(100)) { next.resume() }
@@ -263,6 +267,25 @@ struct ClientTests {
         }
     }
 
+    /// The library numbers what it keeps beside TLS connections anew whenever a context asks it to.
+    @Test func loopsThatAreMadeMeanwhileDisturbNoHandshake() async throws {
+        let certificate = try TestCertificate()
+        try await TestServer.run({ $0.tls = certificate.identity }) { server in
+            let others = Task.detached {
+                while !Task.isCancelled { await (try IOLoop.start()).stop() }
+            }
+            defer { others.cancel() }
+            let options = HTTPClient.Options(authorityFile: certificate.certificateFile)
+            let address = ServerAddress(isSecure: true, host: "localhost", port: server.port)
+            for _ in 0..<50 {
+                let answer = try await HTTPClient.send(to: address, options, on: server.loop)
+                #expect(answer.status == 200)
+            }
+            others.cancel()
+            try await others.value
+        }
+    }
+
     @Test func doesNotSpeakWithAServerItDoesNotTrust() async throws {
         let certificate = try TestCertificate()
         try await TestServer.run({ $0.tls = certificate.identity }) { server in
@@ -271,6 +294,7 @@ struct ClientTests {
                 try await WebSocketChannel.connect(to: unknown, on: server.loop)
             }
             #expect(unknownError?.code == .cannotConnect)
+            #expect(unknownError?.message.contains("an authority that is trusted here") == true)
             let otherName = ServerAddress(isSecure: true, host: "127.0.0.2", port: server.port)
             await #expect(throws: IOError.self) {
                 try await WebSocketChannel.connect(

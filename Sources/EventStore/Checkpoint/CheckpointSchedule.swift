@@ -27,11 +27,14 @@ struct CheckpointSchedule {
     /// far away as after a success.
     private var begun: UInt64
     private var begunLogBytes: UInt64 = 0
+    /// How much was behind the last checkpoint when this run began.
+    private let tailBytes: UInt64
     private var isWriting = false
     private var isClosed = false
 
-    init(_ interval: CheckpointInterval, written: UInt64) {
+    init(_ interval: CheckpointInterval, written: UInt64, tailBytes: UInt64 = 0) {
         self.interval = interval
+        self.tailBytes = tailBytes
         self.written = written
         begun = written
     }
@@ -41,11 +44,11 @@ struct CheckpointSchedule {
     mutating func begin(_ snapshot: Snapshot, logBytes: UInt64) -> Bool {
         guard !isWriting, !isClosed, snapshot.sequence > begun else { return false }
         let isLong = snapshot.sequence - begun >= max(interval.events, UInt64(snapshot.recordCount))
-        let isLarge = logBytes - begunLogBytes >= max(interval.bytes, UInt64(size))
+        let isLarge = tailBytes + logBytes - begunLogBytes >= max(interval.bytes, UInt64(size))
         guard isLong || isLarge else { return false }
         isWriting = true
         begun = snapshot.sequence
-        begunLogBytes = logBytes
+        begunLogBytes = tailBytes + logBytes
         return true
     }
 

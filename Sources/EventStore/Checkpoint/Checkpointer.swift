@@ -10,15 +10,23 @@ final class Checkpointer: Sendable {
     private let options: EventStoreOptions
     private let schedule: Mutex<CheckpointSchedule>
     private let queue = DispatchQueue(label: "relay.checkpoint", qos: .utility)
+    private let drop: @Sendable (UInt64) -> Void
 
-    /// - Parameter sequence: the checkpoint that is there, 0 for none.
+    /// - Parameters:
+    ///   - sequence: the checkpoint that is there, 0 for none.
+    ///   - tailBytes: how much there is behind it.
+    ///   - drop: events up to this one are not needed any more.
     init(
-        _ files: CheckpointFiles, epoch: UInt32, after sequence: UInt64, options: EventStoreOptions
+        _ files: CheckpointFiles, epoch: UInt32, after sequence: UInt64, tailBytes: UInt64,
+        options: EventStoreOptions, drop: @escaping @Sendable (UInt64) -> Void
     ) {
+        self.drop = drop
         self.files = files
         self.epoch = epoch
         self.options = options
-        schedule = Mutex(CheckpointSchedule(options.checkpointInterval, written: sequence))
+        schedule = Mutex(
+            CheckpointSchedule(
+                options.checkpointInterval, written: sequence, tailBytes: tailBytes))
     }
 
     /// Begins a checkpoint of a snapshot if one is due and none is being written.
@@ -57,6 +65,12 @@ final class Checkpointer: Sendable {
             }
             let size = checkpoint.payload.count
             schedule.withLock { $0.noteWritten(snapshot.sequence, size: size) }
+            // Any of the checkpoints that are kept can be started from, should a newer one be damaged.
+            if options.dropsEventsBeforeCheckpoints,
+                let oldest = try? files.sequences(), oldest.count >= options.keptCheckpoints
+            {
+                drop(oldest[0])
+            }
             return CheckpointReport(
                 sequence: snapshot.sequence, sizeBytes: size, duration: .now - start)
         }

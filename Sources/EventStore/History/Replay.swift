@@ -14,6 +14,9 @@ package final class Replay {
     var watch: History.Watch?
     private let events: EventCursor
 
+    /// Bytes of events that were read so far.
+    var readBytes: UInt64 { events.byteCount }
+
     /// Events between two calls of a ``History/watch``.
     static let watchInterval: UInt64 = 1_024
 

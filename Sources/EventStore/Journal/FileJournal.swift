@@ -31,13 +31,37 @@ public final class FileJournal: EventJournal {
         head = DurableHead(log.head.sequence)
     }
 
+    /// How a client's journal is kept.
+    public struct Options: Sendable {
+        /// About how many bytes of history are kept on the disk, beside the state itself; nil: all of it.
+        ///
+        /// Checkpoints are written in time, and what happened before the last two of them is dropped. The
+        /// state, and mutations that are under way, are not touched by that.
+        public var historyBytes: UInt64? = 64 << 20
+
+        /// The options that are used if nothing is said.
+        public init() {}
+
+        fileprivate var store: EventStoreOptions {
+            var store = EventStoreOptions()
+            guard let historyBytes else { return store }
+            store.dropsEventsBeforeCheckpoints = true
+            store.keptCheckpoints = 2
+            // Two intervals, the segments that they begin and end in, and one that is made ready.
+            store.checkpointInterval.bytes = max(historyBytes / 5, 4_096)
+            store.log.segmentSizeBytes = min(64 << 20, max(historyBytes / 8, 4_096))
+            store.log.firstSegmentSizeBytes = min(1 << 20, store.log.segmentSizeBytes)
+            return store
+        }
+    }
+
     /// Opens the journal in a directory, which is made when there is none, for a store of a client's
     /// (`Store(journal:)`). Blocks while it reads.
     ///
     /// - Throws: an error whose description is a whole message: the directory is in use, or cannot be
     ///   read or written, or holds what is no journal. Nothing is changed then.
-    public convenience init(directory: String) throws {
-        let opened = try OpenedLog(directory)
+    public convenience init(directory: String, options: Options = Options()) throws {
+        let opened = try OpenedLog(directory, options: options.store)
         self.init(opened)
         restored.withLock { $0 = opened.snapshot }
     }
@@ -99,6 +123,29 @@ public final class FileJournal: EventJournal {
         guard completions.withLock({ $0.beginDelivery() }) else { return }
         while let ready = completions.withLock({ $0.takeReady() }) {
             ready.completion(ready.result)
+        }
+    }
+
+    /// Waits until everything that the store has changed so far is on the disk.
+    /// - Throws: an error whose description is a whole message when some of it could not be kept.
+    public func synchronize() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            // Behind the completions of all appends before it.
+            completions.withLock { completions in
+                let last = log.nextSequence - 1
+                let ticket = completions.add { [head, directory] _ in
+                    if head.sequence >= last { return continuation.resume() }
+                    continuation.resume(
+                        throwing: JournalError(
+                            code: .previousFailed,
+                            message: """
+                                Not everything is kept in \(directory): events behind \
+                                \(head.sequence) could not be written.
+                                """))
+                }
+                completions.settle(ticket, .success(last))
+            }
+            refusals.async { [self] in deliver() }
         }
     }
 

@@ -33,7 +33,9 @@ struct OpenedLog {
             let checkpoint = replay.snapshot.sequence
             try replay.advance(to: head)
             checkpointer = Checkpointer(
-                log.checkpoints, epoch: log.metadata.epoch, after: checkpoint, options: options)
+                log.checkpoints, epoch: log.metadata.epoch, after: checkpoint,
+                tailBytes: replay.readBytes, options: options
+            ) { [weak log] in log?.drop(through: $0) }
             snapshot = replay.snapshot
             report = StartReport(
                 recovery: log.recovery, ignoredCheckpoints: replay.ignoredCheckpoints,

@@ -16,15 +16,17 @@ extension Environment {
 
     /// Fetches a query and writes its result to the store.
     ///
+    /// While a query is being fetched, whoever fetches the same with the same variables shares its answer,
+    /// and no second request is made; so do ``fetch(_:cacheConfig:)`` and everybody with `force`, which is
+    /// about a network's cached responses. A `poll`, `metadata` or a `transactionID` make a request its own.
+    ///
     /// - Returns: a publisher of the result: once, or again and again with `cacheConfig.poll`. nil where the
     ///   server had no data and no error. It fails with a ``NetworkError`` when the server gave errors only,
     ///   with the network's own error, with a ``ResponseError``, or with a ``ReadError``.
     public func fetchQuery<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init()
     ) -> AnyPublisher<Op.Data?, any Error> {
-        results(
-            of: operation,
-            execute(operation: operation.createDescriptor(), cacheConfig: cacheConfig))
+        results(of: operation, sharedQuery(operation.createDescriptor(), cacheConfig))
     }
 
     /// The same, awaited. Cancelling the task cancels the request.
@@ -32,8 +34,21 @@ extension Environment {
         _ operation: Op, cacheConfig: CacheConfig = .init()
     ) async throws -> OperationResult<Op.Data> {
         try await lastResult(
-            of: operation,
-            execute(operation: operation.createDescriptor(), cacheConfig: cacheConfig))
+            of: operation, sharedQuery(operation.createDescriptor(), cacheConfig))
+    }
+
+    private func sharedQuery(
+        _ operation: OperationDescriptor, _ cacheConfig: CacheConfig
+    ) -> AnyPublisher<GraphQLResponse, any Error> {
+        guard operation.kind == .query, cacheConfig.poll == nil, cacheConfig.metadata == nil,
+            cacheConfig.transactionID == nil
+        else { return execute(operation: operation, cacheConfig: cacheConfig) }
+        return ExecutionPublisher { [self] run in
+            queries.responses(to: operation.request) { [self] run in
+                OperationExecutor(self, operation, cacheConfig, run: run).begin()
+            }.sink(
+                receiveCompletion: { run.complete($0) }, receiveValue: { run.send($0) })
+        }.eraseToAnyPublisher()
     }
 
     /// Executes an operation; gives the responses after they were written to the store.
@@ -73,8 +88,9 @@ extension Environment {
             of: operation,
             executeMutation(
                 operation: operation.createDescriptor(), cacheConfig: cacheConfig,
-                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
-                updater: updater))
+                optimisticResponse: optimisticResponse,
+                optimisticUpdater: readable(optimisticUpdater, Op.self),
+                updater: readable(updater, Op.self)))
     }
 
     /// The same, awaited; with the errors that came beside the data. Cancelling the task cancels the
@@ -88,8 +104,40 @@ extension Environment {
             of: operation,
             executeMutation(
                 operation: operation.createDescriptor(), cacheConfig: cacheConfig,
-                optimisticResponse: optimisticResponse, optimisticUpdater: optimisticUpdater,
-                updater: updater))
+                optimisticResponse: optimisticResponse,
+                optimisticUpdater: readable(optimisticUpdater, Op.self),
+                updater: readable(updater, Op.self)))
+    }
+
+    /// The same as ``commitMutation(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``, told to
+    /// closures: the data together with the errors that came beside it, once, or why there is neither.
+    ///
+    /// It runs at once, and goes on until it completes even if nobody keeps what is returned.
+    /// - Returns: what cancels it.
+    @discardableResult
+    public func commitMutation<Op: Operation>(
+        _ operation: Op, cacheConfig: CacheConfig = .init(),
+        optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
+        updater: SelectorStoreUpdater? = nil,
+        onCompleted: @escaping (Op.Data?, [GraphQLError]) -> Void,
+        onError: ((any Error) -> Void)? = nil
+    ) -> any Cancellable {
+        var last = OperationResult<Op.Data>(data: nil, errors: [], extensions: [:])
+        let sink = Subscribers.Sink<OperationResult<Op.Data>, any Error>(
+            receiveCompletion: { completion in
+                switch completion {
+                case .finished: onCompleted(last.data, last.errors)
+                case .failure(let error): onError?(error)
+                }
+            },
+            receiveValue: { last = $0 })
+        executeMutation(
+            operation: operation.createDescriptor(), cacheConfig: cacheConfig,
+            optimisticResponse: optimisticResponse,
+            optimisticUpdater: readable(optimisticUpdater, Op.self),
+            updater: readable(updater, Op.self)
+        ).tryMap { [self] in try result(of: operation, $0) }.subscribe(sink)
+        return sink
     }
 
     /// Runs a mutation; gives the response after it was written to the store.
@@ -140,7 +188,7 @@ extension Environment {
             of: subscription,
             executeSubscription(
                 operation: subscription.createDescriptor(), cacheConfig: cacheConfig,
-                updater: updater))
+                updater: readable(updater, Op.self)))
     }
 
     /// The same with a closure for each event.
@@ -160,8 +208,8 @@ extension Environment {
             receiveValue: { onNext?($0) })
     }
 
-    /// The events as a sequence; ending the iteration ends the subscription. At most 1,024 events wait;
-    /// then the oldest is dropped (its records are in the store all the same).
+    /// The events as a sequence: it begins at once, and ending the iteration ends the subscription. At most
+    /// 1,024 events wait; then the oldest is dropped (its records are in the store all the same).
     public func values<Op: Operation>(
         of subscription: Op, cacheConfig: CacheConfig = .init(),
         updater: SelectorStoreUpdater? = nil
@@ -177,6 +225,19 @@ extension Environment {
         ExecutionPublisher { [self] run in
             OperationExecutor(self, operation, cacheConfig, updater: updater, run: run).begin()
         }.eraseToAnyPublisher()
+    }
+
+    /// An updater that gets no data where the operation's own data could not be made of it, because
+    /// something is missing that it cannot be without.
+    func readable<Op: Operation>(
+        _ updater: SelectorStoreUpdater?, _ operation: Op.Type
+    ) -> SelectorStoreUpdater? {
+        updater.map { updater in
+            { store, data in
+                try updater(
+                    &store, data.flatMap { $0.canBeRead(as: Op.Data.self) ? $0 : nil })
+            }
+        }
     }
 
     // MARK: Results
@@ -195,9 +256,15 @@ extension Environment {
         guard let response = try await responses.lastValue() else {
             return OperationResult(data: nil, errors: [], extensions: [:])
         }
-        let data = try data(Op.Data.self, operation.createDescriptor(), response)
-        return OperationResult(
-            data: data, errors: response.errors ?? [], extensions: response.extensionVariables)
+        return try result(of: operation, response)
+    }
+
+    func result<Op: Operation>(
+        of operation: Op, _ response: GraphQLResponse
+    ) throws -> OperationResult<Op.Data> {
+        OperationResult(
+            data: try data(Op.Data.self, operation.createDescriptor(), response),
+            errors: response.errors ?? [], extensions: response.extensionVariables)
     }
 
     /// What an operation reads after a response of it was written.

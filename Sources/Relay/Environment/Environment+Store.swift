@@ -16,9 +16,10 @@ extension Environment {
     public func lookup<T: ReadableRecord>(
         selector: SingularReaderSelector, as type: T.Type = T.self
     ) -> Snapshot<T> {
-        Snapshot(
-            store.lookup(selector.selector), selector,
-            ReadOrigin(owner: selector.owner, symbols: store.symbols))
+        let read = store.lookup(selector.selector)
+        log.noteFields(of: read)
+        return Snapshot(
+            read, selector, ReadOrigin(owner: selector.owner, symbols: store.symbols))
     }
 
     /// Reads the data of a fragment.
@@ -29,7 +30,7 @@ extension Environment {
     /// Follows data in the store: each time that it becomes another, the subscriber gets it. Not what it is
     /// now; that is the snapshot given.
     public func subscribe<T: ReadableRecord>(snapshot: Snapshot<T>) -> SnapshotPublisher<T> {
-        SnapshotPublisher(store: store, snapshot: snapshot)
+        SnapshotPublisher(store: store, snapshot: snapshot, log: log)
     }
 
     /// Whether everything that an operation selects is in the store.

@@ -17,12 +17,16 @@ open class Environment: @unchecked Sendable {
     // simplest of them would not compile). Its `execute` is called from whichever thread subscribes, as
     // with every publisher. Everything else here is constant, or behind a lock.
 
+    /// How operations reach the server.
     public let network: any Network
+    /// What is kept.
     public let store: Store
     let tracker = OperationTracker()
     let transactions = TransactionNames()
+    let queries = SharedQueries()
     let scheduler: any Scheduling
     let log: ExecutionLog
+    private let gaps: GapRecovery
 
     /// - Parameters:
     ///   - network: how operations reach the server.
@@ -45,13 +49,21 @@ open class Environment: @unchecked Sendable {
         self.store = store
         store.use(handlerProvider)
         self.scheduler = scheduler
-        log = ExecutionLog()
+        log = ExecutionLog(store)
+        gaps = GapRecovery(store)
     }
 
     /// Whether a request of this kind is being executed.
     public func isActive(request: RequestDescriptor) -> Bool { tracker.isActive(request) }
 
-    /// What happens to operations, as it happens; begins with what comes next. At most 1,024 events wait;
-    /// then the oldest is dropped.
-    public var events: AsyncStream<ExecutionEvent> { log.stream() }
+    /// What is done when a stream goes on over a new connection and its server says that events were missed:
+    /// what the store shows may then be out of date. By default it is made stale, and the queries that
+    /// somebody retains are fetched again.
+    public var gapPolicy: GapPolicy {
+        get { gaps.policy }
+        set { gaps.policy = newValue }
+    }
+
+    /// A stream has missed events.
+    func missedEvents() { gaps.begin(self) }
 }

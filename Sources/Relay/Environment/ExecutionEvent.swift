@@ -1,62 +1,106 @@
-import Foundation
+import RelayStore
 
-/// Something that happened to an operation, under the name that Relay's developer tools know.
+/// Something that happened to an operation, to the store, or to what was read from it, under the name that
+/// Relay's developer tools know.
 public struct ExecutionEvent: Sendable {
-    public enum Name: String, Hashable, Sendable {
-        /// The network was asked.
-        case networkStart = "network.start"
-        /// The network gave a response.
-        case networkNext = "network.next"
-        case networkError = "network.error"
-        case networkComplete = "network.complete"
-        /// Nobody waited any longer.
-        case networkUnsubscribe = "network.unsubscribe"
+    /// What happened.
+    public enum Name: String, Hashable, Sendable, CaseIterable {
+        /// An operation begins.
+        case executeStart = "execute.start"
         /// An optimistic change is shown.
         case executeOptimistic = "execute.optimistic"
         /// A response was written to the store.
         case executeNext = "execute.next"
+        /// The operation failed.
         case executeError = "execute.error"
+        /// The operation is done.
         case executeComplete = "execute.complete"
+
+        /// The network was asked.
+        case networkStart = "network.start"
+        /// The network gave a response.
+        case networkNext = "network.next"
+        /// The network says something that is no response: a stream goes on and has missed events.
+        case networkInfo = "network.info"
+        /// The network failed.
+        case networkError = "network.error"
+        /// The network has nothing more to give.
+        case networkComplete = "network.complete"
+        /// Nobody waited any longer.
+        case networkUnsubscribe = "network.unsubscribe"
+
+        /// Other records can be read from now on; the count is that of records that differ.
+        case storePublish = "store.publish"
+        /// Those are being told whose data is another now.
+        case storeNotifyStart = "store.notify.start"
+        /// The count is that of subscriptions that were told.
+        case storeNotifyComplete = "store.notify.complete"
+        /// Records that nobody can reach are being looked for.
+        case storeGCStart = "store.gc.start"
+        /// The count is that of records that were forgotten.
+        case storeGCEnd = "store.gc.end"
+
+        /// A query is fetched for a view.
+        case queryResourceFetch = "queryresource.fetch"
+        /// A view keeps a query's records.
+        case queryResourceRetain = "queryresource.retain"
+
+        /// A `@required(action: LOG)` field is null; the path says which.
+        case missingRequiredFieldLog = "missing_required_field.log"
+        /// A `@required(action: THROW)` field is null.
+        case missingRequiredFieldThrow = "missing_required_field.throw"
+        /// A field was read that has an error of the server's.
+        case fieldPayloadError = "relay_field_payload.error"
     }
 
+    /// What happened.
     public var name: Name
-    /// Names the execution; the same for all its events.
-    public var transactionID: String
-    /// The operation's name.
-    public var operation: String
+    /// Names the execution; the same for all its events. nil where it is of the store.
+    public var transactionID: String?
+    /// The name of the operation or fragment.
+    public var operation: String?
+    /// Why, for the events of errors.
     public var error: (any Error)?
+    /// How many; see the names.
+    public var count: Int?
+    /// Names and indexes from the fragment's record to a field.
+    public var path: [String]?
+
+    init(
+        _ name: Name, transactionID: String? = nil, operation: String? = nil,
+        error: (any Error)? = nil, count: Int? = nil, path: [String]? = nil
+    ) {
+        self.name = name
+        self.transactionID = transactionID
+        self.operation = operation
+        self.error = error
+        self.count = count
+        self.path = path
+    }
 }
 
-/// Hands events to those who listen.
-final class ExecutionLog: @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-
-    private let lock = NSLock()
-    private var listeners: [Int: AsyncStream<ExecutionEvent>.Continuation] = [:]
-    private var count = 0
-
-    func stream() -> AsyncStream<ExecutionEvent> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1_024)) { continuation in
-            let number = lock.withLock {
-                count += 1
-                listeners[count] = continuation
-                return count
-            }
-            continuation.onTermination = { [weak self] _ in
-                self?.lock.withLock { _ = self?.listeners.removeValue(forKey: number) }
-            }
-        }
+extension ExecutionEvent: CustomStringConvertible {
+    /// One line: the name, and what there is besides.
+    public var description: String {
+        var text = name.rawValue
+        if let operation { text += " \(operation)" }
+        if let transactionID { text += " \(transactionID)" }
+        if let path { text += " \(path.joined(separator: "."))" }
+        if let count { text += " \(count)" }
+        if let error { text += ": \(error)" }
+        return text
     }
+}
 
-    func note(
-        _ name: ExecutionEvent.Name, _ transactionID: String, _ operation: String,
-        _ error: (any Error)? = nil
-    ) {
-        let listeners = lock.withLock { Array(self.listeners.values) }
-        for listener in listeners {
-            listener.yield(
-                ExecutionEvent(
-                    name: name, transactionID: transactionID, operation: operation, error: error))
+extension ExecutionEvent {
+    /// What a store did.
+    init(_ event: StoreEvent) {
+        switch event {
+        case .published(let records): self.init(.storePublish, count: records)
+        case .notifyStarted: self.init(.storeNotifyStart)
+        case .notifyCompleted(let count): self.init(.storeNotifyComplete, count: count)
+        case .collectionStarted: self.init(.storeGCStart)
+        case .collectionEnded(let records): self.init(.storeGCEnd, count: records)
         }
     }
 }

@@ -18,7 +18,7 @@ final class OperationExecutor: @unchecked Sendable {
     // Unchecked: the phase is behind the lock; the rest is constant. Updaters are closures of the program
     // that cross to the network's thread once, under the store's writer.
 
-    private let environment: Environment
+    let environment: Environment
     private let operation: OperationDescriptor
     private let transactionID: String
     private let cacheConfig: CacheConfig
@@ -69,14 +69,12 @@ final class OperationExecutor: @unchecked Sendable {
     /// - Returns: what cancels it.
     func begin() -> AnyCancellable {
         environment.tracker.begin(request)
+        note(.executeStart)
         do {
             if let unfinished {
                 phase = .waiting(unfinished)
             } else if operation.kind == .mutation {
-                let entry = try environment.store.applyMutation(
-                    operation.selector, mutationID: MutationID(transactionID),
-                    optimistic: optimistic)
-                phase = .waiting(entry)
+                phase = .waiting(try show())
                 if optimistic != nil { note(.executeOptimistic) }
             } else {
                 phase = .answered
@@ -90,13 +88,10 @@ final class OperationExecutor: @unchecked Sendable {
             request: request.node.params, variables: request.variables, cacheConfig: cacheConfig)
         let subscription = publisher.sink(
             receiveCompletion: { [self] completion in
+                // Behind what came before it.
                 switch completion {
-                case .finished:
-                    note(.networkComplete)
-                    end(.finished, reason: "the network completed without a response")
-                case .failure(let error):
-                    note(.networkError, error)
-                    end(.failure(error), reason: "the network failed: \(error)")
+                case .finished: ResponseBurst.add(.end(self, nil))
+                case .failure(let error): ResponseBurst.add(.end(self, error))
                 }
             },
             receiveValue: { [self] in receive(Array($0)) })
@@ -104,27 +99,52 @@ final class OperationExecutor: @unchecked Sendable {
         return AnyCancellable { [self] in cancel() }
     }
 
+    /// The mutation begins in the store, with what it shows.
+    private func show() throws -> OptimisticEntryID {
+        func apply(_ optimistic: OptimisticMutation?) throws -> OptimisticEntryID {
+            try environment.store.applyMutation(
+                operation.selector, mutationID: MutationID(transactionID), optimistic: optimistic)
+        }
+        do {
+            return try apply(optimistic)
+        } catch is NothingToShow {
+            return try apply(nil)
+        }
+    }
+
     // MARK: What the network says
 
     private func receive(_ bytes: [UInt8]) {
         note(.networkNext)
         guard let (entry, operation) = takePayload() else { return }
+        guard let entry else { return ResponseBurst.add(.response(self, operation, bytes)) }
+        ResponseBurst.flush()
+        written(
+            bytes, of: operation,
+            Result {
+                try environment.store.commitResponse(
+                    entry, operation.selector, bytes, updater: storeUpdater)
+            }, answering: entry)
+    }
+
+    /// A response was written to the store, or why it was not.
+    /// - Parameter entry: of a mutation that it answers.
+    func written(
+        _ response: [UInt8], of operation: OperationDescriptor,
+        _ result: Result<ResponseSummary, any Error>, answering entry: OptimisticEntryID? = nil
+    ) {
         do {
-            let updater = updater.map { self.updater($0) }
-            let summary =
-                if let entry {
-                    try environment.store.commitResponse(
-                        entry, operation.selector, bytes, updater: updater)
-                } else {
-                    try environment.store.commitPayload(
-                        operation.selector, bytes, updater: updater)
-                }
+            let summary = try result.get()
             note(.executeNext)
-            run.send(GraphQLResponse(bytes, summary, root: operation.root))
+            run.send(GraphQLResponse(response, summary, root: operation.root))
         } catch StoreError.responseWithoutData(let summary) {
+            if let isComplete = summary.isResumption {
+                if !isComplete { missedEvents() }
+                return
+            }
             revoke(entry, reason: "the server refused it")
             if summary.errors.isEmpty {
-                run.send(GraphQLResponse(bytes, summary, root: operation.root))
+                run.send(GraphQLResponse(response, summary, root: operation.root))
             } else {
                 fail(
                     NetworkError(
@@ -135,6 +155,23 @@ final class OperationExecutor: @unchecked Sendable {
             revoke(entry, reason: "its response could not be applied: \(error)")
             fail(ResponseError(operation: request.node.params.name, cause: error))
         }
+    }
+
+    /// The network has nothing more to give, or failed.
+    func networkEnded(_ error: (any Error)?) {
+        if let error {
+            note(.networkError, error)
+            end(.failure(error), reason: "the network failed: \(error)")
+        } else {
+            note(.networkComplete)
+            end(.finished, reason: "the network completed without a response")
+        }
+    }
+
+    /// The server has begun the stream anew, and not where it was.
+    private func missedEvents() {
+        note(.networkInfo)
+        environment.missedEvents()
     }
 
     /// The entry that a payload answers, and the operation with the root that its payload gets: every
@@ -157,8 +194,9 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
-    private func updater(_ updater: @escaping SelectorStoreUpdater) -> SelectorUpdater {
-        environment.selectorUpdater(updater, request)
+    /// The program's updater, as the store runs it.
+    var storeUpdater: SelectorUpdater? {
+        updater.map { environment.selectorUpdater($0, request) }
     }
 
     // MARK: Ends
@@ -217,7 +255,18 @@ final class OperationExecutor: @unchecked Sendable {
     }
 
     private func note(_ name: ExecutionEvent.Name, _ error: (any Error)? = nil) {
-        environment.log.note(name, transactionID, request.node.params.name, error)
+        environment.log.note(
+            ExecutionEvent(
+                name, transactionID: transactionID, operation: request.node.params.name,
+                error: error))
+    }
+}
+
+extension ResponseSummary {
+    /// Of a message that says how a stream goes on (`{"data": null, "extensions": {"relay": {"recovered":
+    /// …}}}`) and is no response: whether nothing is missing.
+    fileprivate var isResumption: Bool? {
+        errors.isEmpty ? extensions?["relay"]?["recovered"]?.bool : nil
     }
 }
 

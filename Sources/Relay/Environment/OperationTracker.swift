@@ -1,4 +1,5 @@
 import Foundation
+import RelayArtifacts
 
 /// Counts the executions of each request that have begun and not ended.
 final class OperationTracker: @unchecked Sendable {
@@ -20,6 +21,13 @@ final class OperationTracker: @unchecked Sendable {
 
     func isActive(_ request: RequestDescriptor) -> Bool {
         lock.withLock { active[request] != nil }
+    }
+
+    /// The request being executed that a network knows by these.
+    func request(_ parameters: RequestParameters, _ variables: VariableData) -> RequestDescriptor? {
+        lock.withLock {
+            active.keys.first { $0.variables == variables && $0.node.params == parameters }
+        }
     }
 }
 

@@ -9,7 +9,8 @@ public import RelayStore
 ///
 /// The function reaches records and connections through the proxies, which are alike on both ends: a
 /// connection is named by its client's key (`List_todos`), which a server reads as the field behind the last
-/// underscore. A client shows what the function did until the server has done the same.
+/// underscore. A client shows what the function did until the server has done the same. A client may not have
+/// all records that the function needs: when it throws, nothing is shown, and the mutation is sent all the same.
 ///
 /// - Parameters:
 ///   - body: what the mutation does, given the arguments of its field.
@@ -21,6 +22,13 @@ public func sharedUpdater(
     let arguments = input.variableData
     return { store, _ in
         var records: any RecordSourceProxy = store
-        _ = try body(&records, arguments)
+        do {
+            _ = try body(&records, arguments)
+        } catch {
+            throw NothingToShow()
+        }
     }
 }
+
+/// An optimistic updater that a client can do without had nothing to go by.
+struct NothingToShow: Error {}

@@ -6,9 +6,12 @@ import RelayJSON
 public struct GraphQLError: LocalizedError, Hashable, Sendable {
     /// A place in the operation's text, from 1.
     public struct Location: Hashable, Sendable {
+        /// The line, from 1.
         public var line: Int
+        /// The column, from 1.
         public var column: Int
 
+        /// A place; both from 1.
         public init(line: Int, column: Int) {
             self.line = line
             self.column = column
@@ -17,7 +20,9 @@ public struct GraphQLError: LocalizedError, Hashable, Sendable {
 
     /// A step from the response's data to the field with the error.
     public enum PathSegment: Hashable, Sendable, CustomStringConvertible {
+        /// The response name of a field.
         case key(String)
+        /// A place in a list, from 0.
         case index(Int)
 
         public var description: String {
@@ -28,13 +33,16 @@ public struct GraphQLError: LocalizedError, Hashable, Sendable {
         }
     }
 
+    /// For people.
     public var message: String
+    /// The places in the operation's text; none where the server gave none.
     public var locations: [Location]
     /// nil where the error is not of one field.
     public var path: [PathSegment]?
     /// What the server adds, such as `code`.
     public var extensions: VariableData
 
+    /// An error; see the properties of the same names.
     public init(
         message: String, locations: [Location] = [], path: [PathSegment]? = nil,
         extensions: VariableData = [:]
@@ -76,8 +84,11 @@ extension GraphQLError {
 
 /// The server answered an operation with errors and no data.
 public struct NetworkError: LocalizedError {
+    /// What the server gave, at least one.
     public var errors: [GraphQLError]
+    /// The operation that failed.
     public var operation: ConcreteRequest
+    /// Its variables, defaults among them.
     public var variables: VariableData
 
     public var errorDescription: String? {
@@ -88,6 +99,7 @@ public struct NetworkError: LocalizedError {
 
 /// The server's answer cannot be taken in: it is no GraphQL response, or an updater threw.
 public struct ResponseError: LocalizedError {
+    /// The operation's name.
     public var operation: String
     /// What is wrong with it.
     public var cause: any Error

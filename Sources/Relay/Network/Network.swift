@@ -36,6 +36,7 @@ public struct CacheConfig {
     /// Names this execution in execution events and, for a mutation, on the wire; nil: it gets a new name.
     public var transactionID: String?
 
+    /// See the properties of the same names.
     public init(
         force: Bool = false, poll: TimeInterval? = nil, metadata: Any? = nil,
         transactionID: String? = nil

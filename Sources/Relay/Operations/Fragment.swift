@@ -5,16 +5,20 @@ public import RelayStore
 public protocol Fragment {
     /// What has the fragment spread in it: a protocol that data of such selections conforms to.
     associatedtype Key
+    /// What the fragment reads.
     associatedtype Data: ReadableRecord
 
     /// The compiled fragment. Make it once: `static let node = …`.
     static var node: ReaderFragment { get }
 
+    /// The fragment of the data that it is spread in.
     init(key: Key)
+    /// Where it is read.
     var fragmentPointer: FragmentPointer { get }
 }
 
 extension Fragment {
+    /// What reads the fragment from the store.
     public var selector: SingularReaderSelector {
         SingularReaderSelector(fragment: Self.node, pointer: fragmentPointer)
     }
@@ -22,9 +26,11 @@ extension Fragment {
 
 /// A fragment with `@refetchable`.
 public protocol RefetchFragment: Fragment {
+    /// The query that fetches the fragment again.
     associatedtype Operation: Relay.Operation
     typealias Metadata = RefetchMetadata<Operation>
 
+    /// How it does.
     static var metadata: Metadata { get }
 }
 
@@ -37,8 +43,10 @@ public struct RefetchMetadata<Operation: Relay.Operation>: Sendable {
     public let path: [String]
     /// The field of the fragment's record that names it to the query.
     public let identifierField: String?
+    /// Where the fragment's `@connection` is; nil: it has none.
     public let connection: ConnectionMetadata?
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         path: [String], identifierField: String? = nil, operation: Operation.Type,
         connection: ConnectionMetadata? = nil
@@ -73,10 +81,13 @@ extension FragmentPointer: Hashable {
 
 /// A fragment, a record to read it from, and the variables that count in it.
 public struct SingularReaderSelector: Hashable, Sendable {
+    /// How the record is read.
     public let fragment: ReaderFragment
+    /// The record that is read.
     public let dataID: DataID
     /// The request whose result brought the record.
     public let owner: RequestDescriptor
+    /// The variables that count in the fragment.
     public let variables: VariableData
 
     init(
@@ -88,6 +99,7 @@ public struct SingularReaderSelector: Hashable, Sendable {
         self.variables = variables
     }
 
+    /// The fragment, read where a pointer says.
     public init(fragment: ReaderFragment, pointer: FragmentPointer) {
         self.init(
             fragment: fragment, dataID: pointer.dataID, owner: pointer.origin.owner,

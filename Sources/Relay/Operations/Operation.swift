@@ -3,6 +3,7 @@ public import RelayStore
 
 /// A query, mutation or subscription with its variables; generated from a document.
 public protocol Operation {
+    /// The variables of the operation.
     associatedtype Variables: VariableDataConvertible
     /// What a result holds, fragments closed.
     associatedtype Data: ReadableRecord
@@ -10,11 +11,14 @@ public protocol Operation {
     /// The compiled operation. Make it once: `static let node = …`.
     static var node: ConcreteRequest { get }
 
+    /// The operation with these variables.
     init(variables: Variables)
+    /// The variables that it is executed with.
     var variables: Variables { get }
 }
 
 extension Operation where Variables == EmptyVariables {
+    /// The operation, which has no variables.
     public init() { self.init(variables: EmptyVariables()) }
 }
 
@@ -26,6 +30,7 @@ extension Operation {
         Self.createDescriptor(variables: variables, dataID: dataID)
     }
 
+    /// The operation with these variables, as the runtime handles it.
     public static func createDescriptor(
         variables: Variables, dataID: DataID? = nil
     ) -> OperationDescriptor {
@@ -37,10 +42,12 @@ extension Operation {
 
 /// An operation under known variables: what to send, how to normalize the answer, how to read it.
 public struct OperationDescriptor: Hashable, Sendable {
+    /// The operation and its variables.
     public let request: RequestDescriptor
     /// The record that the root fields belong to.
     public let root: DataID
 
+    /// - Parameter root: the record that the root fields belong to.
     public init(request: RequestDescriptor, root: DataID = .rootID) {
         self.request = request
         self.root = root
@@ -65,9 +72,12 @@ public struct OperationDescriptor: Hashable, Sendable {
 
 /// A request: an operation and all its variables, defaults applied (T18).
 public struct RequestDescriptor: Hashable, Sendable {
+    /// The compiled operation.
     public let node: ConcreteRequest
+    /// All variables, defaults among them.
     public let variables: VariableData
 
+    /// - Parameter variables: as given; defaults are added.
     public init(node: ConcreteRequest, variables: VariableData) {
         self.node = node
         self.variables = node.operation.argumentDefinitions.operationVariables(given: variables)

@@ -25,10 +25,20 @@ final class Execution<Output>: @unchecked Sendable {
         fileprivate let execution: Execution
         fileprivate let number: Int
 
+        fileprivate var ending: () -> Void = {}
+
         func send(_ value: Output) { execution.send(value, from: number) }
 
         func complete(_ completion: Subscribers.Completion<any Error>) {
+            ending()
             execution.complete(completion, from: number)
+        }
+
+        /// The same, with something that is done before anybody is told of the completion.
+        func before(completion ending: @escaping () -> Void) -> Run {
+            var run = self
+            run.ending = ending
+            return run
         }
     }
 

@@ -28,8 +28,8 @@ extension Publisher where Failure == any Error {
         }
     }
 
-    /// Subscribes when it is first iterated; ending the iteration cancels the subscription. At most
-    /// `limit` values wait; then the oldest of them is dropped.
+    /// Subscribes at once; ending the iteration cancels the subscription, and so does letting go of the
+    /// sequence. At most `limit` values wait; then the oldest of them is dropped.
     func stream(limit: Int = 1_024) -> AsyncThrowingStream<Output, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let subscription = Transfer(
@@ -40,6 +40,19 @@ extension Publisher where Failure == any Error {
                         case .failure(let error): continuation.finish(throwing: error)
                         }
                     },
+                    receiveValue: { continuation.yield(Transfer(value: $0).value) }))
+            continuation.onTermination = { _ in subscription.value.cancel() }
+        }
+    }
+}
+
+extension Publisher where Failure == Never {
+    /// As `stream(limit:)`, of what cannot fail.
+    func elements(limit: Int) -> AsyncStream<Output> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
+            let subscription = Transfer(
+                value: sink(
+                    receiveCompletion: { _ in continuation.finish() },
                     receiveValue: { continuation.yield(Transfer(value: $0).value) }))
             continuation.onTermination = { _ in subscription.value.cancel() }
         }

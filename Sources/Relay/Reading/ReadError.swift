@@ -4,6 +4,7 @@ import RelayStore
 
 /// Data cannot be made of what the store has.
 public struct ReadError: LocalizedError, Hashable, Sendable {
+    /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// A field that must have a value is null or was never fetched.
         case absent
@@ -13,8 +14,11 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
         case mismatch(expected: String)
         /// The server gave errors for the field.
         case failed([GraphQLError])
+        /// The field is `@required(action: THROW)`, and null.
+        case required
     }
 
+    /// What is wrong.
     public var reason: Reason
     /// Response names from where reading began, list places among them.
     public var path: [String]
@@ -44,13 +48,18 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
         case .mismatch(let expected): "\"\(place)\" is no \(expected)."
         case .failed(let errors):
             "\"\(place)\" failed: \(errors.map(\.message).joined(separator: "; "))"
+        case .required: "The required field \"\(place)\" is null."
         }
     }
 }
 
-/// The errors of a field with `@catch`.
+/// The errors of a field, fragment or operation with `@catch`.
 public struct FieldErrors: LocalizedError, Hashable, Sendable {
+    /// As the server gave them.
     public var errors: [GraphQLError]
+
+    /// What a field failed with.
+    public init(errors: [GraphQLError]) { self.errors = errors }
 
     public var errorDescription: String? { errors.map(\.message).joined(separator: "; ") }
 }

@@ -50,6 +50,7 @@ extension Int: ReadableScalar {
 }
 
 extension Double: ReadableScalar {
+    /// A number, whole or not.
     public init?(scalar value: VariableValue) {
         switch value {
         case .int(let number): self = Double(number)
@@ -60,6 +61,7 @@ extension Double: ReadableScalar {
 }
 
 extension Bool: ReadableScalar {
+    /// A boolean.
     public init?(scalar value: VariableValue) {
         guard case .bool(let value) = value else { return nil }
         self = value
@@ -67,6 +69,7 @@ extension Bool: ReadableScalar {
 }
 
 extension ReadableScalar where Self: RawRepresentable, RawValue == String {
+    /// The case with this text; nil for a text that no case has.
     public init?(scalar value: VariableValue) {
         guard case .string(let text) = value else { return nil }
         self.init(rawValue: text)
@@ -74,6 +77,7 @@ extension ReadableScalar where Self: RawRepresentable, RawValue == String {
 }
 
 extension Optional: ReadableScalar where Wrapped: ReadableScalar {
+    /// The value; null is nil.
     public init?(scalar value: VariableValue) {
         guard value != .null else {
             self = Optional<Wrapped>.none as Self
@@ -85,6 +89,7 @@ extension Optional: ReadableScalar where Wrapped: ReadableScalar {
 }
 
 extension Array: ReadableScalar where Element: ReadableScalar {
+    /// A list, of whose elements each must fit.
     public init?(scalar value: VariableValue) {
         guard case .array(let values) = value else { return nil }
         self = []

@@ -24,38 +24,46 @@ public struct RecordReader {
 
     // MARK: Leaves
 
+    /// A text, or an id.
     public mutating func string(_ name: StaticString) throws -> String {
         guard let value = try optionalString(name) else { throw absent(name) }
         return value
     }
 
+    /// A text, or an id.
     public mutating func optionalString(_ name: StaticString) throws -> String? {
         do throws(DataError) { return try cursor.string(name) } catch { throw ReadError(error) }
     }
 
+    /// A whole number.
     public mutating func int(_ name: StaticString) throws -> Int {
         guard let value = try optionalInt(name) else { throw absent(name) }
         return value
     }
 
+    /// A whole number.
     public mutating func optionalInt(_ name: StaticString) throws -> Int? {
         do throws(DataError) { return try cursor.int(name) } catch { throw ReadError(error) }
     }
 
+    /// A number.
     public mutating func double(_ name: StaticString) throws -> Double {
         guard let value = try optionalDouble(name) else { throw absent(name) }
         return value
     }
 
+    /// A number.
     public mutating func optionalDouble(_ name: StaticString) throws -> Double? {
         do throws(DataError) { return try cursor.double(name) } catch { throw ReadError(error) }
     }
 
+    /// A boolean.
     public mutating func bool(_ name: StaticString) throws -> Bool {
         guard let value = try optionalBool(name) else { throw absent(name) }
         return value
     }
 
+    /// A boolean.
     public mutating func optionalBool(_ name: StaticString) throws -> Bool? {
         do throws(DataError) { return try cursor.bool(name) } catch { throw ReadError(error) }
     }

@@ -14,11 +14,19 @@ public struct SelectorData: Sendable, Equatable {
         self.origin = origin
     }
 
+    /// The record's id.
     public var dataID: DataID { DataID(origin.symbols.idString(node.record)) }
+    /// The name of the record's type.
     public var typename: String { origin.symbols.nameString(node.row.type) }
 
     public static func == (left: SelectorData, right: SelectorData) -> Bool {
         left.node == right.node
+    }
+
+    /// Whether data of a type can be made of it.
+    func canBeRead<Data: ReadableRecord>(as type: Data.Type) -> Bool {
+        var reader = RecordReader(node, origin)
+        return (try? Data(&reader)) != nil
     }
 
     /// A leaf.

@@ -15,14 +15,19 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     private let lock = NSLock()
     private var subscriber: AnySubscriber<Snapshot<Data>, Never>?
     private let first: Snapshot<Data>
+    private let log: ExecutionLog
     private var newest: Snapshot<Data>?
     private var demand = Subscribers.Demand.none
     private var isDelivering = false
     private var following: StoreSubscription?
 
-    init(_ subscriber: AnySubscriber<Snapshot<Data>, Never>, _ snapshot: Snapshot<Data>) {
+    init(
+        _ subscriber: AnySubscriber<Snapshot<Data>, Never>, _ snapshot: Snapshot<Data>,
+        _ log: ExecutionLog
+    ) {
         self.subscriber = subscriber
         first = snapshot
+        self.log = log
     }
 
     func begin(_ store: Store) {
@@ -48,6 +53,7 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     }
 
     private func take(_ read: SelectorSnapshot) {
+        log.noteFields(of: read)
         lock.withLock { newest = first.with(read) }
         deliver()
     }

@@ -10,19 +10,25 @@ public final class FragmentResource: @unchecked Sendable {
 
     private let environment: Environment
 
+    /// - Parameter environment: whose store is read.
     public init(environment: Environment) { self.environment = environment }
 
     /// What a fragment reads.
     public struct FragmentResult<Data: ReadableRecord> {
+        /// What the store had.
         public let snapshot: Snapshot<Data>
+        /// The data; nil where the record does not exist or does not fit.
         public var data: Data? { snapshot.data }
+        /// Whether a field was never fetched, or has been collected.
         public var isMissingData: Bool { snapshot.isMissingData }
     }
 
+    /// Reads a fragment.
     public func read<F: Fragment>(_ fragment: F) -> FragmentResult<F.Data> {
         read(selector: fragment.selector)
     }
 
+    /// Reads what a selector names.
     public func read<Data: ReadableRecord>(selector: SingularReaderSelector)
         -> FragmentResult<Data>
     {

@@ -13,10 +13,12 @@ public final class QueryResource: @unchecked Sendable {
 
     private let environment: Environment
 
+    /// - Parameter environment: whose network and store are used.
     public init(environment: Environment) { self.environment = environment }
 
     /// A query and what it came to.
     public struct QueryResult: Hashable, Sendable {
+        /// The query, with its variables.
         public let operation: OperationDescriptor
         /// The errors that came beside the data, if it came from the network just now.
         public let errors: [GraphQLError]
@@ -46,6 +48,9 @@ public final class QueryResource: @unchecked Sendable {
                 if isAvailable { return Just(stored).eraseToAnyPublisher() }
                 showsStore = false
             }
+            environment.log.note(
+                ExecutionEvent(
+                    .queryResourceFetch, operation: operation.request.node.params.name))
             return environment.execute(operation: operation, cacheConfig: cacheConfig)
                 .map { .success(QueryResult(operation: operation, errors: $0.errors ?? [])) }
                 .catch { Just(Result<QueryResult, any Error>?.some(.failure($0))) }
@@ -56,6 +61,9 @@ public final class QueryResource: @unchecked Sendable {
 
     /// Keeps a result's records until what is returned is cancelled or let go.
     public func retain(_ result: QueryResult) -> AnyCancellable {
-        environment.retain(operation: result.operation)
+        environment.log.note(
+            ExecutionEvent(
+                .queryResourceRetain, operation: result.operation.request.node.params.name))
+        return environment.retain(operation: result.operation)
     }
 }

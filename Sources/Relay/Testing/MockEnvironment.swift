@@ -14,9 +14,11 @@ public import RelayStore
 public final class MockEnvironment: Environment, @unchecked Sendable {
     // Unchecked: as its superclass; the added part is constant.
 
+    /// The network, in which requests wait.
     public let mockNetwork: MockNetwork
     private let mocks = Mocks()
 
+    /// An environment with an empty store.
     public init(handlerProvider: any HandlerProvider = DefaultHandlerProvider()) {
         let network = MockNetwork()
         mockNetwork = network

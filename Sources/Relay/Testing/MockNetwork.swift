@@ -15,8 +15,11 @@ public final class MockNetwork: Network, @unchecked Sendable {
     public final class Request: @unchecked Sendable {
         // Unchecked: a subject has a lock of its own; the rest is constant.
 
+        /// The operation's name, kind and text.
         public let parameters: RequestParameters
+        /// Its variables, defaults among them.
         public let variables: VariableData
+        /// How it is to be fetched.
         public let cacheConfig: CacheConfig
         fileprivate let subject = PassthroughSubject<Data, any Error>()
 
@@ -28,7 +31,9 @@ public final class MockNetwork: Network, @unchecked Sendable {
 
         /// Sends a response; the request goes on.
         public func nextValue(_ response: Data) { subject.send(response) }
+        /// Ends the request.
         public func complete() { subject.send(completion: .finished) }
+        /// Fails the request.
         public func reject(_ error: any Error) { subject.send(completion: .failure(error)) }
 
         /// Sends a response and completes.
@@ -43,6 +48,7 @@ public final class MockNetwork: Network, @unchecked Sendable {
     private var resolvers: [(RequestParameters, VariableData) -> Data?] = []
     private var executed = 0
 
+    /// A network that nobody has asked anything.
     public init() {}
 
     /// The requests that wait for an answer, oldest first.
@@ -57,6 +63,7 @@ public final class MockNetwork: Network, @unchecked Sendable {
         lock.withLock { resolvers.append(resolver) }
     }
 
+    /// Answers at once what somebody gave an answer for; anything else waits.
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {

@@ -16,8 +16,10 @@ public import RelayArtifacts
 public struct Mutation<Operation: Relay.Operation> {
     private let inFlight: MutationsInFlight
 
+    /// Uses the environment that is current when the mutation is committed.
     public init() { inFlight = MutationsInFlight(environment: nil) }
 
+    /// The same, with the mutation's type as an argument.
     public init(_ type: Operation.Type) { self.init() }
 
     /// For code that has its environment at hand.
@@ -25,6 +27,7 @@ public struct Mutation<Operation: Relay.Operation> {
         inFlight = MutationsInFlight(environment: environment)
     }
 
+    /// What runs the mutation, and says whether it is under way.
     public var wrappedValue: Mutator { Mutator(inFlight: inFlight) }
 
     /// What runs the mutation.

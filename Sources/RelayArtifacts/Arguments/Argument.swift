@@ -1,5 +1,6 @@
 /// An argument of a field, a fragment spread or a handle: a name, and where its value comes from.
 public protocol Argument: Sendable {
+    /// The argument's name.
     var name: String { get }
     /// The value under these variables; nil where it is a variable that was not given, so that the
     /// argument counts as not written (GraphQL §6.4.1).
@@ -10,62 +11,82 @@ public protocol Argument: Sendable {
 
 /// `name: 20`
 public struct LiteralArgument: Argument, Hashable {
+    /// The argument's name.
     public let name: String
+    /// Its value under all variables.
     public let value: VariableValue
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(name: String, value: any VariableValueConvertible) {
         self.name = name
         self.value = value.variableValue
     }
 
+    /// The value under these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? { value }
+    /// Whether no variable is part of the value.
     public var isConstant: Bool { true }
 }
 
 /// `name: $variableName`
 public struct VariableArgument: Argument, Hashable {
+    /// The argument's name.
     public let name: String
+    /// The name of the variable that gives the value, without `$`.
     public let variableName: String
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(name: String, variableName: String) {
         self.name = name
         self.variableName = variableName
     }
 
+    /// The value under these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? { variables[variableName] }
+    /// Whether no variable is part of the value.
     public var isConstant: Bool { false }
 }
 
 /// `name: [1, $second]`. The names of the items mean nothing; an item that is not given is null.
 public struct ListValueArgument: Argument {
+    /// The argument's name.
     public let name: String
+    /// The elements, in order.
     public let items: [any Argument]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(name: String, items: [any Argument]) {
         self.name = name
         self.items = items
     }
 
+    /// The value under these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? {
         .array(items.map { $0.value(from: variables) ?? .null })
     }
+    /// Whether no variable is part of the value.
     public var isConstant: Bool { items.allSatisfy(\.isConstant) }
 }
 
 /// `name: {field: 1, other: $second}`. A field that is not given is left out.
 public struct ObjectValueArgument: Argument {
+    /// The argument's name.
     public let name: String
+    /// The fields of the input object.
     public let fields: [any Argument]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(name: String, fields: [any Argument]) {
         self.name = name
         self.fields = fields
     }
 
+    /// The value under these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? {
         var data = VariableData()
         for field in fields { data[field.name] = field.value(from: variables) }
         return .object(data)
     }
+    /// Whether no variable is part of the value.
     public var isConstant: Bool { fields.allSatisfy(\.isConstant) }
 }

@@ -6,6 +6,7 @@ public enum ArgumentDefinition: Hashable, Sendable {
     /// Used by a fragment and declared by whichever operation includes it.
     case root(name: String)
 
+    /// The name of the variable, without `$`.
     public var name: String {
         switch self {
         case .local(let name, _), .root(let name): name

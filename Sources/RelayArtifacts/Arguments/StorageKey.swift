@@ -4,6 +4,7 @@
 /// An argument that is null or not given is left out, as in relay-runtime. Without variables the key is
 /// made once, when the node is.
 public struct StorageKey: Sendable {
+    /// The field's name.
     public let name: String
     /// Sorted by name.
     package let arguments: [any Argument]

@@ -1,21 +1,29 @@
 /// A field whose value is a leaf, or a list of leaves.
 public final class NormalizationScalarField: Sendable {
+    /// The field's name in the schema.
     public let name: String
+    /// The alias; nil where there is none.
     public let alias: String?
+    /// The arguments that are written; empty where there are none.
     public let args: [any Argument]
     /// Where a record keeps the value.
     public let key: StorageKey
     /// The member of the response that has the value.
     public let responseName: String
+    /// nil for operations that are not marked as tests.
+    public let typeInfo: SelectionTypeInfo?
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
-        name: String, alias: String? = nil, args: [any Argument] = [], storageKey: String? = nil
+        name: String, alias: String? = nil, args: [any Argument] = [], storageKey: String? = nil,
+        typeInfo: SelectionTypeInfo? = nil
     ) {
         self.name = name
         self.alias = alias
         self.args = args
         key = StorageKey(name: name, arguments: args, given: storageKey)
         responseName = alias ?? name
+        self.typeInfo = typeInfo
     }
 
     /// The storage key where no variable is part of it.
@@ -24,19 +32,25 @@ public final class NormalizationScalarField: Sendable {
 
 /// A field whose value is a record, or a list of records.
 public final class NormalizationLinkedField: Sendable {
+    /// The field's name in the schema.
     public let name: String
+    /// The alias; nil where there is none.
     public let alias: String?
+    /// The arguments that are written; empty where there are none.
     public let args: [any Argument]
     /// The type of the records where the schema leaves no choice; nil for an abstract type, whose
     /// objects bring their `__typename`.
     public let concreteType: String?
+    /// Whether the value is a list.
     public let plural: Bool
+    /// What is selected of each record.
     public let selections: [NormalizationSelection]
     /// Where a record keeps the link.
     public let key: StorageKey
     /// The member of the response that has the object.
     public let responseName: String
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         name: String, alias: String? = nil, args: [any Argument] = [], storageKey: String? = nil,
         concreteType: String? = nil, plural: Bool = false, selections: [NormalizationSelection]
@@ -57,17 +71,25 @@ public final class NormalizationLinkedField: Sendable {
 
 /// A field that a handler looks at once it is normalized (`@connection`, `@appendNode`, …).
 public final class NormalizationHandle: Sendable {
+    /// What kind of field the handler looks at.
     public enum Kind: Sendable {
+        /// A leaf, or a list of leaves.
         case scalar
+        /// A record, or a list of records.
         case linked
     }
 
+    /// What kind of field the handler looks at.
     public let kind: Kind
+    /// The field's name in the schema.
     public let name: String
+    /// The alias; nil where there is none.
     public let alias: String?
+    /// The arguments that are written; empty where there are none.
     public let args: [any Argument]
     /// Which handler: `connection`, `deleteRecord`, `appendNode` …
     public let handle: String
+    /// The name that tells this value from others of the handler; empty: the field's name.
     public let key: String
     /// The arguments of the field that tell one handled value from another; nil: none do.
     public let filters: [String]?
@@ -78,6 +100,7 @@ public final class NormalizationHandle: Sendable {
     /// Where the handler keeps what it makes of the field: `__KEY_HANDLE`, with the filters as arguments.
     public let handleKey: StorageKey
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         kind: Kind, name: String, alias: String? = nil, args: [any Argument] = [], handle: String,
         key: String = "", filters: [String]? = nil, handleArgs: [any Argument] = []

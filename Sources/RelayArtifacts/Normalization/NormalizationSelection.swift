@@ -2,17 +2,28 @@
 ///
 /// Every case holds one reference, so that walking selections copies nothing.
 public enum NormalizationSelection: Sendable {
+    /// A leaf, or a list of leaves.
     case scalarField(NormalizationScalarField)
+    /// A record, or a list of records.
     case linkedField(NormalizationLinkedField)
+    /// A field that a handler looks at.
     case handle(NormalizationHandle)
+    /// What counts for records of a type.
     case inlineFragment(NormalizationInlineFragment)
+    /// `__isTYPE`
     case typeDiscriminator(NormalizationTypeDiscriminator)
+    /// `@include` or `@skip`.
     case condition(NormalizationCondition)
+    /// Fields of the client alone.
     case clientExtension(NormalizationClientExtension)
+    /// `@defer`
     case `defer`(NormalizationDefer)
+    /// `@stream`
     case stream(NormalizationStream)
 
+    /// A leaf or a link, by the type of the node.
     public static func field(_ field: NormalizationScalarField) -> Self { .scalarField(field) }
+    /// A leaf or a link, by the type of the node.
     public static func field(_ field: NormalizationLinkedField) -> Self { .linkedField(field) }
 }
 
@@ -25,8 +36,10 @@ public final class NormalizationInlineFragment: Sendable {
     public let abstractKey: String?
     /// If the type is abstract: the object types that the compiler's schema counts to it.
     public let possibleTypes: [String]
+    /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
         selections: [NormalizationSelection]
@@ -45,6 +58,7 @@ public final class NormalizationTypeDiscriminator: Sendable {
     /// `__isTYPE`
     public let abstractKey: String
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(type: String, abstractKey: String) {
         self.type = type
         self.abstractKey = abstractKey
@@ -55,9 +69,12 @@ public final class NormalizationTypeDiscriminator: Sendable {
 public final class NormalizationCondition: Sendable {
     /// The name of the variable.
     public let condition: String
+    /// The value of the variable with which the selections count.
     public let passingValue: Bool
+    /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(condition: String, passingValue: Bool, selections: [NormalizationSelection]) {
         self.condition = condition
         self.passingValue = passingValue
@@ -71,8 +88,10 @@ public final class NormalizationCondition: Sendable {
 
 /// Fields that only the client's schema has: no response brings them.
 public final class NormalizationClientExtension: Sendable {
+    /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(selections: [NormalizationSelection]) { self.selections = selections }
 }
 
@@ -80,9 +99,12 @@ public final class NormalizationClientExtension: Sendable {
 public final class NormalizationDefer: Sendable {
     /// The variable of the directive's `if`; nil where there is none.
     public let `if`: String?
+    /// The directive's label.
     public let label: String
+    /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(if: String? = nil, label: String, selections: [NormalizationSelection]) {
         self.if = `if`
         self.label = label
@@ -94,9 +116,12 @@ public final class NormalizationDefer: Sendable {
 public final class NormalizationStream: Sendable {
     /// The variable of the directive's `if`; nil where there is none.
     public let `if`: String?
+    /// The directive's label.
     public let label: String
+    /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(if: String? = nil, label: String, selections: [NormalizationSelection]) {
         self.if = `if`
         self.label = label

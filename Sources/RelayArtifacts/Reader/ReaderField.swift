@@ -1,5 +1,6 @@
 /// What `@required(action:)` does when the field is null: each makes the nearest enclosing object null.
 public enum RequiredAction: String, Hashable, Sendable {
+    /// Nothing besides.
     case none = "NONE"
     /// Also says so in the log.
     case log = "LOG"
@@ -17,8 +18,11 @@ public enum CatchTarget: String, Hashable, Sendable {
 
 /// A field whose value is a leaf, or a list of leaves.
 public final class ReaderScalarField: Sendable {
+    /// The field's name in the schema.
     public let name: String
+    /// The alias; nil where there is none.
     public let alias: String?
+    /// The arguments that are written; empty where there are none.
     public let args: [any Argument]
     /// nil without `@required`.
     public let required: RequiredAction?
@@ -29,6 +33,7 @@ public final class ReaderScalarField: Sendable {
     /// The name of the value in the data.
     public let responseName: String
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         name: String, alias: String? = nil, storageKey: String? = nil, args: [any Argument] = [],
         required: RequiredAction? = nil, catchTo: CatchTarget? = nil
@@ -48,22 +53,28 @@ public final class ReaderScalarField: Sendable {
 
 /// A field whose value is a record, or a list of records.
 public final class ReaderLinkedField: Sendable {
+    /// The field's name in the schema.
     public let name: String
+    /// The alias; nil where there is none.
     public let alias: String?
+    /// The arguments that are written; empty where there are none.
     public let args: [any Argument]
     /// The type of the records where the schema leaves no choice.
     public let concreteType: String?
+    /// Whether the value is a list.
     public let plural: Bool
     /// nil without `@required`.
     public let required: RequiredAction?
     /// nil without `@catch`.
     public let catchTo: CatchTarget?
+    /// What is read of each record.
     public let selections: [ReaderSelection]
     /// Where a record keeps the link.
     public let key: StorageKey
     /// The name of the value in the data.
     public let responseName: String
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         name: String, alias: String? = nil, storageKey: String? = nil, args: [any Argument] = [],
         concreteType: String? = nil, plural: Bool = false, required: RequiredAction? = nil,

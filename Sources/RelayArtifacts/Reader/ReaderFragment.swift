@@ -1,6 +1,7 @@
 /// How the data of a fragment or an operation is read from records. Fragments in it stay closed: the
 /// reader gives a pointer in their place.
 public final class ReaderFragment: Sendable {
+    /// The name of the fragment or operation.
     public let name: String
     /// The type condition; the root type of an operation.
     public let type: String
@@ -8,10 +9,14 @@ public final class ReaderFragment: Sendable {
     public let abstractKey: String?
     /// If the type is abstract: the object types that the compiler's schema counts to it.
     public let possibleTypes: [String]
+    /// The variables that count in it.
     public let argumentDefinitions: [ArgumentDefinition]
+    /// What directives on it say.
     public let metadata: ReaderMetadata
+    /// What is read of the record.
     public let selections: [ReaderSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         name: String, type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
         argumentDefinitions: [ArgumentDefinition] = [], metadata: ReaderMetadata = .init(),
@@ -40,6 +45,7 @@ public struct ReaderMetadata: Hashable, Sendable {
     /// `@refetchable`
     public var refetch: RefetchDescription?
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         plural: Bool = false, catchTo: CatchTarget? = nil, throwOnFieldError: Bool = false,
         connections: [ConnectionMetadata] = [], refetch: RefetchDescription? = nil
@@ -56,9 +62,12 @@ public struct ReaderMetadata: Hashable, Sendable {
 public struct ConnectionMetadata: Hashable, Sendable {
     /// Response names from the fragment's data to the connection.
     public var path: [String]
+    /// The variables for pages before the start; nil: it is not paged backwards.
     public var backward: ConnectionVariableConfig?
+    /// The variables for pages behind the end; nil: it is not paged forwards.
     public var forward: ConnectionVariableConfig?
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         path: [String], backward: ConnectionVariableConfig? = nil,
         forward: ConnectionVariableConfig? = nil
@@ -76,6 +85,7 @@ public struct ConnectionVariableConfig: Hashable, Sendable {
     /// The variable given as `after` or `before`.
     public var cursor: String
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(count: String, cursor: String) {
         self.count = count
         self.cursor = cursor
@@ -91,6 +101,7 @@ public struct RefetchDescription: Hashable, Sendable {
     /// The field of the fragment's data that names the record (`id`); nil where the path says it all.
     public var identifierField: String?
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(operation: String, path: [String], identifierField: String? = nil) {
         self.operation = operation
         self.path = path

@@ -2,16 +2,26 @@
 ///
 /// Every case holds one reference, so that walking selections copies nothing.
 public enum ReaderSelection: Sendable {
+    /// A leaf, or a list of leaves.
     case scalarField(ReaderScalarField)
+    /// A record, or a list of records.
     case linkedField(ReaderLinkedField)
+    /// A fragment, which stays closed.
     case fragmentSpread(ReaderFragmentSpread)
+    /// What counts for records of a type.
     case inlineFragment(ReaderInlineFragment)
+    /// `@include` or `@skip`.
     case condition(ReaderCondition)
+    /// Fields of the client alone.
     case clientExtension(ReaderClientExtension)
+    /// `@defer`
     case `defer`(ReaderDefer)
+    /// `@stream`
     case stream(ReaderStream)
 
+    /// A leaf or a link, by the type of the node.
     public static func field(_ field: ReaderScalarField) -> Self { .scalarField(field) }
+    /// A leaf or a link, by the type of the node.
     public static func field(_ field: ReaderLinkedField) -> Self { .linkedField(field) }
 }
 
@@ -22,6 +32,7 @@ public final class ReaderFragmentSpread: Sendable {
     /// From `@arguments`.
     public let args: [any Argument]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(name: String, args: [any Argument] = []) {
         self.name = name
         self.args = args
@@ -36,8 +47,10 @@ public final class ReaderInlineFragment: Sendable {
     public let abstractKey: String?
     /// If the type is abstract: the object types that the compiler's schema counts to it.
     public let possibleTypes: [String]
+    /// What is read where this counts.
     public let selections: [ReaderSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
         selections: [ReaderSelection]
@@ -53,9 +66,12 @@ public final class ReaderInlineFragment: Sendable {
 public final class ReaderCondition: Sendable {
     /// The name of the variable.
     public let condition: String
+    /// The value of the variable with which the selections count.
     public let passingValue: Bool
+    /// What is read where this counts.
     public let selections: [ReaderSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(condition: String, passingValue: Bool, selections: [ReaderSelection]) {
         self.condition = condition
         self.passingValue = passingValue
@@ -69,21 +85,27 @@ public final class ReaderCondition: Sendable {
 
 /// Fields that only the client's schema has.
 public final class ReaderClientExtension: Sendable {
+    /// What is read where this counts.
     public let selections: [ReaderSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(selections: [ReaderSelection]) { self.selections = selections }
 }
 
 /// Selections under `@defer`: missing until they have come.
 public final class ReaderDefer: Sendable {
+    /// What is read where this counts.
     public let selections: [ReaderSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(selections: [ReaderSelection]) { self.selections = selections }
 }
 
 /// A list under `@stream`: as long as what has come.
 public final class ReaderStream: Sendable {
+    /// What is read where this counts.
     public let selections: [ReaderSelection]
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(selections: [ReaderSelection]) { self.selections = selections }
 }

@@ -3,10 +3,14 @@
 /// A constant object: make it once (`static let node`), because stores remember what they prepared for
 /// it by its identity.
 public final class ConcreteRequest: Sendable {
+    /// How the result is read.
     public let fragment: ReaderFragment
+    /// How a response is normalized.
     public let operation: NormalizationOperation
+    /// What a network sends.
     public let params: RequestParameters
 
+    /// As the compiler writes it; see the properties of the same names.
     public init(
         fragment: ReaderFragment, operation: NormalizationOperation, params: RequestParameters
     ) {

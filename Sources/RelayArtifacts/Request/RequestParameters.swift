@@ -1,7 +1,10 @@
 /// The three kinds of operation (GraphQL §2.3).
 public enum OperationKind: String, Hashable, Sendable {
+    /// Changes something, and reads what came of it.
     case mutation
+    /// Reads, once.
     case query
+    /// Reads each time that something happens.
     case subscription
 }
 
@@ -9,12 +12,14 @@ public enum OperationKind: String, Hashable, Sendable {
 public struct RequestParameters: Hashable, Sendable {
     /// The operation's name in the document; usually sent as `operationName`.
     public var name: String
+    /// Query, mutation or subscription.
     public var operationKind: OperationKind
     /// The operation with all fragments it needs; usually sent as `query`. Either this or `id` is set.
     public var text: String?
     /// The id under which the server knows the persisted operation. Either this or `text` is set.
     public var id: String?
 
+    /// - Parameters: one of `text` and `id` is to be given.
     public init(
         name: String, operationKind: OperationKind, text: String? = nil, id: String? = nil
     ) {

@@ -28,6 +28,7 @@ public struct VariableData: Hashable, Sendable {
         self.values = Dictionary(values, uniquingKeysWith: { _, last in last })
     }
 
+    /// Whether there are no variables.
     public var isEmpty: Bool { values.isEmpty }
 
     /// The value of the variable with this name; nil where it is absent.
@@ -51,7 +52,9 @@ public struct VariableData: Hashable, Sendable {
 }
 
 extension VariableData: ExpressibleByDictionaryLiteral {
+    /// The name of a variable.
     public typealias Key = String
+    /// Anything that is a value of a variable; nil is absent.
     public typealias Value = any VariableValueConvertible
 
     public init(dictionaryLiteral elements: (String, any VariableValueConvertible)...) {

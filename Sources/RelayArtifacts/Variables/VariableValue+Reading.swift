@@ -14,6 +14,7 @@ extension VariableValue {
         if case .string(let value) = self { value } else { nil }
     }
 
+    /// A whole number.
     public var intValue: Int? {
         if case .int(let value) = self { value } else { nil }
     }
@@ -27,10 +28,12 @@ extension VariableValue {
         }
     }
 
+    /// A boolean.
     public var boolValue: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
+    /// The elements of a list.
     public var arrayValue: [VariableValue]? {
         if case .array(let values) = self { values } else { nil }
     }

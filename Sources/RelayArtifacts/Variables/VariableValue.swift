@@ -4,12 +4,19 @@ package import RelayJSON
 ///
 /// Enum values are strings, as they are in JSON.
 public enum VariableValue: Hashable, Sendable {
+    /// An explicit null; absence is nil.
     case null
+    /// A string, an id or an enum value.
     case string(String)
+    /// A whole number.
     case int(Int)
+    /// A boolean.
     case bool(Bool)
+    /// A number with a fraction, or of a `Float` argument.
     case float(Double)
+    /// An input object, or a custom scalar that is an object.
     case object(VariableData)
+    /// A list.
     case array([VariableValue])
 }
 

@@ -7,8 +7,12 @@ struct NormalizationBuilder {
     private let complete: CompleteOperation
     private let context: DocumentContext
     private let arguments: ArgumentBuilder
+    private let isTest: Bool
 
     init(_ complete: CompleteOperation, context: DocumentContext) {
+        isTest = complete.operation.directives.contains {
+            $0.name.value == RelayDirectives.testOperation
+        }
         self.complete = complete
         self.context = context
         arguments = ArgumentBuilder(schema: context.schema)
@@ -98,7 +102,8 @@ struct NormalizationBuilder {
             result.append(
                 .field(
                     NormalizationScalarField(
-                        name: field.name.value, alias: field.alias?.value, args: args)))
+                        name: field.name.value, alias: field.alias?.value, args: args,
+                        typeInfo: isTest ? context.typeInfo(of: selected.definition) : nil)))
         }
         return result + handles(selected, args)
     }
@@ -135,6 +140,14 @@ extension DocumentContext {
     /// The names of the object types of an abstract type; none of an object type.
     func possibleTypes(of type: NamedType) -> [String] {
         type.kind.isAbstract ? schema.possibleTypes(of: type.id).map { schema[$0].name } : []
+    }
+
+    /// What a mock has to know of a leaf.
+    func typeInfo(of field: SchemaField) -> SelectionTypeInfo {
+        let type = schema[field.namedType]
+        return SelectionTypeInfo(
+            type: type.name, plural: field.type.listItem != nil, nullable: !field.type.isNonNull,
+            enumValues: type.values.map(\.name))
     }
 
     /// The variables that an operation declares, with their defaults.

@@ -25,6 +25,12 @@ struct HTTPAttempts: Sendable {
         self.asksForTokens = asksForTokens
     }
 
+    /// A stream has brought something: whatever failed before it counts no more.
+    mutating func began() {
+        failures = 0
+        hasFreshToken = false
+    }
+
     /// The server has answered.
     mutating func answered(_ answer: HTTPResponse, from address: ServerAddress) -> Step {
         if answer.status == 401, asksForTokens, !hasFreshToken {

@@ -48,7 +48,7 @@ struct ConnectionLoss: Sendable {
         case .unauthenticated: self.init(error, .freshToken)
         case .refused(let status):
             self.init(error, status == 429 || status >= 500 ? .retry : .none)
-        case .badCredentials, .stopped: self.init(error, .none)
+        case .badCredentials, .badResponse, .stopped: self.init(error, .none)
         default: self.init(error, .retry)
         }
     }

@@ -39,10 +39,8 @@ extension LinkMachine {
         operation.phase = .sent(wire)
         operations[id] = operation
         sent.insert(wire, id, isMutation: operation.isMutation)
-        let gap: [LinkAction] =
-            hasGap
-            ? [.report(.resumed(operation: operation.request.name, isComplete: false))] : []
-        return gap + messages(sends)
+        // Behind the request, so that what is fetched because of it is not older than the stream.
+        return messages(sends) + (hasGap ? gap(id, operation) : [])
     }
 
     /// Tells the server that nobody wants any more of an operation.
@@ -93,16 +91,22 @@ extension LinkMachine {
         switch received {
         case .deliver:
             return [.deliver(id, payload)]
-        case .resumed(let isComplete):
-            return [
-                .report(.resumed(operation: operation.request.name, isComplete: isComplete))
-            ]
+        case .resumed(isComplete: true):
+            return [.report(.resumed(operation: operation.request.name, isComplete: true))]
+        case .resumed(isComplete: false):
+            return gap(id, operation)
         case .restarted:
-            return [
-                .report(.resumed(operation: operation.request.name, isComplete: false)),
-                .deliver(id, payload),
-            ]
+            return gap(id, operation) + [.deliver(id, payload)]
         }
+    }
+
+    /// A stream goes on and has missed something: events are told of it, and so is whoever takes its
+    /// responses.
+    private func gap(_ id: OperationID, _ operation: LinkOperation) -> [LinkAction] {
+        [
+            .report(.resumed(operation: operation.request.name, isComplete: false)),
+            .deliver(id, GapNotice.bytes),
+        ]
     }
 
     /// The server has not executed an operation, or ends it with errors.

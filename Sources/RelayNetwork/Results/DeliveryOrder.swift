@@ -1,7 +1,10 @@
+import Relay
 import Synchronization
 
 /// Runs what is handed over one after the other, in order, on the concurrent pool: the responses of one
 /// network reach their subscribers in the order in which they came, whichever operations they are for.
+///
+/// What has come while something was handed over is one burst: it is written to the store in one step.
 final class DeliveryOrder: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -27,7 +30,7 @@ final class DeliveryOrder: Sendable {
                 return state.waiting
             }
             if batch.isEmpty { return }
-            for work in batch { work() }
+            ResponseBurst.gather { for work in batch { work() } }
         }
     }
 }

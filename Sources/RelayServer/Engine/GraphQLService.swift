@@ -29,6 +29,9 @@ package final class GraphQLService: Sendable {
         package var pastEvents = 500_000
         /// Commits kept in memory for subscriptions that were away.
         package var recentCommits = 4_096
+        /// Events that may be folded for subscriptions that were away for longer, to their cursor and behind it;
+        /// beyond that the cursor is too old.
+        package var resumeEvents = 1_000_000
 
         package init() {}
     }
@@ -66,7 +69,7 @@ package final class GraphQLService: Sendable {
         }
         let catchUp = CatchUp(
             schemaService, journal, identity, durable: durable, persisted: persisted,
-            logger: logger)
+            eventLimit: limits.resumeEvents, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
             deliver: counted, catchUp: { catchUp.post($0, behind: $1) })

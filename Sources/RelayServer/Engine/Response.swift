@@ -26,8 +26,8 @@ struct RelayNotes: Sendable {
     var isOptimistic = false
     /// Of the mutation that this answers.
     var mutationID: MutationID?
-    /// A patch of records: an object, as JSON text.
-    var records: [UInt8]?
+    /// What takes the place of the result.
+    var records: RecordPatch?
 
     fileprivate func write(to writer: inout JSONWriter) {
         var separator = UInt8(ascii: "{")
@@ -51,7 +51,11 @@ struct RelayNotes: Sendable {
         }
         if let records {
             begin("\"records\":", &writer)
-            writer.raw(records)
+            writer.raw(records.bytes)
+            if !records.left.isEmpty {
+                begin("\"left\":", &writer)
+                writer.write(.array(records.left.map(JSONValue.string)))
+            }
         }
         if separator == UInt8(ascii: "{") { writer.raw(separator) }
         writer.raw(UInt8(ascii: "}"))
@@ -74,10 +78,9 @@ extension Response {
     }
 
     /// A patch of records in place of a result, of which the errors stay.
-    /// - Parameter records: an object, as JSON text; nil for an empty one.
-    convenience init(patch records: [UInt8]?, _ result: ExecutedResult, _ notes: RelayNotes) {
+    convenience init(patch records: RecordPatch, _ result: ExecutedResult, _ notes: RelayNotes) {
         var notes = notes
-        notes.records = records ?? Array("{}".utf8)
+        notes.records = records
         var writer = JSONWriter()
         writer.raw("{\"data\":null")
         if result.hasErrors, let errors = result.json["errors"] {
@@ -92,7 +95,8 @@ extension Response {
         eventPatch result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
     ) {
         let records = normalizer.records(of: result.json["data"] ?? .null)
-        self.init(patch: records.patch(from: ResultRecords()) { _ in false }, result, notes)
+        let patch = RecordPatch(from: ResultRecords(), to: records) { _ in false }
+        self.init(patch: patch, result, notes)
     }
 
     /// The response to a request that was not executed.

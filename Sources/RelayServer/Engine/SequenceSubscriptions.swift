@@ -42,6 +42,8 @@ final class SequenceSubscriptions: Sendable {
                 }
             }
         }
+        // Whoever has stopped before that has found nothing to stop.
+        if !request.sink.isWanted { _ = stop(request.sink) }
         return true
     }
 

@@ -4,8 +4,10 @@
 @_exported public import struct RelayArtifacts.VariableData
 @_exported public import enum RelayArtifacts.VariableValue
 @_exported public import protocol RelayArtifacts.VariableValueConvertible
+@_exported public import protocol RelayStore.CodedError
 @_exported public import enum RelayStore.ConnectionPlace
 @_exported public import protocol RelayStore.ConnectionProxy
 @_exported public import struct RelayStore.DataID
+@_exported public import struct RelayStore.HandlerError
 @_exported public import protocol RelayStore.RecordProxy
 @_exported public import protocol RelayStore.RecordSourceProxy

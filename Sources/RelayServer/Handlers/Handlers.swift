@@ -19,6 +19,7 @@ public struct Handlers: Sendable {
     private(set) var mutations: [String: RegisteredMutation] = [:]
     private(set) var subscriptions: [String: SubscriptionHandler] = [:]
 
+    /// No handlers.
     public init() {}
 }
 

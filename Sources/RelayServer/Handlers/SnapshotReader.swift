@@ -46,8 +46,10 @@ public struct RecordReader: Sendable, Identifiable {
     let record: RecordIndex
     let reader: SnapshotReader
 
+    /// The record's id.
     public var id: DataID { reader.snapshot.dataID(record) }
 
+    /// The name of the record's type.
     public var typeName: String {
         guard let type = reader.snapshot.type(of: record) else { return "" }
         return reader.snapshot.symbols.nameString(type)

@@ -27,6 +27,15 @@ struct PastReplay {
         while snapshot.sequence < sequence { _ = try await step() }
     }
 
+    /// Goes on from a state that an earlier replay has come to, which must not go on itself.
+    init(
+        _ journal: any EventJournal, from snapshot: Snapshot, to sequence: UInt64
+    ) async throws {
+        self.snapshot = snapshot
+        events = journal.events(from: snapshot.sequence + 1).makeAsyncIterator()
+        while self.snapshot.sequence < sequence { _ = try await step() }
+    }
+
     /// One event, with the mutation that it ends.
     struct Step {
         let event: Event

@@ -44,7 +44,8 @@ extension Store {
     func noteFetched(_ operation: OperationSelector, _ writer: inout Writer) {
         let isGarbage = writer.operations.noteFetched(
             operation, at: writer.state.confirmed.sequence, microseconds: options.now(),
-            bufferSize: options.releaseBufferSize)
+            bufferSize: options.releaseBufferSize,
+            recordCount: writer.state.confirmed.recordCount)
         if isGarbage { scheduleCollection() }
     }
 
@@ -59,6 +60,18 @@ extension Store {
                 writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
             }
             return Retention { [weak self] in self?.release(operation) }
+        }
+    }
+
+    /// The queries that somebody retains, at the moment.
+    package var retainedQueries: [OperationSelector] {
+        get throws {
+            try write { writer, _ in
+                writer.operations.roots.compactMap { operation, root in
+                    root.holders > 0 && operation.request.params.operationKind == .query
+                        ? operation : nil
+                }
+            }
         }
     }
 
@@ -102,7 +115,12 @@ extension Store {
     package func collectGarbage() {
         isCollectionScheduled.store(false, ordering: .relaxed)
         guard (try? write { writer, _ in beginCollection(&writer) }) ?? false else { return }
+        if !observers.isEmpty { observers.tell(.collectionStarted) }
+        let before = snapshot.recordCount
         while (try? write { writer, outcome in advanceCollection(&writer, &outcome) }) ?? false {}
+        if !observers.isEmpty {
+            observers.tell(.collectionEnded(records: max(0, before - snapshot.recordCount)))
+        }
     }
 
     /// - Returns: false when one is under way already.
@@ -143,7 +161,7 @@ package final class Retention: Sendable {
     private let isCancelled = Atomic(false)
     private let end: @Sendable () -> Void
 
-    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    package init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
     deinit { cancel() }
 

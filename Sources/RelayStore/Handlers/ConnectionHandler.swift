@@ -5,6 +5,7 @@ public import RelayArtifacts
 /// That record is linked from the parent as `__KEY_connection`, has an id of its own and survives
 /// fetches with other paging arguments. Its edges are told apart by their nodes.
 public final class ConnectionHandler: Handler {
+    /// The handler; it has no state, so there is one.
     public static let `default` = ConnectionHandler()
 
     private init() {}
@@ -97,6 +98,7 @@ public final class ConnectionHandler: Handler {
 
     // MARK: Pages
 
+    /// Joins the page that came with what the connection has; see ``Handler/update(store:fieldPayload:)``.
     public func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
         guard let source = store as? DraftProxy, source.row(fieldPayload.dataID) != nil
         else { return }

@@ -3,6 +3,7 @@ public import RelayArtifacts
 /// Looks at a field once a payload with it has been normalized, and keeps what it makes of it beside the
 /// field: what `@connection`, `@appendNode`, `@deleteRecord` and the like do.
 public protocol Handler: Sendable {
+    /// Called for each field that names the handler, when its payload is in the store.
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload)
 }
 
@@ -27,6 +28,7 @@ public struct HandleFieldPayload: Sendable {
     /// The directive's own arguments, such as `connections`.
     public var handleArgs: VariableData
 
+    /// A field; see the properties of the same names.
     public init(
         dataID: DataID, fieldKey: String, handleKey: String, handle: String,
         args: VariableData = [:], handleArgs: VariableData = [:]
@@ -42,8 +44,10 @@ public struct HandleFieldPayload: Sendable {
 
 /// The handlers of Relay's own directives.
 public struct DefaultHandlerProvider: HandlerProvider {
+    /// A field; see the properties of the same names.
     public init() {}
 
+    /// The handler of one of Relay's directives; nil for any other.
     public func handler(for handle: String) -> (any Handler)? {
         switch handle {
         case "connection": ConnectionHandler.default

@@ -2,7 +2,7 @@
     import Darwin
 
     /// A number that no other running thread has.
-    func currentThread() -> UInt { UInt(bitPattern: pthread_self()) }
+    package func currentThread() -> UInt { UInt(bitPattern: pthread_self()) }
 #else
     #if canImport(Musl)
         import Musl
@@ -11,5 +11,5 @@
     #endif
 
     /// A number that no other running thread has.
-    func currentThread() -> UInt { UInt(pthread_self()) }
+    package func currentThread() -> UInt { UInt(pthread_self()) }
 #endif

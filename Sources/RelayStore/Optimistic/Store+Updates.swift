@@ -192,7 +192,7 @@ extension Store {
         finish(step, from: sequence, &writer, &outcome)
     }
 
-    private func normalize(
+    func normalize(
         _ response: [UInt8], _ operation: OperationSelector, _ updater: SelectorUpdater?,
         _ draft: inout Draft, _ writer: inout Writer
     ) throws -> ResponseSummary {

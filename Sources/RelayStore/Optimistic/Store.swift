@@ -40,6 +40,7 @@ public final class Store: Sendable {
     private let readers = Mutex(ReaderPlans())
     private let handlerProvider: Mutex<any HandlerProvider>
     private let deliveries = Deliveries()
+    let observers = StoreObservers()
     private let tasks = Mutex<[Task]>([])
     /// Whether tasks may wait.
     private let hasTasks = Atomic(false)
@@ -49,11 +50,21 @@ public final class Store: Sendable {
     private let writingThread = Atomic<UInt>(0)
 
     /// A store that lives as long as the process.
-    /// - Parameter gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
-    public convenience init(gcReleaseBufferSize: Int = 10) {
+    /// - Parameters:
+    ///   - source: the records that it begins with; see ``source``.
+    ///   - gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
+    public convenience init(source: RecordSource = RecordSource(), gcReleaseBufferSize: Int = 10) {
         var options = StoreOptions()
+        options.now = WallClock.microseconds
         options.releaseBufferSize = gcReleaseBufferSize
-        self.init(options: options)
+        self.init(source.snapshot, options: options)
+    }
+
+    /// The confirmed records as they are now, as a value that can be kept and given to another store. What
+    /// is shown optimistically is no part of it.
+    /// - Throws: inside an updater of this store.
+    public var source: RecordSource {
+        get throws { RecordSource(try confirmed) }
     }
 
     /// - Parameter snapshot: what a journal was folded to; its pending mutations are shown with the writes
@@ -83,6 +94,11 @@ public final class Store: Sendable {
 
     /// Takes other handlers from here on: an environment brings its own.
     package func use(_ handlers: any HandlerProvider) { handlerProvider.withLock { $0 = handlers } }
+
+    /// Tells of what the store does, in order and outside all locks, until the token is cancelled.
+    package func observe(_ tell: @escaping @Sendable (StoreEvent) -> Void) -> Retention {
+        observers.add(tell)
+    }
 
     // MARK: The writer
 
@@ -170,12 +186,28 @@ public final class Store: Sendable {
             return published
         }
         defer { withExtendedLifetime(last) {} }
-        outcome.calls += writer.subscriptions.calls(for: step.changes, to: head)
+        let calls = writer.subscriptions.calls(for: step.changes, to: head)
+        outcome.calls += observers.isEmpty ? calls : observed(calls, of: step.changes)
         for failure in step.failures {
             outcome.calls.append { [options] in
                 options.updaterFailed(failure.entry, failure.error)
             }
         }
+    }
+
+    /// The calls of one commit, with what observers are told around them.
+    private func observed(
+        _ calls: [@Sendable () -> Void], of changes: ChangeSet
+    ) -> [@Sendable () -> Void] {
+        let records = changes.touchedRecords.count
+        let begin: @Sendable () -> Void = { [observers] in
+            observers.tell(.published(records: records))
+            observers.tell(.notifyStarted)
+        }
+        let end: @Sendable () -> Void = { [observers, count = calls.count] in
+            observers.tell(.notifyCompleted(subscriptions: count))
+        }
+        return [begin] + calls + [end]
     }
 
     private func append(

@@ -13,7 +13,9 @@ public protocol ConnectionProxy: AnyObject {
 
 /// Where in a connection a node goes.
 public enum ConnectionPlace: Hashable, Sendable {
+    /// Before all others.
     case start
+    /// Behind all others.
     case end
     /// Before this node; at the start when it is not in the connection.
     case before(nodeID: DataID)

@@ -131,6 +131,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
 /// What an updater did wrong. Nothing of what it wrote remains.
 public struct UpdaterError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// For people: what was tried on which record.
     public let message: String
 
     package init(message: String) { self.message = message }

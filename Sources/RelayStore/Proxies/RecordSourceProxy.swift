@@ -34,7 +34,9 @@ public protocol RecordSourceSelectorProxy: RecordSourceProxy {
 ///
 /// Fields are named as in the schema; one with arguments is another field for each combination of them.
 public protocol RecordProxy: AnyObject {
+    /// The record's id.
     var dataID: DataID { get }
+    /// The name of the record's type; empty once the record is deleted.
     var typeName: String { get }
     /// The value of a leaf: String, Int, Double, Bool, `VariableValue.null`, or arrays and dictionaries of
     /// them; nil when it is unknown. Setting nil makes it unknown; Foundation's `NSNull()` is a null too.
@@ -52,6 +54,7 @@ public protocol RecordProxy: AnyObject {
     /// Sets a link; nil is null.
     func setLinkedRecord(
         _ name: String, args: (any VariableDataConvertible)?, record: (any RecordProxy)?)
+    /// Sets a list of links; nil among them is null.
     func setLinkedRecords(
         _ name: String, args: (any VariableDataConvertible)?, records: [(any RecordProxy)?])
     /// Sets every field that the other record has.
@@ -65,31 +68,38 @@ public protocol RecordProxy: AnyObject {
 }
 
 extension RecordProxy {
+    /// The value of a leaf without arguments.
     public subscript(_ name: String) -> Any? {
         get { self[name, nil] }
         set { self[name, nil] = newValue }
     }
 
+    /// The linked record of a field without arguments.
     public func getLinkedRecord(_ name: String) -> (any RecordProxy)? {
         getLinkedRecord(name, args: nil)
     }
 
+    /// The linked records of a field without arguments.
     public func getLinkedRecords(_ name: String) -> [(any RecordProxy)?]? {
         getLinkedRecords(name, args: nil)
     }
 
+    /// The linked record of a field without arguments, made if there is none.
     public func getOrCreateLinkedRecord(_ name: String, typeName: String) -> any RecordProxy {
         getOrCreateLinkedRecord(name, typeName: typeName, args: nil)
     }
 
+    /// Sets the link of a field without arguments; nil is null.
     public func setLinkedRecord(_ name: String, record: (any RecordProxy)?) {
         setLinkedRecord(name, args: nil, record: record)
     }
 
+    /// Sets the links of a field without arguments.
     public func setLinkedRecords(_ name: String, records: [(any RecordProxy)?]) {
         setLinkedRecords(name, args: nil, records: records)
     }
 
+    /// The connection without filters; nil when it was never fetched, or is null.
     public func connection(_ key: String) -> (any ConnectionProxy)? {
         connection(key, filters: nil)
     }

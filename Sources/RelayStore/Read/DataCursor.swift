@@ -1,3 +1,4 @@
+import RelayArtifacts
 package import RelayJSON
 
 /// Takes the leaves and children of a node by name, in the order of the selection.
@@ -17,7 +18,7 @@ package struct DataCursor {
         self.node = node
         row = Unmanaged.passUnretained(node.row)
         names = node.reading.names
-        slots = node.reading.slots(of: node.row)
+        slots = node.slots
     }
 
     /// The place of a field among those of the reading.
@@ -51,9 +52,21 @@ package struct DataCursor {
         }
         let tag = row._withUnsafeGuaranteedRef { $0.tag(slot) }
         switch tag {
-        case .absent, .null, .failed: return nil
+        case .absent, .null: return nil
+        case .failed:
+            if let error = failure(of: field, slot) { throw error }
+            return nil
         default: return (slot, tag)
         }
+    }
+
+    /// The errors of a leaf that is `@catch(to: RESULT)`.
+    private func failure(of field: Int, _ slot: Int) -> DataError? {
+        guard node.reading.fields[field].catchTo == .result else { return nil }
+        let name = String(decoding: node.reading.fields[field].name, as: UTF8.self)
+        let errors = node.row.withText(slot) { (try? JSONValue(parsing: $0)) ?? .null }
+        return DataError(
+            field: name, problem: .failed([FieldError(path: [name], errors: errors)]))
     }
 
     // MARK: Leaves; nil when the value is null or unknown

@@ -19,7 +19,9 @@ extension Snapshot {
         var reader = Reader()
         var data: DataNode?
         if let record {
-            data = reader.read(record, plan, previous, self)
+            data = withExtendedLifetime(plan) {
+                reader.read(record, .passUnretained(plan), previous, self)
+            }
             if let data, !plan.types.contains(data.row.type),
                 !isOfType(selector.fragment, data.row.type)
             {
@@ -67,7 +69,8 @@ struct Reader {
 
     /// - Returns: nil when the record does not exist, or lacks a `@required` field.
     mutating func read(
-        _ record: RecordIndex, _ plan: ReaderPlan, _ previous: DataNode?, _ snapshot: Snapshot
+        _ record: RecordIndex, _ plan: Unmanaged<ReaderPlan>, _ previous: DataNode?,
+        _ snapshot: Snapshot
     ) -> DataNode? {
         let row: Row
         switch snapshot[record] {
@@ -80,7 +83,7 @@ struct Reader {
             isMissingData = true
             return nil
         }
-        let reading = plan.reading(row.type, in: snapshot)
+        let reading = plan._withUnsafeGuaranteedRef { $0.reading(row.type, in: snapshot) }
         let previous = previous?.reading === reading ? previous : nil
         let known = reading.childCount == 0 ? recentNode(record, reading) : nil
         if known == nil {
@@ -95,7 +98,9 @@ struct Reader {
             slots?._withUnsafeGuaranteedRef({ $0.hasAllScalars }) ?? false
         {
             // Nearly always: there is nothing to say about any leaf.
-            if reading.childCount == 0 { return leaves(record, row, reading, previous, known) }
+            if reading.childCount == 0 {
+                return leaves(record, row, reading, slots, previous, known)
+            }
             children.reserveCapacity(reading.childCount)
             for place in reading.links {
                 link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
@@ -120,21 +125,23 @@ struct Reader {
         if let previous, previous.record == record, previous.isSame(row, children) {
             return previous
         }
-        return DataNode(record: record, row: row, reading: reading, children: children)
+        return DataNode(
+            record: record, row: row, reading: reading, slots: slots, children: children)
     }
 
     /// The node of a record of which nothing but leaves is read: what was read at this place before, if it is
     /// the same, or else what was read elsewhere just now.
     private mutating func leaves(
-        _ record: RecordIndex, _ row: Row, _ reading: FlatReading, _ previous: DataNode?,
-        _ known: DataNode?
+        _ record: RecordIndex, _ row: Row, _ reading: FlatReading,
+        _ slots: Unmanaged<ReadingSlots>?, _ previous: DataNode?, _ known: DataNode?
     ) -> DataNode {
         if let previous, previous.record == record, previous.isSame(row, []) {
             if known == nil { keep(previous) }
             return previous
         }
         if let known { return known }
-        let node = DataNode(record: record, row: row, reading: reading, children: [])
+        let node = DataNode(
+            record: record, row: row, reading: reading, slots: slots, children: [])
         keep(node)
         return node
     }
@@ -208,20 +215,36 @@ struct Reader {
             isMissingData = isMissingData || !reading.fields[place].isClient
             return .missing
         }
-        let before = errors.count
-        path.append(.field(reading.fields[place].name))
-        var child = value(place, reading, plan, row, slot, previous, snapshot)
-        path.removeLast()
-        if let target = reading.fields[place].catchTo, errors.count > before {
-            let caught = Array(errors[before...])
-            errors.removeSubrange(before...)
-            child = target == .null ? .null : .failed(caught)
+        guard let target = reading.fields[place].catchTo else {
+            path.append(.field(reading.fields[place].name))
+            defer { path.removeLast() }
+            return value(place, reading, plan, row, slot, previous, snapshot)
         }
-        return child
+        let before = (errors: errors.count, required: required)
+        path.append(.field(reading.fields[place].name))
+        let child = value(place, reading, plan, row, slot, previous, snapshot)
+        path.removeLast()
+        return caught(target, since: before) ?? child
+    }
+
+    /// What `@catch` makes of the errors below a field, and of `@required(action: THROW)` there; nil when
+    /// there are none.
+    private mutating func caught(
+        _ target: CatchTarget, since before: (errors: Int, required: RequiredFieldFailure?)
+    ) -> DataNode.Child? {
+        if required != before.required, let failure = required, failure.action == .throw {
+            errors.append(FieldError(failure))
+            required = before.required
+        }
+        guard errors.count > before.errors else { return nil }
+        let caught = Array(errors[before.errors...])
+        errors.removeSubrange(before.errors...)
+        return target == .null ? .null : .failed(caught)
     }
 
     private mutating func value(
-        _ place: Int, _ reading: FlatReading, _ plan: ReaderPlan, _ row: Row, _ slot: Int,
+        _ place: Int, _ reading: FlatReading, _ plan: Unmanaged<ReaderPlan>, _ row: Row,
+        _ slot: Int,
         _ previous: DataNode.Child?, _ snapshot: Snapshot
     ) -> DataNode.Child {
         let kind = reading.fields[place].kind
@@ -244,7 +267,7 @@ struct Reader {
     }
 
     private mutating func list(
-        _ key: NameIndex, _ plan: ReaderPlan, _ row: Row, _ links: LinkList,
+        _ key: NameIndex, _ plan: Unmanaged<ReaderPlan>, _ row: Row, _ links: LinkList,
         _ previous: DataList?, _ snapshot: Snapshot
     ) -> DataList {
         var elements: ContiguousArray<DataNode?> = []

@@ -103,8 +103,9 @@ package final class FlatReading: @unchecked Sendable {
         let catchTo: CatchTarget?
         /// Of a field that only the client's schema has: not missing when it is unknown.
         let isClient: Bool
-        /// Of a linked or plural field.
-        let child: ReaderPlan?
+        /// Of a linked or plural field; the reading holds it. (Nothing in a field is counted, so that one can
+        /// be looked at in the midst of others for nothing.)
+        let child: Unmanaged<ReaderPlan>?
         /// The place of a linked or plural field among a node's children.
         let childPlace: Int
     }
@@ -123,10 +124,14 @@ package final class FlatReading: @unchecked Sendable {
     /// The fragments that stand here, with their arguments' values.
     package let spreads: [String: VariableData]
     let symbols: Symbols
+    private let children: [ReaderPlan]
 
+    /// - Parameter children: those that the fields refer to.
     init(
-        _ fields: ContiguousArray<Field>, spreads: [String: VariableData], symbols: Symbols
+        _ fields: ContiguousArray<Field>, children: [ReaderPlan],
+        spreads: [String: VariableData], symbols: Symbols
     ) {
+        self.children = children
         self.fields = fields
         let names = UnsafeMutableBufferPointer<UnsafeBufferPointer<UInt8>>.allocate(
             capacity: fields.count)

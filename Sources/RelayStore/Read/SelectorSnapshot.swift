@@ -81,6 +81,7 @@ package struct SelectorSnapshot: Sendable {
     /// Whether a reader would see a difference.
     package func isSame(as other: SelectorSnapshot) -> Bool {
         data === other.data && isMissingData == other.isMissingData && errors == other.errors
+            && required == other.required
     }
 }
 
@@ -99,6 +100,16 @@ package struct FieldError: Error, Hashable, Sendable {
 
     package var message: String {
         errors.array?.first?["message"]?.string ?? "The field could not be resolved."
+    }
+}
+
+extension FieldError {
+    /// What `@catch` finds where a `@required(action: THROW)` field below it is null.
+    init(_ failure: RequiredFieldFailure) {
+        let place = failure.path.joined(separator: ".")
+        self.init(
+            path: failure.path,
+            errors: [["message": .string("The required field \"\(place)\" is null.")]])
     }
 }
 

@@ -5,6 +5,7 @@ public struct DataID: RawRepresentable, Hashable, Comparable, Sendable, Codable,
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The id of this text.
     public init(_ rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { rawValue = value }
 

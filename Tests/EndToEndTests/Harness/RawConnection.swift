@@ -16,7 +16,9 @@ final class RawConnection: Sendable {
 
     init(port: Int, limit: Duration = .seconds(30)) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // A program that another test starts must not hold it open.
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            descriptor = socket(AF_INET, kind, 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
@@ -33,9 +35,10 @@ final class RawConnection: Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
+        // Swift runs `deinit` for an initializer that throws after it has set everything, so the descriptor
+        // is closed there: closed twice, it would be somebody else's.
         guard result == 0 else {
             let reason = String(cString: strerror(errno))
-            close(descriptor)
             throw Failure("Could not connect to port \(port): \(reason)")
         }
     }

@@ -17,18 +17,19 @@ final class EngineUnderTest: Sendable {
     /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
     convenience init(
         journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
-        pastEvents: Int = 500_000
+        pastEvents: Int = 500_000, resumeEvents: Int = 1_000_000
     ) async throws {
         try await self.init(
             journal: journal, sdl: Example.text("todo.graphql"), handlers: Handlers(),
             seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
-            pastEvents: pastEvents)
+            pastEvents: pastEvents, resumeEvents: resumeEvents)
     }
 
     /// - Parameter text: the schema, as the log has it.
     init(
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
-        seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000
+        seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000,
+        resumeEvents: Int = 1_000_000
     ) async throws {
         let schema = try ServiceSchema(text, handlers: handlers)
         let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
@@ -47,6 +48,7 @@ final class EngineUnderTest: Sendable {
         var limits = GraphQLService.Limits()
         limits.recentCommits = recentCommits
         limits.pastEvents = pastEvents
+        limits.resumeEvents = resumeEvents
         service = GraphQLService(
             SchemaService(schema, symbols: snapshot.symbols), journal: journal, storeID: "test",
             snapshot: snapshot,
@@ -65,8 +67,8 @@ final class EngineUnderTest: Sendable {
         let request = GraphQLRequest(
             query: query, extensions: ["relay": .object(relay)], viewer: viewer)
         let prepared = try service.prepare(request)
-        let outcome = await withCheckedContinuation { continuation in
-            service.execute(prepared, request) { continuation.resume(returning: $0) }
+        let outcome = try await answer("an answer to \(query)") { answered in
+            service.execute(prepared, request, answer: answered)
         }
         switch outcome {
         case .executed(let response): return try JSONValue(parsing: response.bytes)
@@ -122,6 +124,13 @@ final class EngineUnderTest: Sendable {
 
     /// What a sink has been told so far.
     func resultsSoFar(of sink: TestSink) -> [JSONValue] { inbox.results(of: sink) }
+
+    /// The same, with each patch's result as those are told it who have missed the one before.
+    func patchesSoFar(of sink: TestSink) -> [(told: JSONValue, full: JSONValue?)] {
+        inbox.patches(of: sink).map {
+            ($0.told, $0.full.flatMap { try? JSONValue(parsing: $0.response.bytes) })
+        }
+    }
 }
 
 /// A sink that is as slow, or as gone, as a test says.
@@ -151,6 +160,15 @@ final class TestSink: SubscriptionSink {
 
     func leave() { state.withLock { $0.isWanted = false } }
 
+    /// Makes room for those who wait now, and is full again when they are told.
+    func drainOnce() {
+        let actions = state.withLock { state in
+            defer { state.whenDrained = [] }
+            return state.whenDrained
+        }
+        for action in actions { action() }
+    }
+
     func drain() {
         let actions = state.withLock { state in
             state.isFull = false
@@ -173,25 +191,40 @@ final class Numbers: Sendable {
 
 /// What the publisher has delivered, by sink.
 private final class Inbox: Sendable {
-    private let results = Mutex<[ObjectIdentifier: [JSONValue]]>([:])
+    struct Told: Sendable {
+        let told: JSONValue
+        let full: FullResult?
+    }
+
+    private let results = Mutex<[ObjectIdentifier: [Told]]>([:])
 
     func take(_ deliveries: [Delivery]) {
         results.withLock { results in
             for delivery in deliveries {
-                let value: JSONValue
-                switch delivery.event {
-                case .next(let response), .latest(let response), .patch(let response, _):
-                    value = (try? JSONValue(parsing: response.bytes)) ?? "not JSON"
-                case .failed(let errors): value = ["errors": .array(errors.map(\.json))]
-                case .completed: value = "complete"
-                case .began, .caughtUp: continue
-                }
-                results[ObjectIdentifier(delivery.sink), default: []].append(value)
+                guard let told = told(delivery.event) else { continue }
+                results[ObjectIdentifier(delivery.sink), default: []].append(told)
             }
         }
     }
 
-    func results(of sink: TestSink) -> [JSONValue] {
+    private func told(_ event: Delivery.Event) -> Told? {
+        switch event {
+        case .next(let response), .latest(let response): told(response)
+        case .patch(let response, let full): told(response, full: full)
+        case .failed(let errors):
+            Told(told: ["errors": .array(errors.map(\.json))], full: nil)
+        case .completed: Told(told: "complete", full: nil)
+        case .began, .caughtUp: nil
+        }
+    }
+
+    private func told(_ response: Response, full: FullResult? = nil) -> Told {
+        Told(told: (try? JSONValue(parsing: response.bytes)) ?? "not JSON", full: full)
+    }
+
+    func results(of sink: TestSink) -> [JSONValue] { patches(of: sink).map(\.told) }
+
+    func patches(of sink: TestSink) -> [Told] {
         results.withLock { $0[ObjectIdentifier(sink)] ?? [] }
     }
 }
@@ -209,6 +242,39 @@ func eventually<Value>(
         try await Task.sleep(for: .milliseconds(1))
     }
     throw TestFailure("waited a minute for \(what)")
+}
+
+/// What a callback is given, within a minute.
+func answer<Value: Sendable>(
+    _ what: String, _ ask: (@escaping @Sendable (Value) -> Void) -> Void
+) async throws -> Value {
+    let promise = Promise<Value>()
+    let deadline = Task {
+        try await Task.sleep(for: .seconds(60))
+        promise.settle(.failure(TestFailure("waited a minute for \(what)")))
+    }
+    defer { deadline.cancel() }
+    return try await withCheckedThrowingContinuation { continuation in
+        promise.keep(continuation)
+        ask { promise.settle(.success($0)) }
+    }
+}
+
+/// Resumes whoever waits, once, whatever comes first.
+private final class Promise<Value: Sendable>: Sendable {
+    private let waiting = Mutex<CheckedContinuation<Value, any Error>?>(nil)
+
+    func keep(_ continuation: CheckedContinuation<Value, any Error>) {
+        waiting.withLock { $0 = continuation }
+    }
+
+    func settle(_ result: Result<Value, any Error>) {
+        let continuation = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        continuation?.resume(with: result)
+    }
 }
 
 struct TestFailure: Error, CustomStringConvertible {
@@ -230,6 +296,7 @@ final class GatedJournal: EventJournal {
     private let state = Mutex(State())
     let earliestState: UInt64
     private let appended = Atomic(0)
+    private let states = Atomic(0)
 
     /// - Parameter earliestState: as of a log that was compacted there.
     init(earliestState: UInt64 = 0) { self.earliestState = earliestState }
@@ -237,6 +304,8 @@ final class GatedJournal: EventJournal {
     var epoch: UInt64 { memory.epoch }
     var eventCount: Int { appended.load(ordering: .acquiring) }
     var heldCount: Int { state.withLock { $0.held.count } }
+    /// How often a state of the past was asked for.
+    var stateCount: Int { states.load(ordering: .acquiring) }
 
     /// From now on appends wait for ``release()``.
     func hold() { state.withLock { $0.isHeld = true } }
@@ -278,5 +347,10 @@ final class GatedJournal: EventJournal {
 
     func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
         memory.events(from: sequence)
+    }
+
+    func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot {
+        states.add(1, ordering: .acquiringAndReleasing)
+        return try await memory.state(near: sequence, indexes: indexes)
     }
 }

@@ -5,7 +5,8 @@ import Testing
 @testable import RelayServer
 
 /// What a stream that was broken off gets when it is resumed: DESIGN's `resume` and `recovered`.
-@Suite struct ResumeTests {
+@Suite(.timeLimit(.minutes(3)))
+struct ResumeTests {
     static let todoAdded = "subscription { todoAdded { todo { text } user { totalCount } } }"
 
     /// How many commits the engine keeps in memory: all that a test makes, or next to none.
@@ -142,6 +143,55 @@ import Testing
         #expect(
             results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<200).map { "\($0)" })
         #expect(results.filter { $0.recovered != nil }.count == 1)
+    }
+
+    @Test func whoComesBackGoesOnWithoutTheLogBeingFoldedAnew() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        let start = engine.cursor(1)
+        for number in 0..<300 { _ = try await engine.addTodo("\(number)") }
+        let sink = TestSink()
+        sink.fill()
+        try engine.subscribe(Self.todoAdded, relay: ["resume": .string(start)], sink: sink)
+        for _ in 0..<4 {
+            try await eventually("the sink to be waited for") { sink.isAwaited ? true : nil }
+            sink.drainOnce()
+        }
+        sink.drain()
+        let results = try await engine.results(of: sink, count: 301)
+        #expect(
+            results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<300).map { "\($0)" })
+        #expect(engine.journal.stateCount == 1)
+    }
+
+    @Test func whoWasAwayForMoreThanMayBeFoldedIsToldThatTheCursorIsTooOld() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1, resumeEvents: 20)
+        for number in 0..<15 { _ = try await engine.addTodo("\(number)") }
+        let tooOld = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        let young = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(15))])
+        _ = try await engine.results(of: tooOld, count: 1)
+        _ = try await engine.results(of: young, count: 9)
+        _ = try await engine.addTodo("new")
+        let lost = try await engine.results(of: tooOld, count: 2)
+        #expect(lost[0].recovered == false)
+        #expect(lost[0].cursor == engine.cursor(31))
+        #expect(lost[1].text(of: "todoAdded") == "new")
+        let recovered = try await engine.results(of: young, count: 10)
+        #expect(recovered[0].recovered == true)
+        #expect(
+            recovered.dropFirst().map { $0.text(of: "todoAdded") }
+                == (7..<15).map { "\($0)" } + ["new"])
+    }
+
+    @Test func aCursorThatIsFarFromAnyStateIsTooOld() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1, resumeEvents: 20)
+        for number in 0..<15 { _ = try await engine.addTodo("\(number)") }
+        // This journal has no state but that before the first event.
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(27))])
+        let results = try await engine.results(of: sink, count: 1)
+        #expect(results[0].recovered == false)
     }
 
     @Test func whoIsNoLongerWantedDoesNotBecomeASubscriber() async throws {

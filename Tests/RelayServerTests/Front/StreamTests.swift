@@ -102,6 +102,45 @@ struct StreamTests {
         }
     }
 
+    @Test func whoStopsWhileTheOperationIsPreparedLeavesNothingBehind() async throws {
+        try await RunningServer.run {
+            $0.socketLimits.requestsInProgress = 2
+        } _: { server in
+            let client = try await GraphQLClient(server)
+            let count = 40
+            // Each is new to the server, and takes it a while.
+            let fields = (0..<400).map { "a\($0): totalCount" }.joined(separator: " ")
+            for number in 0..<count {
+                let query = "subscription S\(number) { user { \(fields) } }"
+                let messages: [ClientMessage] = [
+                    .subscribe(id: "1", payload: ["query": .string(query)]), .complete(id: "1"),
+                ]
+                // In one go, so that the end has come before the beginning is done.
+                server.loop.deliver(
+                    messages.map {
+                        WebSocketIO.Delivery(
+                            OutgoingMessage(.text, $0.bytes), to: client.channel.connection)
+                    })
+            }
+            client.subscribe("end", "{ user { totalCount } }")
+            var told = 0
+            reading: while true {
+                switch try await client.next() {
+                case .next("end", _): break reading
+                case .next("1", _): told += 1
+                case .ping: continue
+                case let other: Issue.record("\(other)")
+                }
+            }
+            #expect(told < count)
+            try await eventually("nobody to be subscribed") {
+                let metrics = try await server.send("GET", "/metrics").body
+                let lines = String(decoding: metrics, as: UTF8.self).split(separator: "\n")
+                return lines.contains("relay_subscriptions 0") ? true : nil
+            }
+        }
+    }
+
     @Test func moreOperationsThanTheLimitAreRefused() async throws {
         try await RunningServer.run {
             $0.socketLimits.operations = 2

@@ -5,6 +5,7 @@ import Testing
 @testable import RelayServer
 
 /// Swift code in place of directives, as clients meet it.
+@Suite(.timeLimit(.minutes(3)))
 struct HandlersTests {
     private let engine: EngineUnderTest
 
@@ -192,6 +193,22 @@ struct HandlersTests {
         _ = try await engine.results(of: sink, count: 1)
         engine.service.unsubscribe(sink)
         try await eventually("the end of the sequence") { ended.count > 0 ? true : nil }
+    }
+
+    @Test func aSubscriptionThatHasEndedBeforeItBeganCancelsItsSequence() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        let ended = Numbers()
+        continuation.onTermination = { _ in _ = ended.next() }
+        var handlers = HandlerSchema.handlers()
+        handlers.subscription("numbers") { _ in stream }
+        let engine = try await Self.engine(handlers)
+        let sink = TestSink()
+        // As a socket does whose client is gone while the operation is prepared.
+        sink.leave()
+        engine.service.unsubscribe(sink)
+        try engine.subscribe("subscription { numbers(upTo: 3) }", sink: sink)
+        try await eventually("the end of the sequence") { ended.count > 0 ? true : nil }
+        #expect(engine.resultsSoFar(of: sink).isEmpty)
     }
 
     // MARK: Names

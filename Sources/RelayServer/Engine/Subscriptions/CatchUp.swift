@@ -10,6 +10,10 @@ import Synchronization
 /// each event is read at its own sequence, by the state that the pass has folded so far. A subscriber that
 /// takes nothing leaves the pass, and comes back when there is room for more. At the end of the pass all go to
 /// the publisher, which knows the rest.
+///
+/// What it costs is bounded. At most two states of the past are in memory, whoever waits: the pass's, and the one
+/// at which those go on who have left it, which shares what has not changed since. And who was away for more
+/// events than the limit, or is that far from where a state can be had, is told that the cursor is too old.
 final class CatchUp: Sendable {
     private struct Waiting: Sendable {
         var request: SubscriptionRequest
@@ -22,16 +26,20 @@ final class CatchUp: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var isRunning = false
+        var parked: ParkedState?
     }
 
     /// Events told without looking whether the sinks have room for more.
     private static let settleInterval = 32
+    /// How often is looked whether a state is still needed by somebody who has left a pass.
+    private static let parkingInterval = Duration.seconds(5)
 
     private let journal: any EventJournal
     private let identity: StoreIdentity
     private let service: SchemaService
     private let persisted: PersistedOperations
     private let durable: DurableHead
+    private let eventLimit: UInt64
     private let logger: Logger
     private let state = Mutex(State())
     /// Where results go, and requests that are done here.
@@ -44,15 +52,17 @@ final class CatchUp: Sendable {
         let goOn: @Sendable (SubscriptionRequest) -> Void
     }
 
+    /// - Parameter eventLimit: events that may be folded to get to a cursor, and behind it.
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
-        durable: DurableHead, persisted: PersistedOperations, logger: Logger
+        durable: DurableHead, persisted: PersistedOperations, eventLimit: Int, logger: Logger
     ) {
         self.service = service
         self.journal = journal
         self.identity = identity
         self.durable = durable
         self.persisted = persisted
+        self.eventLimit = UInt64(eventLimit)
         self.logger = logger
     }
 
@@ -89,20 +99,35 @@ final class CatchUp: Sendable {
 
     // MARK: One pass
 
-    private func serve(_ batch: [Waiting], _ outputs: Outputs) async {
-        guard let first = batch.map(\.sequence).min() else { return }
+    private func serve(_ all: [Waiting], _ outputs: Outputs) async {
         let end = durable.snapshot.sequence
+        var batch = all
+        // Who has been told that it goes on does go on.
+        let isTooFar: (Waiting) -> Bool = {
+            !$0.isAnnounced && end - min($0.sequence, end) > self.eventLimit
+        }
+        for waiting in batch where isTooFar(waiting) {
+            outputs.goOn(waiting.request.starting(.lost))
+        }
+        batch.removeAll(where: isTooFar)
+        guard let first = batch.map(\.sequence).min() else { return }
         let replay: PastReplay
         do {
-            replay = try await PastReplay(journal, at: first, indexes: service.indexes)
+            let limit = batch.contains(where: \.isAnnounced) ? .max : eventLimit
+            replay = try await self.replay(at: first, limit: limit)
         } catch {
-            logger.error("Could not read what subscriptions have missed: \(error)")
+            if !(error is PastReplay.TooFar) {
+                logger.error("Could not read what subscriptions have missed: \(error)")
+            }
             for waiting in batch where !waiting.isAnnounced {
                 outputs.goOn(waiting.request.starting(.lost))
             }
             return outputs.deliver(batch.filter(\.isAnnounced).map { Self.broken($0.request) })
         }
-        var pass = Pass(service.on(replay.snapshot.symbols), identity, persisted)
+        state.withLock { state in
+            for waiting in batch { state.parked?.remove(waiting.request.sink) }
+        }
+        var pass = CatchUpPass(service.on(replay.snapshot.symbols), identity, persisted)
         for waiting in batch {
             do throws(ExecutionErrors) {
                 try pass.add(waiting.request, behind: waiting.sequence, replay.snapshot)
@@ -126,6 +151,44 @@ final class CatchUp: Sendable {
         }
     }
 
+    /// The state after an event, and what comes then. Where somebody left an earlier pass, nothing has to be
+    /// read or folded for it again.
+    private func replay(at sequence: UInt64, limit: UInt64) async throws -> PastReplay {
+        let parked = state.withLock { $0.parked?.snapshot }
+        if let parked, parked.sequence <= sequence, sequence - parked.sequence <= eventLimit {
+            return try await PastReplay(journal, from: parked, to: sequence)
+        }
+        return try await PastReplay(
+            journal, at: sequence, indexes: service.indexes, budget: limit)
+    }
+
+    /// Keeps a state for those who have left a pass there.
+    private func park(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
+        if sinks.isEmpty { return }
+        let isNew = state.withLock { state in
+            if state.parked?.isNeeded == true {
+                state.parked?.add(sinks)
+                return false
+            }
+            defer { state.parked = ParkedState(snapshot, for: sinks) }
+            return state.parked == nil
+        }
+        guard isNew else { return }
+        Task.detached(priority: .utility) { [weak self] in
+            repeat {
+                try? await Task.sleep(for: Self.parkingInterval)
+            } while self?.dropUnneeded() == false
+        }
+    }
+
+    /// - Returns: whether nothing is kept now.
+    private func dropUnneeded() -> Bool {
+        state.withLock { state in
+            if state.parked?.isNeeded == false { state.parked = nil }
+            return state.parked == nil
+        }
+    }
+
     /// Ends a stream that cannot be brought up to the present; its last cursor is still good.
     private static func broken(_ request: SubscriptionRequest) -> Delivery {
         let message = "What was missed could not be read from the log; resume it later."
@@ -133,7 +196,7 @@ final class CatchUp: Sendable {
     }
 
     private func run(
-        _ pass: inout Pass, _ start: PastReplay, through end: UInt64, _ outputs: Outputs
+        _ pass: inout CatchUpPass, _ start: PastReplay, through end: UInt64, _ outputs: Outputs
     ) async throws {
         var replay = start
         var unsettled = 0
@@ -149,7 +212,9 @@ final class CatchUp: Sendable {
             if unsettled < Self.settleInterval { continue }
             unsettled = 0
             await outputs.settle()
-            for (request, sequence) in pass.removeFull(after: replay.snapshot.sequence) {
+            let full = pass.removeFull(after: replay.snapshot.sequence)
+            park(replay.snapshot, for: full.map(\.0.sink))
+            for (request, sequence) in full {
                 request.sink.whenDrained { [weak self] in
                     self?.post(request, behind: sequence)
                 }
@@ -161,123 +226,22 @@ final class CatchUp: Sendable {
     }
 }
 
-/// The subscriptions of one pass over the log; equal ones are executed once for each event.
-private struct Pass {
-    private struct Member {
-        var request: SubscriptionRequest
-        let sequence: UInt64
+/// A state of the past, and those who go on there.
+private struct ParkedState: Sendable {
+    let snapshot: Snapshot
+    private var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
+
+    init(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
+        self.snapshot = snapshot
+        add(sinks)
     }
 
-    private struct Group {
-        let plan: Plan
-        let variables: CoercedVariables
-        let events: MutationEvents
-        let arguments: JSONObject
-        /// Of subscriptions that get patches.
-        let normalizer: RecordNormalizer?
-        var members: [Member] = []
+    var isNeeded: Bool { sinks.values.contains { $0.isWanted } }
+
+    mutating func add(_ sinks: [any SubscriptionSink]) {
+        for sink in sinks { self.sinks[ObjectIdentifier(sink)] = sink }
     }
 
-    private let service: SchemaService
-    private let identity: StoreIdentity
-    private let operations: OperationCache
-    private var groups: [SubscriptionGroup.Key: Group] = [:]
-
-    init(
-        _ service: SchemaService, _ identity: StoreIdentity, _ persisted: PersistedOperations
-    ) {
-        self.service = service
-        self.identity = identity
-        operations = OperationCache(schema: service.executable, persisted: persisted)
-    }
-
-    var isEmpty: Bool { groups.values.allSatisfy(\.members.isEmpty) }
-
-    mutating func add(
-        _ request: SubscriptionRequest, behind sequence: UInt64, _ snapshot: Snapshot
-    ) throws(ExecutionErrors) {
-        let operation = try operations.operation(for: request.request, storedRecords: 0)
-        let variables = try operation.coerce(request.request.variables)
-        let key = SubscriptionGroup.Key(
-            operation: ObjectIdentifier(operation), variables: variables,
-            viewer: service.looksAtViewer ? request.request.viewer : nil,
-            sendsRecords: request.sendsRecords)
-        if groups[key] == nil {
-            let plan = operation.plan(for: variables)
-            guard let events = service.events(of: plan) else { return }
-            var execution = Execution(
-                plan, variables: variables, on: snapshot, schema: service.executable)
-            do throws(ExecutionError) {
-                groups[key] = Group(
-                    plan: plan, variables: variables, events: events,
-                    arguments: try execution.rootArguments(0),
-                    // It has been made before, for the same text.
-                    normalizer: request.sendsRecords
-                        ? try? RecordNormalizer(
-                            operation, variables, schema: service.executable.schema) : nil)
-            } catch {
-                throw ExecutionErrors(errors: [error])
-            }
-        }
-        groups[key]?.members.append(Member(request: request, sequence: sequence))
-    }
-
-    /// What everybody is to be told of a mutation.
-    /// - Parameter snapshot: the state right after it.
-    mutating func tell(
-        _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
-    ) -> [Delivery] {
-        guard let handler = service.mutations[intent.field] else { return [] }
-        var deliveries: [Delivery] = []
-        for (key, group) in groups {
-            let members = group.members.indices.filter {
-                group.members[$0].sequence < snapshot.sequence
-            }
-            guard !members.isEmpty, group.events.mutations.contains(intent.field),
-                group.events.matches(group.arguments, intent, response, in: snapshot)
-            else { continue }
-            let payload = handler.payload(for: intent, response: response, in: snapshot)
-            var execution = Execution(
-                group.plan, variables: group.variables, on: snapshot, schema: service.executable,
-                viewer: key.viewer)
-            let bytes = execution.response(source: .payload(payload), isOpen: true)
-            let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
-            let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
-            let full = Response(open: bytes, hasErrors: result.hasErrors, notes)
-            let patch = group.normalizer.map { Response(eventPatch: result, $0, notes) } ?? full
-            for member in members {
-                let request = group.members[member].request
-                deliveries.append(
-                    Delivery(
-                        sink: request.sink, event: .next(request.hasHadResult ? patch : full)))
-                groups[key]?.members[member].request.hasHadResult = true
-            }
-        }
-        return deliveries
-    }
-
-    /// Takes out those for whom enough waits already, and those that are gone.
-    /// - Returns: the former, with the event up to which they have been told everything.
-    mutating func removeFull(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
-        remove(after: sequence) { $0.isFull }.map { ($0.starting(.after($1)), $1) }
-    }
-
-    mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
-        remove(after: sequence) { _ in true }
-    }
-
-    private mutating func remove(
-        after sequence: UInt64, where isToLeave: (any SubscriptionSink) -> Bool
-    ) -> [(SubscriptionRequest, UInt64)] {
-        var removed: [(SubscriptionRequest, UInt64)] = []
-        for key in groups.keys {
-            groups[key]?.members.removeAll { member in
-                if !member.request.sink.isWanted { return true }
-                guard isToLeave(member.request.sink) else { return false }
-                removed.append((member.request, max(member.sequence, sequence)))
-                return true
-            }
-        }
-        return removed
-    }
+    /// Somebody goes on.
+    mutating func remove(_ sink: any SubscriptionSink) { sinks[ObjectIdentifier(sink)] = nil }
 }

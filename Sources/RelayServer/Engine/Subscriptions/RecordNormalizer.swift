@@ -10,8 +10,8 @@ import RelayJSON
 /// An object with an `id` is the record of that id; another is `client:<parent id>:<storage key>`, in a list
 /// with `:<index>` behind it, or the id of its `node` if it is an edge.
 struct RecordNormalizer: Sendable {
-    private let operation: NormalizationOperation
-    private let variables: VariableData
+    let operation: NormalizationOperation
+    let variables: VariableData
 
     /// - Throws: if the operation has no normalization; one that was validated has.
     init(

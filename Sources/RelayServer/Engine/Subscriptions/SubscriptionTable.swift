@@ -130,12 +130,15 @@ struct SubscriptionTable {
         let result = refresh(group)
         if result == last { return }
         guard group.normalizer != nil else { return tell(group, .latest(response(result))) }
-        let bytes = group.lastRecords.patch(from: lastRecords) { snapshot.existing($0) == nil }
+        let visible = visible(to: group)
+        let patch = RecordPatch(from: lastRecords, to: group.lastRecords) {
+            visible.existing($0) == nil
+        }
         // What is left is errors, or what is not confirmed any more.
         tell(
             group,
             .patch(
-                Response(patch: bytes, result, notes(result, at: snapshot.sequence)),
+                Response(patch: patch, result, notes(result, at: snapshot.sequence)),
                 full: FullResult(result, notes(result, at: snapshot.sequence))))
     }
 

@@ -1,0 +1,124 @@
+import ArgumentParser
+import Foundation
+import Relay
+import RelayArtifacts
+import Synchronization
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// What the client runtime costs from a response's bytes to Swift values, beside `JSONDecoder`.
+///
+/// `script/bench-fetch` makes the response and takes V8's `JSON.parse` of it in the same run. Beside that
+/// script nobody needs this program: it is no product of the package.
+@main
+struct ClientBenchmark: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        discussion: """
+            fetch_ms: `fetchQuery` into an empty store, from the network's bytes to Swift structs. \
+            refetch_ms: the same response again, into the store that has it. json_decoder_ms: \
+            JSONDecoder, the same bytes into structs with the same fields. \
+            decode_ns_per_field: the structs read from a snapshot of the store.
+            """)
+
+    @ArgumentParser.Argument(help: "A file with the response; script/bench-fetch makes one.")
+    var response: String
+
+    @Option(help: "Rounds; medians are shown.")
+    var rounds = 9
+
+    func run() throws {
+        let bytes = try Data(contentsOf: URL(filePath: response))
+        let plain = try JSONDecoder().decode(PlainTodos.self, from: bytes).data.user
+        let fetched = try Self.fetch(Self.environment(bytes))
+        guard Self.facts(fetched) == Self.facts(plain), !plain.todos.edges.isEmpty else {
+            throw ValidationError("The two sides do not read the same values.")
+        }
+        var times: [String: [Double]] = [:]
+        for _ in 0..<rounds { try measure(bytes, &times) }
+        let scalars = Double(plain.todos.edges.count * 15)
+        let medians = times.mapValues { $0.sorted()[rounds / 2] }
+        guard let fetch = medians["fetch"], let refetch = medians["refetch"],
+            let decoder = medians["decoder"], let decode = medians["decode"]
+        else { return }
+        report("fetch_ms", fetch, "ms")
+        report("refetch_ms", refetch, "ms")
+        report("json_decoder_ms", decoder, "ms")
+        report("fetch_of_json_decoder", fetch / decoder, "ratio")
+        report("decode_ns_per_field", decode * 1_000_000 / scalars, "ns")
+    }
+
+    /// One round: each side once, in turn, in milliseconds.
+    private func measure(_ bytes: Data, _ times: inout [String: [Double]]) throws {
+        func time(_ name: String, _ body: () throws -> Void) rethrows {
+            let time = try ContinuousClock().measure(body)
+            times[name, default: []].append(time / .milliseconds(1))
+        }
+        let decoder = JSONDecoder()
+        var plain: PlainTodos?
+        try time("decoder") { plain = try decoder.decode(PlainTodos.self, from: bytes) }
+        // What is freed is freed outside of the time, on both sides.
+        withExtendedLifetime(plain) {}
+        plain = nil
+        let environment = Self.environment(bytes)
+        var data: FetchedTodos.User?
+        try time("fetch") { data = try Self.fetch(environment) }
+        try time("refetch") { data = try Self.fetch(environment) }
+        let snapshot: Snapshot<FetchedTodos.Data> = environment.lookup(
+            selector: FetchedTodos().createDescriptor().fragment)
+        try time("decode") { data = try snapshot.value()?.user }
+        withExtendedLifetime(data) {}
+    }
+
+    private static func environment(_ bytes: Data) -> Environment {
+        Environment(network: BytesNetwork(bytes: bytes), store: Store())
+    }
+
+    private static func fetch(_ environment: Environment) throws -> FetchedTodos.User? {
+        let result = Mutex<Result<FetchedTodos.User?, any Error>>(.success(nil))
+        let subscription = environment.fetchQuery(FetchedTodos()).sink { completion in
+            if case .failure(let error) = completion { result.withLock { $0 = .failure(error) } }
+        } receiveValue: { data in
+            result.withLock { $0 = .success(data?.user) }
+        }
+        defer { subscription.cancel() }
+        return try result.withLock { try $0.get() }
+    }
+
+    // What is compared of both sides, so that neither is measured at doing less.
+
+    private static func facts(_ user: FetchedTodos.User?) -> [String] {
+        (user?.todos.edges ?? []).map { edge in
+            let todo = edge.node
+            return "\(edge.cursor) \(todo.id) \(todo.text) \(todo.complete) \(todo.weight) "
+                + "\(todo.dueAt ?? "-") \(todo.author.name) \(todo.position) \(todo.priority)"
+        }
+    }
+
+    private static func facts(_ user: PlainTodos.User) -> [String] {
+        user.todos.edges.map { edge in
+            let todo = edge.node
+            return "\(edge.cursor) \(todo.id) \(todo.text) \(todo.complete) \(todo.weight) "
+                + "\(todo.dueAt ?? "-") \(todo.author.name) \(todo.position) \(todo.priority)"
+        }
+    }
+
+    private func report(_ measure: String, _ value: Double, _ unit: String) {
+        let rounded = (value * 1_000).rounded() / 1_000
+        print(#"{"measure":"\#(measure)","value":\#(rounded),"unit":"\#(unit)"}"#)
+    }
+}
+
+/// Answers every request at once with the same bytes.
+private struct BytesNetwork: Network {
+    let bytes: Data
+
+    func execute(
+        request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+    ) -> AnyPublisher<Data, any Error> {
+        Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+}

@@ -1,0 +1,117 @@
+import RelayStore
+import Synchronization
+
+/// Responses that have come together: they are written to the store in one step, with one notification,
+/// and then given to their subscribers one by one, ends among them.
+///
+/// A network that finds several responses waiting hands them over inside ``gather(_:)``. It never waits for
+/// more to come, so that a lone response is not delayed:
+///
+///     ResponseBurst.gather {
+///         for (subscriber, response) in waiting { subscriber.send(response) }
+///     }
+///
+/// At most 256 responses are one step. Responses of mutations are steps of their own.
+public final class ResponseBurst: Sendable {
+    /// Responses to be written in one step; then a screen gets its turn.
+    static let limit = 256
+
+    @TaskLocal private static var current: ResponseBurst?
+
+    private let thread = currentThread()
+    private let state = Mutex(State())
+
+    private struct State {
+        var waiting: [Arrival] = []
+        var isOpen = true
+
+        mutating func takeWaiting() -> [Arrival] {
+            defer { waiting = [] }
+            return waiting
+        }
+    }
+
+    /// What the network gave, and whom it is for.
+    enum Arrival {
+        /// A response that answers no mutation.
+        case response(OperationExecutor, OperationDescriptor, [UInt8])
+        /// The end, with an error or without.
+        case end(OperationExecutor, (any Error)?)
+
+        var executor: OperationExecutor {
+            switch self {
+            case .response(let executor, _, _), .end(let executor, _): executor
+            }
+        }
+    }
+
+    private init() {}
+
+    /// Calls the body; the responses that it hands over are written when it returns.
+    public static func gather(_ body: () -> Void) {
+        if gathering != nil { return body() }
+        let burst = ResponseBurst()
+        $current.withValue(burst, operation: body)
+        burst.write()
+        burst.state.withLock { $0.isOpen = false }
+    }
+
+    /// The burst that this very call is part of; tasks that were begun in it are not.
+    private static var gathering: ResponseBurst? {
+        guard let current, current.thread == currentThread(),
+            current.state.withLock({ $0.isOpen })
+        else { return nil }
+        return current
+    }
+
+    // MARK: From executions
+
+    /// Has a response written, or an end told: with what it came with, or at once.
+    static func add(_ arrival: Arrival) {
+        guard let burst = gathering else { return write([arrival]) }
+        let isFull = burst.state.withLock { state in
+            state.waiting.append(arrival)
+            return state.waiting.count >= limit
+        }
+        if isFull { burst.write() }
+    }
+
+    /// Has everything written and told that came before something else.
+    static func flush() { gathering?.write() }
+
+    private func write() {
+        while case let waiting = state.withLock({ $0.takeWaiting() }), !waiting.isEmpty {
+            Self.write(waiting)
+        }
+    }
+
+    private static func write(_ arrivals: [Arrival]) {
+        // One network may serve several environments, each with a store of its own.
+        var rest = arrivals[...]
+        while let store = rest.first?.executor.environment.store {
+            let same = rest.prefix { $0.executor.environment.store === store }
+            rest = rest.dropFirst(same.count)
+            write(same, to: store)
+        }
+    }
+
+    private static func write(_ arrivals: ArraySlice<Arrival>, to store: Store) {
+        let payloads = arrivals.compactMap { arrival -> ArrivedPayload? in
+            guard case .response(let executor, let operation, let response) = arrival else {
+                return nil
+            }
+            return ArrivedPayload(
+                operation.selector, response, updater: executor.storeUpdater)
+        }
+        let results = Result { payloads.isEmpty ? [] : try store.commitPayloads(payloads) }
+        var count = 0
+        for arrival in arrivals {
+            switch arrival {
+            case .response(let executor, let operation, let response):
+                executor.written(response, of: operation, results.flatMap { $0[count] })
+                count += 1
+            case .end(let executor, let error): executor.networkEnded(error)
+            }
+        }
+    }
+}

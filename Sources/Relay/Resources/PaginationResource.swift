@@ -1,0 +1,102 @@
+import Foundation
+import RelayArtifacts
+
+/// Pages through the connection of a fragment.
+///
+///     let pages = PaginationResource(List_user(key: user), environment: environment)
+///     while pages.hasNext { try await pages.loadNext(20) }
+///
+/// A page that came is part of the connection in the store: whoever follows the fragment is told, and
+/// ``hasNext`` is what the server said of the connection's new end.
+public final class PaginationResource<F: PaginationFragment>: @unchecked Sendable {
+    // Unchecked: the environment and the fragment are constant; the rest is behind the lock.
+
+    private enum Direction: Hashable {
+        case next
+        case previous
+    }
+
+    private let environment: Environment
+    private let fragment: F
+    private let lock = NSLock()
+    private var loading: Set<Direction> = []
+
+    /// - Parameter fragment: the fragment with the `@connection`.
+    public init(_ fragment: F, environment: Environment) {
+        self.fragment = fragment
+        self.environment = environment
+    }
+
+    /// Whether the server has more behind the connection's end, as far as it has said.
+    public var hasNext: Bool { page(.next) != nil }
+    /// Whether the server has more before the connection's start, as far as it has said.
+    public var hasPrevious: Bool { page(.previous) != nil }
+    /// Whether a page behind the end is being fetched.
+    public var isLoadingNext: Bool { lock.withLock { loading.contains(.next) } }
+    /// Whether a page before the start is being fetched.
+    public var isLoadingPrevious: Bool { lock.withLock { loading.contains(.previous) } }
+
+    /// Fetches the page behind the connection's end. Without effect when there is none, or while one is being
+    /// fetched. Cancelling the task cancels the request.
+    ///
+    /// - Parameter count: edges, at most.
+    /// - Returns: the errors that came beside the data.
+    /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
+    @discardableResult
+    public func loadNext(_ count: Int) async throws -> [GraphQLError] {
+        try await load(.next, count)
+    }
+
+    /// Fetches the page before the connection's start. Without effect when there is none, or while one is being
+    /// fetched. Cancelling the task cancels the request.
+    ///
+    /// - Parameter count: edges, at most.
+    /// - Returns: the errors that came beside the data.
+    /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
+    @discardableResult
+    public func loadPrevious(_ count: Int) async throws -> [GraphQLError] {
+        try await load(.previous, count)
+    }
+
+    /// Fetches the connection from its start again, as the fragment was fetched first.
+    ///
+    /// - Parameter variables: those that are to be others.
+    /// - Returns: the errors that came beside the data.
+    /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
+    @discardableResult
+    public func refetch(variables: VariableData = [:]) async throws -> [GraphQLError] {
+        let cursors = [F.metadata.connection?.forward, F.metadata.connection?.backward]
+            .compactMap { $0?.cursor }
+        var first = VariableData()
+        for cursor in cursors { first[cursor] = .null }
+        first.merge(variables)
+        return try await environment.refetch(fragment, variables: first)
+    }
+
+    private func load(_ direction: Direction, _ count: Int) async throws -> [GraphQLError] {
+        guard let (config, cursor) = page(direction),
+            lock.withLock({ loading.insert(direction).inserted })
+        else { return [] }
+        defer { lock.withLock { _ = loading.remove(direction) } }
+        return try await environment.refetch(
+            fragment, variables: [config.count: count, config.cursor: cursor])
+    }
+
+    /// The variables of a direction, and the cursor to go on from; nil where there is nothing more.
+    private func page(
+        _ direction: Direction
+    ) -> (config: ConnectionVariableConfig, cursor: String)? {
+        guard let connection = F.metadata.connection,
+            let config = direction == .next ? connection.forward : connection.backward
+        else { return nil }
+        let data = environment.lookup(fragment).selectorData
+        let info = (data?.get(path: connection.path) as? SelectorData)?
+            .get(SelectorData?.self, "pageInfo")
+        let names =
+            direction == .next ? ("hasNextPage", "endCursor") : ("hasPreviousPage", "startCursor")
+        guard info?.get(Bool?.self, names.0) == true,
+            let cursor = info?.get(String?.self, names.1)
+        else { return nil }
+        return (config, cursor)
+    }
+}

@@ -1,0 +1,21 @@
+/// The type of a leaf. Kept for operations with `@relay_test_operation` only: mocks make values of it.
+public struct SelectionTypeInfo: Hashable, Sendable {
+    /// The name of the scalar or enum type.
+    public var type: String
+    /// Whether the field is a list of it.
+    public var plural: Bool
+    /// Whether the field may be null.
+    public var nullable: Bool
+    /// If it is an enum: its values, in the schema's order.
+    public var enumValues: [String]
+
+    /// As the compiler writes it; see the properties of the same names.
+    public init(
+        type: String, plural: Bool = false, nullable: Bool = true, enumValues: [String] = []
+    ) {
+        self.type = type
+        self.plural = plural
+        self.nullable = nullable
+        self.enumValues = enumValues
+    }
+}

@@ -1,0 +1,69 @@
+import RelayJSON
+
+/// One subscription over server-sent events, from connection to connection. Pure.
+///
+/// Each event's id is a cursor: whoever connects anew says the last one (`Last-Event-ID`), and the server
+/// goes on behind it.
+struct EventSubscription: Sendable {
+    enum Step: Hashable, Sendable {
+        case nothing
+        case deliver([UInt8])
+        /// The server ends the stream because it was not taken fast enough; it can be resumed.
+        case interrupted
+        case completed
+        case tooLarge
+    }
+
+    /// Behind which the stream goes on.
+    private(set) var lastEventID: String?
+    private var hasBegun = false
+    /// It was asked to go on, and the server has not said yet what becomes of that.
+    private var awaitsRecovery = false
+
+    var canResume: Bool { lastEventID != nil }
+
+    /// The stream begins, or goes on.
+    /// - Returns: what is to be delivered at once: a notice of a gap when it cannot go on where it was.
+    mutating func connected() -> [UInt8]? {
+        defer { hasBegun = true }
+        awaitsRecovery = hasBegun && canResume
+        return hasBegun && !canResume ? GapNotice.bytes : nil
+    }
+
+    mutating func receive(_ item: ServerSentEvents.Item) -> Step {
+        switch item {
+        case .tooLarge: return .tooLarge
+        case .moved(let id):
+            lastEventID = id
+            return .nothing
+        case .event(let event):
+            lastEventID = event.id ?? lastEventID
+            switch event.name {
+            case "next": return next(event.data)
+            case "complete": return .completed
+            default: return .nothing
+            }
+        }
+    }
+
+    private mutating func next(_ response: [UInt8]) -> Step {
+        let notes = ResponseNotes(response)
+        if notes.recovered == nil, let cursor = Self.slowConsumer(response) {
+            lastEventID = cursor
+            return .interrupted
+        }
+        let resumes = awaitsRecovery
+        awaitsRecovery = false
+        // Nothing was missed: there is nothing to be told.
+        return resumes && notes.recovered == true ? .nothing : .deliver(response)
+    }
+
+    /// The cursor of an error that says to resume the stream.
+    private static func slowConsumer(_ response: [UInt8]) -> String? {
+        guard response.starts(with: #"{"errors""#.utf8),
+            let first = (try? JSONValue(parsing: response))?["errors"]?.array?.first?["extensions"],
+            first["code"]?.string == "SLOW_CONSUMER"
+        else { return nil }
+        return first["relay"]?["cursor"]?.string
+    }
+}

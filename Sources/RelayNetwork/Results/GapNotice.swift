@@ -1,0 +1,5 @@
+/// A response that is none: it says that a stream has begun anew, and not where it was. A Relay server says so
+/// itself; of other servers it is known by there being nothing to resume by.
+enum GapNotice {
+    static let bytes = Array(#"{"data":null,"extensions":{"relay":{"recovered":false}}}"#.utf8)
+}

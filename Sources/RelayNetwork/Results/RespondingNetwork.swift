@@ -1,0 +1,37 @@
+import Foundation
+import Relay
+import RelayArtifacts
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// A network whose operations are sequences of responses. What is the same for all of them as publishers is
+/// here.
+protocol RespondingNetwork: Network, Sendable {
+    /// The order in which responses reach their subscribers, whichever operations they are for.
+    var order: DeliveryOrder { get }
+
+    /// Begins an operation.
+    func responses(
+        to request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
+        transactionID: String?
+    ) -> Responses
+}
+
+extension RespondingNetwork {
+    /// A publisher of an operation that begins when somebody subscribes, for each subscriber anew.
+    func publisher(
+        of request: RequestParameters, _ variables: VariableData, _ cacheConfig: CacheConfig
+    ) -> AnyPublisher<Data, any Error> {
+        let metadata = cacheConfig.metadata as? RelayMetadata
+        let transactionID = cacheConfig.transactionID
+        return ResponsePublisher(in: order) {
+            self.responses(
+                to: request, variables: variables, metadata: metadata,
+                transactionID: transactionID)
+        }.eraseToAnyPublisher()
+    }
+}

@@ -1,0 +1,124 @@
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+
+/// The subscriptions of one pass over the log; equal ones are executed once for each event.
+struct CatchUpPass {
+    private struct Member {
+        var request: SubscriptionRequest
+        let sequence: UInt64
+    }
+
+    private struct Group {
+        let plan: Plan
+        let variables: CoercedVariables
+        let events: MutationEvents
+        let arguments: JSONObject
+        /// Of subscriptions that get patches.
+        let normalizer: RecordNormalizer?
+        var members: [Member] = []
+    }
+
+    private let service: SchemaService
+    private let identity: StoreIdentity
+    private let operations: OperationCache
+    private var groups: [SubscriptionGroup.Key: Group] = [:]
+
+    init(
+        _ service: SchemaService, _ identity: StoreIdentity, _ persisted: PersistedOperations
+    ) {
+        self.service = service
+        self.identity = identity
+        operations = OperationCache(schema: service.executable, persisted: persisted)
+    }
+
+    var isEmpty: Bool { groups.values.allSatisfy(\.members.isEmpty) }
+
+    mutating func add(
+        _ request: SubscriptionRequest, behind sequence: UInt64, _ snapshot: Snapshot
+    ) throws(ExecutionErrors) {
+        let operation = try operations.operation(for: request.request, storedRecords: 0)
+        let variables = try operation.coerce(request.request.variables)
+        let key = SubscriptionGroup.Key(
+            operation: ObjectIdentifier(operation), variables: variables,
+            viewer: service.looksAtViewer ? request.request.viewer : nil,
+            sendsRecords: request.sendsRecords)
+        if groups[key] == nil {
+            let plan = operation.plan(for: variables)
+            guard let events = service.events(of: plan) else { return }
+            var execution = Execution(
+                plan, variables: variables, on: snapshot, schema: service.executable)
+            do throws(ExecutionError) {
+                groups[key] = Group(
+                    plan: plan, variables: variables, events: events,
+                    arguments: try execution.rootArguments(0),
+                    // It has been made before, for the same text.
+                    normalizer: request.sendsRecords
+                        ? try? RecordNormalizer(
+                            operation, variables, schema: service.executable.schema) : nil)
+            } catch {
+                throw ExecutionErrors(errors: [error])
+            }
+        }
+        groups[key]?.members.append(Member(request: request, sequence: sequence))
+    }
+
+    /// What everybody is to be told of a mutation.
+    /// - Parameter snapshot: the state right after it.
+    mutating func tell(
+        _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
+    ) -> [Delivery] {
+        guard let handler = service.mutations[intent.field] else { return [] }
+        var deliveries: [Delivery] = []
+        for (key, group) in groups {
+            let members = group.members.indices.filter {
+                group.members[$0].sequence < snapshot.sequence
+            }
+            guard !members.isEmpty, group.events.mutations.contains(intent.field),
+                group.events.matches(group.arguments, intent, response, in: snapshot)
+            else { continue }
+            let payload = handler.payload(for: intent, response: response, in: snapshot)
+            var execution = Execution(
+                group.plan, variables: group.variables, on: snapshot, schema: service.executable,
+                viewer: key.viewer)
+            let bytes = execution.response(source: .payload(payload), isOpen: true)
+            let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
+            let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
+            let full = Response(open: bytes, hasErrors: result.hasErrors, notes)
+            let patch = group.normalizer.map { Response(eventPatch: result, $0, notes) } ?? full
+            for member in members {
+                let request = group.members[member].request
+                deliveries.append(
+                    Delivery(
+                        sink: request.sink, event: .next(request.hasHadResult ? patch : full)))
+                groups[key]?.members[member].request.hasHadResult = true
+            }
+        }
+        return deliveries
+    }
+
+    /// Takes out those for whom enough waits already, and those that are gone.
+    /// - Returns: the former, with the event up to which they have been told everything.
+    mutating func removeFull(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
+        remove(after: sequence) { $0.isFull }.map { ($0.starting(.after($1)), $1) }
+    }
+
+    mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
+        remove(after: sequence) { _ in true }
+    }
+
+    private mutating func remove(
+        after sequence: UInt64, where isToLeave: (any SubscriptionSink) -> Bool
+    ) -> [(SubscriptionRequest, UInt64)] {
+        var removed: [(SubscriptionRequest, UInt64)] = []
+        for key in groups.keys {
+            groups[key]?.members.removeAll { member in
+                if !member.request.sink.isWanted { return true }
+                guard isToLeave(member.request.sink) else { return false }
+                removed.append((member.request, max(member.sequence, sequence)))
+                return true
+            }
+        }
+        return removed
+    }
+}

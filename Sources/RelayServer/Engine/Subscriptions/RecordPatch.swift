@@ -1,0 +1,107 @@
+import RelayJSON
+
+/// What brings a client from the records of one result to those of another: `extensions.relay.records`.
+///
+/// Applied to the records of the old result it gives those of the new one, and nothing besides: byte for byte
+/// what normalizing the new result alone gives.
+struct RecordPatch: Sendable, Equatable {
+    /// `{id: {key: VALUE} or null}` as JSON text, ids and keys sorted.
+    let bytes: [UInt8]
+    /// Of the records that it takes away those that still exist, sorted: only the result does not show them any
+    /// more, and other operations of the client may.
+    let left: [String]
+
+    /// - Parameter isDeleted: whether an object's record is gone from the store.
+    init(from old: ResultRecords, to new: ResultRecords, isDeleted: (String) -> Bool) {
+        var changes: [(id: String, fields: [String: JSONValue]?)] = []
+        for (id, fields) in new.records {
+            let known = old.records[id]
+            let changed = Self.changes(from: known ?? [:], to: fields)
+            if known == nil || !changed.isEmpty { changes.append((id, changed)) }
+        }
+        let gone = old.records.keys.filter { new.records[$0] == nil }
+        changes += gone.map { ($0, nil) }
+        changes.sort { $0.id < $1.id }
+        bytes = Self.text(of: changes)
+        left = old.existing(among: gone, isDeleted: isDeleted).sorted()
+    }
+
+    private static func text(of changes: [(id: String, fields: [String: JSONValue]?)]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.raw(UInt8(ascii: "{"))
+        for (place, change) in changes.enumerated() {
+            if place > 0 { writer.raw(UInt8(ascii: ",")) }
+            writer.write(change.id)
+            writer.raw(UInt8(ascii: ":"))
+            if let fields = change.fields {
+                ResultRecords.write(fields, to: &writer)
+            } else {
+                writer.writeNull()
+            }
+        }
+        writer.raw(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+
+    /// The fields that are new or different, and `{"unset": true}` for those that are not there any more.
+    private static func changes(
+        from old: [String: JSONValue], to new: [String: JSONValue]
+    ) -> [String: JSONValue] {
+        var changes: [String: JSONValue] = [:]
+        for (key, value) in new where old[key] != value {
+            changes[key] = splice(from: old[key], to: value) ?? value
+        }
+        for key in old.keys where new[key] == nil { changes[key] = ["unset": true] }
+        return changes
+    }
+
+    /// `{"splice": [start, deleted, [ids…]]}` for a list of links that has changed in one place; nil when it is
+    /// none, or the whole list is shorter.
+    private static func splice(from old: JSONValue?, to new: JSONValue) -> JSONValue? {
+        guard let old = old?["refs"]?.array, let new = new["refs"]?.array else { return nil }
+        var start = 0
+        while start < old.count, start < new.count, old[start] == new[start] { start += 1 }
+        var end = 0
+        while end < old.count - start, end < new.count - start,
+            old[old.count - 1 - end] == new[new.count - 1 - end]
+        {
+            end += 1
+        }
+        let inserted = new[start..<(new.count - end)]
+        guard inserted.count + 2 < new.count else { return nil }
+        return [
+            "splice": [
+                .int(Int64(start)), .int(Int64(old.count - end - start)), .array(Array(inserted)),
+            ]
+        ]
+    }
+}
+
+extension ResultRecords {
+    /// Those of the records that have left a result and yet exist. An object has the store to say so. A client's
+    /// own record stands for a place in another record, and exists as long as that one does, where nothing else
+    /// was put in its place.
+    fileprivate func existing(
+        among gone: [String], isDeleted: (String) -> Bool
+    ) -> Set<String> {
+        var existing = Set(gone.filter { $0 == Self.rootID || !Self.isPlace($0) && !isDeleted($0) })
+        var places = Set(gone.filter(Self.isPlace))
+        if places.isEmpty { return existing }
+        var unseen = Array(existing)
+        while let id = unseen.popLast() {
+            for link in records[id]?.values.lazy.flatMap(Self.links) ?? [] {
+                guard places.remove(link) != nil else { continue }
+                existing.insert(link)
+                unseen.append(link)
+            }
+        }
+        return existing
+    }
+
+    private static func isPlace(_ id: String) -> Bool { id.hasPrefix("client:") }
+
+    private static func links(_ value: JSONValue) -> [String] {
+        if let id = value["ref"]?.string { return [id] }
+        return value["refs"]?.array?.compactMap(\.string) ?? []
+    }
+}

@@ -1,0 +1,15 @@
+import GraphQLExecution
+import RelayStore
+
+extension ExecutionError {
+    /// What a client is told of an error that a handler threw. An error without a message for people
+    /// is shown as its description.
+    init(thrown error: any Error) {
+        switch error {
+        case let error as ExecutionError: self = error
+        case let error as any CodedError:
+            self.init(error.message, code: error.code.map(ErrorCode.init(rawValue:)))
+        default: self.init("\(error)")
+        }
+    }
+}

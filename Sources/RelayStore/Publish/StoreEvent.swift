@@ -1,0 +1,45 @@
+import Synchronization
+
+/// Something that a store did; for whoever watches it work.
+package enum StoreEvent: Hashable, Sendable {
+    /// Other records can be read from now on.
+    /// - Parameter records: those that differ from before.
+    case published(records: Int)
+    case notifyStarted
+    /// - Parameter subscriptions: those that were told.
+    case notifyCompleted(subscriptions: Int)
+    case collectionStarted
+    /// - Parameter records: those that were forgotten.
+    case collectionEnded(records: Int)
+}
+
+/// Those who watch a store; usually nobody.
+final class StoreObservers: Sendable {
+    typealias Tell = @Sendable (StoreEvent) -> Void
+
+    private let state = Mutex((observers: [UInt64: Tell](), count: UInt64(0)))
+    private let isEmptyNow = Atomic(true)
+
+    var isEmpty: Bool { isEmptyNow.load(ordering: .relaxed) }
+
+    func add(_ tell: @escaping Tell) -> Retention {
+        let number = state.withLock { state in
+            state.count += 1
+            state.observers[state.count] = tell
+            isEmptyNow.store(false, ordering: .relaxed)
+            return state.count
+        }
+        return Retention { [weak self] in self?.remove(number) }
+    }
+
+    private func remove(_ number: UInt64) {
+        state.withLock { state in
+            state.observers[number] = nil
+            isEmptyNow.store(state.observers.isEmpty, ordering: .relaxed)
+        }
+    }
+
+    func tell(_ event: StoreEvent) {
+        for tell in state.withLock({ Array($0.observers.values) }) { tell(event) }
+    }
+}

@@ -1,0 +1,293 @@
+import GraphQLExecution
+import RelayArtifacts
+import RelayJSON
+import RelayStore
+import Testing
+
+@testable import RelayServer
+
+/// The property of `records: true`: after any history, the folded patches are byte for byte the records that
+/// normalizing a fresh full result gives, and a client's store makes the same of it.
+@Suite struct RecordPatchPropertyTests {
+    struct Question: Sendable, CustomTestStringConvertible {
+        let name: String
+        let text: String
+        var variables: JSONObject = [:]
+        var isOfTracker = false
+
+        var testDescription: String { name }
+    }
+
+    static let questions: [Question] =
+        [nil, true, false].map { status in
+            Question(
+                name: "lists, filter \(status.map { "\($0)" } ?? "none")",
+                text: """
+                    query Todos($status: Boolean) @live {
+                      user { id totalCount completedCount
+                        all: todos(first: 100) { edges { cursor node { __typename id text complete } } }
+                        todos(complete: $status, first: 5) { edges { node { ...Item } } pageInfo { hasNextPage } }
+                      }
+                    }
+                    fragment Item on Todo { id label: text ... on Node { id } }
+                    """,
+                variables: ["status": status.map(JSONValue.bool) ?? .null])
+        } + [
+            Question(
+                name: "one record by several ways",
+                text: """
+                    query @live { user { id
+                      firsts: todos(first: 3) { edges { node { id text complete } } }
+                      lasts: todos(last: 3) { edges { cursor node { ... on Node { id } } }
+                        pageInfo { startCursor endCursor } }
+                      open: todos(complete: false) { edges { node { id } } } } }
+                    """),
+            Question(
+                name: "records without ids",
+                text: """
+                    subscription { user(id: "me") { totalCount
+                      todos { edges { cursor node { text complete } } } } }
+                    """),
+            Question(
+                name: "a list of an interface",
+                text: """
+                    query @live { nodes(ids: ["VG9kbzow", "VXNlcjptZQ==", "VG9kbzox"]) {
+                      __typename ... on Todo { text complete } ... on User { id totalCount } } }
+                    """),
+            Question(
+                name: "one record", text: #"subscription { todo(id: "VG9kbzow") { text id } }"#),
+            Question(
+                name: "lists of leaves and of links",
+                text: """
+                    subscription($key: ID!) { project(key: $key) { __typename title openIssues
+                      open: issues(open: true) { edges { node {
+                        id title labels estimate priority author { id name } watchers { login } } } }
+                      issues(last: 4) { edges { node { id author { login } watchers { id name } } } } } }
+                    """, variables: ["key": "R"], isOfTracker: true),
+        ]
+
+    @Test(arguments: questions)
+    func foldingThePatchesGivesTheRecordsOfAFreshResult(_ question: Question) async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("records: \(question.name), seed \(seed)")
+        var random = SplitMix(state: seed)
+        let engine = try await Self.engine(for: question)
+        var asked = GraphQLRequest(query: question.text, variables: question.variables)
+        let operation = try engine.service.prepare(asked)
+        let normalizer = try RecordNormalizer(
+            operation, try operation.coerce(question.variables), schema: engine.schema)
+        asked.extensions = ["relay": ["records": true]]
+        let sink = TestSink()
+        try engine.service.subscribe(operation, asked, sink: sink)
+        _ = try await engine.results(of: sink, count: 1)
+        var folded = FoldedRecords()
+        var seen = 0
+        for _ in 0..<12 {
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                let mutation =
+                    question.isOfTracker
+                    ? Self.changeOfTracker(&random) : Self.changeOfTodos(&random)
+                _ = try await engine.run(mutation)
+            }
+            // Asked anew without records it is another group, executed on the spot: when its result is
+            // here, the patches are as far.
+            asked.extensions = [:]
+            let other = TestSink()
+            try engine.service.subscribe(operation, asked, sink: other)
+            let fresh = try await engine.results(of: other, count: 1)[0]
+            engine.service.unsubscribe(other)
+
+            let told = engine.patchesSoFar(of: sink)
+            folded.take(told[seen...], normalizer, &random)
+            seen = told.count
+            let expected = normalizer.records(of: fresh["data"] ?? .null)
+            #expect(folded.records.text == expected.text, "seed \(seed)")
+            let store = try Self.storeRecords(of: fresh, normalizer)
+            #expect(store == expected.withoutTypes.text, "seed \(seed)")
+        }
+    }
+
+    /// An event's patch is the records of its own result.
+    @Test func thePatchOfAnEventIsTheRecordsOfItsResult() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("records of events: seed \(seed)")
+        var random = SplitMix(state: seed)
+        let engine = try await EngineUnderTest()
+        let text = """
+            subscription { todoAdded { todo { id text } user { totalCount todos(last: 2) { edges {
+              node { id complete } } } } } }
+            """
+        let operation = try engine.service.prepare(GraphQLRequest(query: text))
+        let normalizer = try RecordNormalizer(
+            operation, try operation.coerce([:]), schema: engine.schema)
+        let patched = try engine.subscribe(text, relay: ["records": true])
+        let whole = try engine.subscribe(text)
+        for _ in 0..<40 { _ = try await engine.run(Self.changeOfTodos(&random)) }
+        _ = try await engine.addTodo("last")
+        let count = try await eventually("the last one") {
+            let results = engine.resultsSoFar(of: whole)
+            return results.last?.text(of: "todoAdded") == "last" ? results.count : nil
+        }
+        let patches = try await engine.results(of: patched, count: count)
+        let results = engine.resultsSoFar(of: whole)
+        #expect(patches.first?["data"] == results.first?["data"])
+        for (patch, result) in zip(patches, results).dropFirst() {
+            #expect(patch["data"] == .null)
+            var records = ResultRecords()
+            records.fold(patch.relay?["records"])
+            let expected = normalizer.records(of: result["data"] ?? .null)
+            #expect(records.text == expected.text, "seed \(seed)")
+        }
+    }
+
+    // MARK: Histories
+
+    private static func engine(for question: Question) async throws -> EngineUnderTest {
+        guard question.isOfTracker else { return try await EngineUnderTest() }
+        let people = (0..<3).map {
+            #"{"id":"P\#($0)","type":"Person","fields":{"login":"p\#($0)","name":null}}"#
+        }
+        let project =
+            #"{"id":"R0","type":"Project","fields":{"key":"R","title":"Relay","issues":{"refs":[]}}}"#
+        let engine = try await EngineUnderTest(
+            sdl: Example.text("tracker.graphql"), handlers: Handlers(),
+            seed: (people + [project]).joined(separator: "\n"))
+        return engine
+    }
+
+    /// Ids are known: `EngineUnderTest` counts.
+    private static func changeOfTodos(_ random: inout SplitMix) -> String {
+        let made = (1...40).map { "Todo-\($0)" }
+        let id =
+            Bool.random(using: &random)
+            ? (made.prefix(6) + ["VG9kbzow", "VG9kbzox"]).randomElement(using: &random) ?? ""
+            : (made + ["VG9kbzow", "VG9kbzox"]).randomElement(using: &random) ?? ""
+        let number = Int.random(in: 0..<100, using: &random)
+        return switch Int.random(in: 0..<10, using: &random) {
+        case 0..<4: "mutation { addTodo(input: {text: \"\(number)\"}) { todo { id } } }"
+        case 4: "mutation { removeTodo(input: {id: \"\(id)\"}) { deletedTodoId } }"
+        case 5..<7:
+            "mutation { renameTodo(input: {id: \"\(id)\", text: \"\(number)\"}) { todo { id } } }"
+        default:
+            """
+            mutation { changeTodoStatus(input: {id: "\(id)", complete: \(number < 50)}) {
+              todo { id } } }
+            """
+        }
+    }
+
+    private static func changeOfTracker(_ random: inout SplitMix) -> String {
+        let issue = "Issue-\(Int.random(in: 1...12, using: &random))"
+        let person = "P\(Int.random(in: 0..<3, using: &random))"
+        let number = Int.random(in: 0..<100, using: &random)
+        return switch Int.random(in: 0..<12, using: &random) {
+        case 0..<4:
+            """
+            mutation { addIssue(input: {projectId: "R0", title: "\(number)", authorId: "\(person)",
+              labels: ["a", "\(number)"], estimate: \(number).5}) { issue { id } } }
+            """
+        case 4..<6:
+            "mutation { watch(input: {issueId: \"\(issue)\", personId: \"\(person)\"}) { issue { id } } }"
+        case 6:
+            """
+            mutation { deleteIssue(input: {id: "\(issue)", projectId: "R0"}) { deletedIssueId } }
+            """
+        case 7: "mutation { updateIssue(input: {id: \"\(issue)\", labels: null}) { issue { id } } }"
+        default:
+            """
+            mutation { updateIssue(input: {id: "\(issue)", open: \(number < 50), labels: ["\(number)"]}) {
+              issue { id } } }
+            """
+        }
+    }
+
+    /// The records that a client's store makes of a response.
+    private static func storeRecords(
+        of response: JSONValue, _ normalizer: RecordNormalizer
+    ) throws -> String {
+        let snapshot = Snapshot()
+        var draft = Draft(on: snapshot)
+        let plan = NormalizationPlan(
+            normalizer.operation, variables: normalizer.variables, symbols: snapshot.symbols)
+        var writer = JSONWriter()
+        writer.write(response)
+        _ = try writer.bytes.withUnsafeBytes { try draft.normalize($0, plan) }
+        var records = ResultRecords()
+        for record in draft.snapshot.recordsInCreationOrder() {
+            guard let json = draft.snapshot.recordJSON(record) else { continue }
+            records.begin(json.id.rawValue)
+            for (key, value) in json.fields {
+                records.set(key, value.recordJSON, of: json.id.rawValue)
+            }
+        }
+        return records.text
+    }
+}
+
+/// What a client has that follows a stream of patches.
+private struct FoldedRecords {
+    private(set) var records = ResultRecords()
+
+    /// Takes what was told, now and then as somebody slow is told it: some left out, and then a full result.
+    mutating func take(
+        _ told: ArraySlice<(told: JSONValue, full: JSONValue?)>, _ normalizer: RecordNormalizer,
+        _ random: inout SplitMix
+    ) {
+        for (place, result) in zip(told.indices, told) {
+            let isLast = place == told.endIndex - 1
+            if !isLast, told[place + 1].full != nil, Int.random(in: 0..<4, using: &random) == 0 {
+                skipped = true
+            } else if let data = result.told["data"], data != .null {
+                records = normalizer.records(of: data)
+            } else if skipped, let full = result.full {
+                records = normalizer.records(of: full["data"] ?? .null)
+                skipped = false
+            } else {
+                records.fold(result.told.relay?["records"])
+            }
+        }
+    }
+
+    private var skipped = false
+}
+
+extension ResultRecords {
+    /// Applies a patch as docs/websocket.md says.
+    fileprivate mutating func fold(_ patch: JSONValue?) {
+        for (id, fields) in patch?.object ?? [:] {
+            guard let fields = fields.object else {
+                records[id] = nil
+                continue
+            }
+            begin(id)
+            for (key, value) in fields {
+                if value["unset"] != nil {
+                    records[id]?[key] = nil
+                } else if let splice = value["splice"]?.array {
+                    var list = records[id]?[key]?["refs"]?.array ?? []
+                    let start = Int(splice[0].int ?? 0)
+                    list.replaceSubrange(
+                        start..<start + Int(splice[1].int ?? 0), with: splice[2].array ?? [])
+                    set(key, ["refs": .array(list)], of: id)
+                } else {
+                    set(key, value, of: id)
+                }
+            }
+        }
+    }
+
+    fileprivate var withoutTypes: ResultRecords {
+        var copy = self
+        for id in records.keys { copy.records[id]?[Self.typeKey] = nil }
+        return copy
+    }
+
+    fileprivate var text: String {
+        var writer = JSONWriter()
+        for (id, fields) in records.sorted(by: { $0.key < $1.key }) {
+            writer.write(id)
+            Self.write(fields, to: &writer)
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}

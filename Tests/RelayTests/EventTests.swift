@@ -1,0 +1,145 @@
+import Foundation
+import Logging
+import OpenCombine
+import Synchronization
+import Testing
+import TodoFixtures
+
+@testable import Relay
+
+/// What happens is told, under Relay's names.
+@Suite(.timeLimit(.minutes(1))) struct EventTests {
+    private let environment = MockEnvironment()
+
+    @Test func aQueryIsToldFromItsBeginningToItsEnd() throws {
+        environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
+        let told = Collected(environment.eventPublisher)
+        let snapshot = environment.lookup(
+            selector: TodoQuery(id: "a").createDescriptor().fragment, as: TodoQuery.Data.self)
+        let following = Collected(environment.subscribe(snapshot: snapshot))
+        let result = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        #expect(result.isFinished && following.values.count == 1)
+        #expect(
+            told.values.map(\.name.rawValue) == [
+                "execute.start", "network.start", "network.next", "store.publish",
+                "store.notify.start", "store.notify.complete", "execute.next", "network.complete",
+                "execute.complete",
+            ])
+        let execution = told.values.filter { $0.transactionID != nil }
+        #expect(Set(execution.map(\.transactionID)).count == 1)
+        #expect(execution.allSatisfy { $0.operation == "TodoQuery" })
+        let notified = told.values.first { $0.name == .storeNotifyComplete }
+        #expect(notified?.count == 1)
+        told.cancel()
+        _ = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        #expect(told.values.count == 9)
+    }
+
+    @Test func failuresAndCancelsAreToldToo() throws {
+        let told = Collected(environment.eventPublisher)
+        let failed = Collected(
+            environment.commitMutation(
+                change("a", true), optimisticResponse: optimisticStatus("a", true)))
+        environment.mostRecent?.reject(URLError(.timedOut))
+        #expect(failed.error is URLError)
+        let cancelled = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        cancelled.cancel()
+        let names = told.values.map(\.name.rawValue).filter { !$0.hasPrefix("store.") }
+        #expect(
+            names == [
+                "execute.start", "execute.optimistic", "network.start", "network.error",
+                "execute.error", "execute.start", "network.start", "network.unsubscribe",
+            ])
+        #expect(told.values.contains { $0.error is URLError })
+    }
+
+    @Test func theStoreAndTheResourcesTellOfThemselves() async throws {
+        environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
+        let told = Collected(environment.eventPublisher)
+        let resource = QueryResource(environment: environment)
+        let operation = TodoQuery(id: "a").createDescriptor()
+        let prepared = Collected(
+            resource.prepare(operation: operation, fetchPolicy: .networkOnly))
+        let result = try #require(try prepared.values.last??.get())
+        let retained = resource.retain(result)
+        environment.store.collectGarbage()
+        let names = told.values.map(\.name.rawValue)
+        for name in [
+            "queryresource.fetch", "queryresource.retain", "store.gc.start", "store.gc.end",
+        ] {
+            #expect(names.contains(name), "\(name)")
+        }
+        retained.cancel()
+    }
+
+    @Test func eventsAreASequenceToo() async throws {
+        let events = environment.events
+        _ = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        for await event in events {
+            #expect(event.name == .executeStart)
+            break
+        }
+    }
+
+    /// What a listener does is told behind what it was told of.
+    @Test func eventsOfListenersComeBehind() throws {
+        let told = Mutex<[String]>([])
+        let environment = environment
+        let first = environment.log.listen { event in
+            told.withLock { $0.append(event.name.rawValue) }
+            if event.name == .executeStart {
+                try? environment.commitUpdate { $0.root["touched"] = true }
+            }
+        }
+        _ = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        #expect(
+            told.withLock { Array($0.prefix(4)) } == [
+                "execute.start", "store.publish", "store.notify.start", "store.notify.complete",
+            ])
+        first.cancel()
+    }
+
+    // MARK: The logger
+
+    private final class Lines: LogHandler, @unchecked Sendable {
+        private let lines = Mutex<[String]>([])
+        var logLevel = Logger.Level.debug
+        var metadata: Logger.Metadata = [:]
+        var all: [String] { lines.withLock { $0 } }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let details = (event.metadata ?? [:]).filter { $0.key != "transaction" }
+                .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            lines.withLock {
+                $0.append(
+                    ([event.level.rawValue, event.message.description] + details)
+                        .joined(separator: " "))
+            }
+        }
+    }
+
+    @Test func eventsGoToALogger() throws {
+        struct Broken: Error {}
+        let lines = Lines()
+        let logging = environment.log(to: Logger(label: "test") { _ in lines })
+        _ = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        let waiting = Collected(environment.fetchQuery(TodoQuery(id: "b")))
+        environment.mostRecent?.reject(Broken())
+        #expect(waiting.error is Broken)
+        #expect(
+            lines.all.prefix(2) == [
+                "debug execute.start operation=TodoQuery",
+                "debug network.start operation=TodoQuery",
+            ])
+        #expect(lines.all.contains("error network.error error=Broken() operation=TodoQuery"))
+        logging.cancel()
+        let count = lines.all.count
+        _ = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        #expect(lines.all.count == count)
+    }
+}

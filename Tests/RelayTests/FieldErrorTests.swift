@@ -1,0 +1,169 @@
+import OpenCombine
+import Relay
+import Testing
+import TodoFixtures
+
+/// `@required`, `@catch` and `@throwOnFieldError`, from the server's response to the reader.
+@Suite(.timeLimit(.minutes(1))) struct FieldErrorTests {
+    private let environment = MockEnvironment()
+
+    private struct Todo: ReadableRecord, Equatable {
+        var text: String?
+        init(_ record: inout RecordReader) throws { text = try record.optionalString("text") }
+    }
+
+    private struct Node<Child: ReadableRecord>: ReadableRecord {
+        var node: Child?
+        init(_ record: inout RecordReader) throws { node = try record.optionalLinked("node") }
+    }
+
+    /// A response in which a todo's text has an error is taken in, and read by the query.
+    private func read<Data: ReadableRecord>(
+        _ query: String, _ type: Data.Type = Data.self, fields: String = #""text":null"#,
+        failing: String = "text"
+    ) throws -> Relay.Snapshot<Data> {
+        let operation = OperationDescriptor(
+            request: RequestDescriptor(
+                node: TodoDocuments.request(query), variables: ["id": "a"]))
+        let responses = Collected(environment.execute(operation: operation))
+        environment.mostRecent?.resolve(
+            """
+            {"data":{"node":{"__typename":"Todo","id":"a",\(fields)}},\
+            "errors":[{"message":"no","path":["node","\(failing)"],\
+            "locations":[{"line":1,"column":2}],"extensions":{"code":"FORBIDDEN"}}]}
+            """)
+        // Data and errors both arrive.
+        #expect(responses.values.first?.errors?.first?.path == [.key("node"), .key(failing)])
+        #expect(responses.values.first?.hasData == true)
+        return environment.lookup(selector: operation.fragment)
+    }
+
+    private static let error = GraphQLError(
+        message: "no", locations: [.init(line: 1, column: 2)],
+        path: [.key("node"), .key("text")], extensions: ["code": "FORBIDDEN"])
+
+    @Test func anErrorOfAFieldKeepsItsPathItsLocationsAndItsExtensions() throws {
+        let snapshot = try read("RequiredNoneQuery", Node<Todo>.self)
+        #expect(snapshot.errors == [Self.error])
+    }
+
+    @Test func requiredNoneMakesTheObjectNull() throws {
+        let snapshot = try read("RequiredNoneQuery", Node<Todo>.self)
+        let data = try #require(try snapshot.value())
+        #expect(data.node == nil)
+    }
+
+    @Test func requiredLogMakesTheObjectNullAndSaysSo() async throws {
+        let events = environment.events
+        let snapshot = try read("RequiredLogQuery", Node<Todo>.self)
+        #expect(try snapshot.value()?.node == nil)
+        for await event in events where event.name == .missingRequiredFieldLog {
+            #expect(event.path == ["node", "text"] && event.operation == "RequiredLogQuery")
+            break
+        }
+    }
+
+    @Test func requiredThrowThrowsToWhoeverReads() throws {
+        let snapshot = try read("RequiredThrowQuery", Node<Todo>.self)
+        let error = #expect(throws: ReadError.self) { try snapshot.value() }
+        #expect(error?.reason == .required && error?.path == ["node", "text"])
+        #expect(snapshot.data == nil)
+        // And is over when there is a value.
+        var told: [Result<Node<Todo>?, any Error>] = []
+        let following = environment.subscribe(snapshot: snapshot).sink { snapshot in
+            told.append(Result { try snapshot.value() })
+        }
+        try environment.commitUpdate { $0["a"]?["text"] = "there" }
+        #expect(try told.last?.get()?.node?.text == "there")
+        following.cancel()
+    }
+
+    @Test func caughtLeavesAreResultsOrNull() throws {
+        struct Caught: ReadableRecord {
+            var text: Result<String?, FieldErrors>
+            var complete: Bool?
+            init(_ record: inout RecordReader) throws {
+                text = try record.caught("text") { try $0.optionalString("text") }
+                complete = try record.optionalBool("complete")
+            }
+        }
+        var snapshot = try read(
+            "CaughtLeavesQuery", Node<Caught>.self, fields: #""text":null,"complete":true"#)
+        let failed = try #require(try snapshot.value()?.node)
+        #expect(failed.text == .failure(FieldErrors(errors: [Self.error])))
+        #expect(failed.complete == true && snapshot.errors.isEmpty)
+
+        snapshot = try read(
+            "CaughtLeavesQuery", fields: #""text":"x","complete":null"#, failing: "complete")
+        let other = try #require(try snapshot.value()?.node)
+        #expect(other.text == .success("x") && other.complete == nil && snapshot.errors.isEmpty)
+    }
+
+    private struct CaughtNode: ReadableRecord {
+        var node: Result<Todo?, FieldErrors>
+        init(_ record: inout RecordReader) throws {
+            node = try record.caught("node") { try $0.optionalLinked("node") }
+        }
+    }
+
+    @Test func aCaughtObjectHasTheErrorsBelowIt() throws {
+        let snapshot = try read(
+            "CaughtNodeQuery", CaughtNode.self, fields: #""text":null,"complete":true"#)
+        let data = try #require(try snapshot.value())
+        #expect(data.node == .failure(FieldErrors(errors: [Self.error])))
+        #expect(snapshot.errors.isEmpty)
+
+        let asNull = try read(
+            "CaughtNodeAsNullQuery", Node<Todo>.self, fields: #""text":null,"complete":true"#)
+        let none = try #require(try asNull.value())
+        #expect(none.node == nil && asNull.errors.isEmpty)
+    }
+
+    @Test func catchTakesInWhatRequiredWouldThrow() throws {
+        let snapshot = try read("CaughtRequiredQuery", CaughtNode.self)
+        let data = try #require(try snapshot.value())
+        guard case .failure(let errors) = data.node else {
+            Issue.record("it was not caught")
+            return
+        }
+        #expect(
+            errors.errors.map(\.message) == ["no", #"The required field "node.text" is null."#])
+    }
+
+    @Test func aWholeOperationCanBeCaught() throws {
+        let snapshot = try read("CaughtWholeQuery", Node<Todo>.self)
+        #expect(throws: FieldErrors(errors: [Self.error])) { try snapshot.result.get() }
+        let whole = try snapshot.value()
+        #expect(whole != nil)
+
+        let asNull = try read("CaughtWholeAsNullQuery", Node<Todo>.self)
+        #expect(try asNull.value() == nil)
+    }
+
+    @Test func throwOnFieldErrorThrows() throws {
+        let snapshot = try read("ThrowingQuery", Node<Todo>.self)
+        let error = #expect(throws: ReadError.self) { try snapshot.value() }
+        #expect(error?.reason == .failed([Self.error]))
+    }
+
+    @Test func dataAndErrorsBothReachTheCompletionOfAMutation() throws {
+        var told: [([String?], [String])] = []
+        environment.commitMutation(
+            change("a", true),
+            onCompleted: { data, errors in
+                told.append(([data?.changeTodoStatus?.todo.id], errors.map(\.message)))
+            })
+        environment.mostRecent?.resolve(
+            """
+            {"data":{"changeTodoStatus":{"todo":{"id":"a","complete":true}}},\
+            "errors":[{"message":"half done"}]}
+            """)
+        #expect(told.count == 1 && told[0].0 == ["a"] && told[0].1 == ["half done"])
+
+        var failures: [any Error] = []
+        environment.commitMutation(
+            change("a", true), onCompleted: { _, _ in }, onError: { failures.append($0) })
+        environment.mostRecent?.resolve(#"{"data":null,"errors":[{"message":"no"}]}"#)
+        #expect((failures.first as? NetworkError)?.errors.map(\.message) == ["no"])
+    }
+}

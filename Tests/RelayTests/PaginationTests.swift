@@ -1,0 +1,76 @@
+import Foundation
+import OpenCombine
+import Relay
+import Testing
+import TodoFixtures
+
+@Suite struct PaginationTests {
+    private let environment = MockEnvironment()
+    private let list: List_user
+
+    init() throws {
+        environment.answer { Self.page($0.request.variables, name: $0.request.node.params.name) }
+        let fetched = Collected(environment.fetchQuery(UserQuery()))
+        list = List_user(key: try #require(fetched.values.first??.user))
+    }
+
+    /// Todos 0 to 6, as a server pages them: the first query gives two.
+    private static func page(_ variables: VariableData, name: String) -> Data? {
+        let start = variables["cursor"]?.stringValue.flatMap { Int($0) }.map { $0 + 1 } ?? 0
+        let count = name == "UserQuery" ? 2 : variables["count"]?.intValue ?? 2
+        let end = min(start + count, 7)
+        let edges = (start..<end).map {
+            """
+            {"cursor":"\($0)","node":{"__typename":"Todo","id":"t\($0)","text":"","complete":false}}
+            """
+        }
+        let user = """
+            {"__typename":"User","id":"U","userId":"me","totalCount":7,"todos":{"edges":[\
+            \(edges.joined(separator: ","))],"pageInfo":{"endCursor":"\(end - 1)",\
+            "hasNextPage":\(end < 7)}}}
+            """
+        let field = name == "UserQuery" ? "user" : "node"
+        return Data(#"{"data":{"\#(field)":\#(user)}}"#.utf8)
+    }
+
+    private var ids: [String?]? {
+        environment.lookup(list).data?.todos?.edges?.map { $0?.node?.id }
+    }
+
+    @Test func pagesFollowUntilThereAreNoMore() async throws {
+        let pages = PaginationResource(list, environment: environment)
+        let told = Collected(environment.subscribe(snapshot: environment.lookup(list)))
+        #expect(ids == ["t0", "t1"] && pages.hasNext && !pages.hasPrevious)
+        try await pages.loadNext(3)
+        #expect(ids == ["t0", "t1", "t2", "t3", "t4"] && pages.hasNext)
+        try await pages.loadNext(3)
+        #expect(ids?.count == 7 && !pages.hasNext && told.values.count == 2)
+        let executions = environment.mockNetwork.executionCount
+        try await pages.loadNext(3)
+        try await pages.loadPrevious(3)
+        #expect(environment.mockNetwork.executionCount == executions)
+        try await pages.refetch(variables: ["count": 1])
+        #expect(ids == ["t0"] && pages.hasNext)
+    }
+
+    @Test func oneLoadAtATimeAndErrorsEndIt() async throws {
+        let waiting = MockEnvironment()
+        try waiting.cachePayload(
+            UserQuery(),
+            String(decoding: try #require(Self.page([:], name: "UserQuery")), as: UTF8.self))
+        let user = try #require(
+            waiting.lookup(
+                selector: UserQuery().createDescriptor().fragment, as: UserQuery.Data.self
+            ).data?.user)
+        let pages = PaginationResource(List_user(key: user), environment: waiting)
+        let load = Task { try await pages.loadNext(3) }
+        while waiting.mostRecent == nil { await Task.yield() }
+        #expect(pages.isLoadingNext && !pages.isLoadingPrevious)
+        #expect(waiting.mostRecent?.variables == ["id": "U", "count": 3, "cursor": "1"])
+        try await pages.loadNext(3)
+        #expect(waiting.mockNetwork.executionCount == 1)
+        try waiting.rejectMostRecent(URLError(.timedOut))
+        await #expect(throws: URLError.self) { try await load.value }
+        #expect(!pages.isLoadingNext && pages.hasNext)
+    }
+}
