@@ -7,7 +7,8 @@
 /// it is, without a gap.
 ///
 /// Invariants: 1. Batches are handed over in order, each behind the one before it. 2. A batch is let go of
-/// when it is durable, or when the backlog stops. 3. No more than `limitBytes` wait.
+/// when it is durable, or when the backlog stops. 3. While the journal refuses, no more than `limitBytes` wait; what
+/// was handed over and is on its way is bounded by the journal, which is busy at some point.
 struct JournalBacklog {
     struct Batch: Sendable {
         let events: [NewEvent]
@@ -55,9 +56,13 @@ struct JournalBacklog {
     init(limitBytes: Int) { self.limitBytes = limitBytes }
 
     mutating func add(_ batch: Batch) {
-        if case .stopped = state { return }
-        guard waitingBytes + batch.bytes <= limitBytes else {
-            return stop(.backlogFull(waitingBytes: waitingBytes))
+        switch state {
+        case .stopped: return
+        case .keeping: break
+        case .settling, .waiting:
+            guard waitingBytes + batch.bytes <= limitBytes else {
+                return stop(.backlogFull(waitingBytes: waitingBytes))
+            }
         }
         batches.append(batch)
         waitingBytes += batch.bytes

@@ -81,12 +81,17 @@ import Testing
         var backlog = JournalBacklog(limitBytes: 1_000)
         backlog.add(batch(0, size: 600))
         backlog.add(batch(1, size: 600))
+        // On its way, which is for the journal to bound.
+        #expect(handOver(&backlog) == [0, 1])
+        #expect(backlog.settle(.success(1)) == nil)
+        #expect(backlog.settle(busy) == 100)
+        backlog.add(batch(2, size: 600))
         guard case .stopped = backlog.status else {
             Issue.record("\(backlog.status)")
             return
         }
         #expect(backlog.waitingBytes == 0)
-        backlog.add(batch(2))
+        backlog.add(batch(3))
         #expect(handOver(&backlog) == [])
     }
 
