@@ -8,9 +8,12 @@ package import RelayJSON
 package struct DataCursor {
     package let node: DataNode
     private var place = 0
-    private var hint = 0
+    private let slots: Unmanaged<ReadingSlots>?
 
-    package init(_ node: DataNode) { self.node = node }
+    package init(_ node: DataNode) {
+        self.node = node
+        slots = node.reading.slots(of: node.row)
+    }
 
     /// The place of a field among those of the reading.
     @inline(__always)
@@ -26,13 +29,19 @@ package struct DataCursor {
     /// The slot of a leaf; nil when it is null.
     @inline(__always)
     private mutating func slot(_ name: StaticString) throws(DataError) -> Int? {
-        let found = try field(name)
-        let key = node.reading.fields[found].key
-        guard let slot = node.row.presentSlot(of: key, hint: &hint) else { return nil }
+        let field = try field(name)
+        let slot: Int
+        if let slots {
+            slot = Int(slots._withUnsafeGuaranteedRef { $0.places[field] })
+            if slot < 0 { return nil }
+        } else {
+            guard let found = node.row.slot(of: node.reading.fields[field].key) else { return nil }
+            slot = found
+        }
         switch node.row.tag(slot) {
-        case .null: return nil
+        case .absent, .null: return nil
         case .failed:
-            if let error = failure(of: found, slot) { throw error }
+            if let error = failure(of: field, slot) { throw error }
             return nil
         default: return slot
         }
@@ -63,7 +72,8 @@ package struct DataCursor {
     private mutating func special(_ name: StaticString) throws(DataError) -> String? {
         let symbols = node.reading.symbols
         return switch node.reading.fields[place - 1].kind {
-        case .typename: symbols.nameString(node.row.type)
+        case .typename:
+            slots?._withUnsafeGuaranteedRef { $0.typename } ?? symbols.nameString(node.row.type)
         case .dataID: symbols.idString(node.record)
         default: nil
         }

@@ -8,11 +8,21 @@ extension Snapshot {
     package func read(
         _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode? = nil
     ) -> SelectorSnapshot {
-        var reader = Reader(self)
+        read(symbols.findRecord(selector.dataID.rawValue), selector, plan, previous: previous)
+    }
+
+    /// The same, with the record of the selector: nil when nobody ever spoke of it.
+    func read(
+        _ record: RecordIndex?, _ selector: ReaderSelector, _ plan: ReaderPlan,
+        previous: DataNode?
+    ) -> SelectorSnapshot {
+        var reader = Reader()
         var data: DataNode?
-        if let record = symbols.findRecord(selector.dataID.rawValue) {
-            data = reader.read(record, plan, previous)
-            if let data, !isOfType(selector.fragment, data.row.type) {
+        if let record {
+            data = reader.read(record, plan, previous, self)
+            if let data, !plan.types.contains(data.row.type),
+                !isOfType(selector.fragment, data.row.type)
+            {
                 // A pointer that was masked by a type condition: nothing of it was ever asked for.
                 reader.isMissingData = false
             }
@@ -25,11 +35,9 @@ extension Snapshot {
             sequence: sequence)
     }
 
+    /// Whether a type is of the abstract one that a fragment is for.
     private func isOfType(_ fragment: ReaderFragment, _ type: NameIndex) -> Bool {
         let name = symbols.nameText(type)
-        if fragment.type.utf8.elementsEqual(name) || name.elementsEqual(Self.rootTypeName.utf8) {
-            return true
-        }
         guard let abstractKey = fragment.abstractKey else { return false }
         return fragment.possibleTypes.contains { $0.utf8.elementsEqual(name) }
             || self.type(type, has: abstractKey)
@@ -38,7 +46,8 @@ extension Snapshot {
 
 /// Walks from record to record as selections say.
 struct Reader {
-    private let snapshot: Snapshot
+    // The snapshot is handed from call to call: kept here, each of its parts would be counted.
+
     var isMissingData = false
     fileprivate(set) var errors: [FieldError] = []
     fileprivate(set) var required: RequiredFieldFailure?
@@ -50,12 +59,10 @@ struct Reader {
         case index(Int)
     }
 
-    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
-
     /// - Returns: nil when the record does not exist, or lacks a `@required` field.
-    mutating func read(_ record: RecordIndex, _ plan: ReaderPlan, _ previous: DataNode?)
-        -> DataNode?
-    {
+    mutating func read(
+        _ record: RecordIndex, _ plan: ReaderPlan, _ previous: DataNode?, _ snapshot: Snapshot
+    ) -> DataNode? {
         let row: Row
         switch snapshot[record] {
         case .existent(let existing): row = existing
@@ -69,41 +76,76 @@ struct Reader {
         }
         let reading = plan.reading(row.type, in: snapshot)
         seen.append(SeenRecord(record: record, reading: reading))
+        let previous = previous?.reading === reading ? previous : nil
+        let slots = reading.slots(of: row)
         var children: ContiguousArray<DataNode.Child> = []
-        if reading.childCount > 0 { children.reserveCapacity(reading.childCount) }
-        var hint = 0
         var isComplete = true
-        for place in reading.fields.indices {
-            switch reading.fields[place].kind {
-            case .scalar:
-                // Nearly always there and nothing special: no more of the field is looked at then.
-                let slot = row.presentSlot(of: reading.fields[place].key, hint: &hint)
-                let tag = slot.map { row.tag($0) } ?? .absent
-                if tag == .absent || tag == .null || tag == .failed {
-                    isComplete = leaf(reading.fields[place], row, slot) && isComplete
+        if row.kinds.isDisjoint(with: reading.specialKinds),
+            slots?._withUnsafeGuaranteedRef({ $0.hasAllScalars }) ?? false
+        {
+            // Nearly always: there is nothing to say about any leaf.
+            if reading.childCount == 0 {
+                if let previous, previous.row === row { return previous }
+            } else {
+                children.reserveCapacity(reading.childCount)
+                for place in reading.links {
+                    link(
+                        place, reading, row, slots, previous, snapshot, &children,
+                        &isComplete)
                 }
-            case .typename, .dataID: continue
-            case .linked, .plural:
-                let field = reading.fields[place]
-                let earlier = previous.flatMap {
-                    $0.reading === reading ? $0.children[field.childPlace] : nil
-                }
-                let child = self.child(field, of: row, &hint, earlier)
-                children.append(child)
-                if let required = field.required {
-                    switch child {
-                    case .null, .missing:
-                        note(field, required)
-                        isComplete = false
-                    default: break
+            }
+        } else {
+            children.reserveCapacity(reading.childCount)
+            for place in reading.fields.indices {
+                switch reading.fields[place].kind {
+                case .scalar:
+                    let slot = slot(place, reading, row, slots)
+                    let tag = slot.map { row.tag($0) } ?? .absent
+                    if tag == .absent || tag == .null || tag == .failed {
+                        isComplete = leaf(reading.fields[place], row, slot) && isComplete
                     }
+                case .typename, .dataID: continue
+                case .linked, .plural:
+                    link(
+                        place, reading, row, slots, previous, snapshot, &children,
+                        &isComplete)
                 }
             }
         }
         guard isComplete else { return nil }
-        let node = DataNode(record: record, row: row, reading: reading, children: children)
-        if let previous, node.isSame(as: previous) { return previous }
-        return node
+        if let previous, previous.record == record, previous.isSame(row, children) {
+            return previous
+        }
+        return DataNode(record: record, row: row, reading: reading, children: children)
+    }
+
+    /// The slot of a field that has a value.
+    @inline(__always)
+    private func slot(
+        _ place: Int, _ reading: FlatReading, _ row: Row, _ slots: Unmanaged<ReadingSlots>?
+    ) -> Int? {
+        guard let slots else { return row.slot(of: reading.fields[place].key) }
+        let slot = Int(slots._withUnsafeGuaranteedRef { $0.places[place] })
+        return slot < 0 || row.tag(slot) == .absent ? nil : slot
+    }
+
+    private mutating func link(
+        _ place: Int, _ reading: FlatReading, _ row: Row, _ slots: Unmanaged<ReadingSlots>?,
+        _ previous: DataNode?, _ snapshot: Snapshot,
+        _ children: inout ContiguousArray<DataNode.Child>, _ isComplete: inout Bool
+    ) {
+        let field = reading.fields[place]
+        let earlier = previous.map { $0.children[field.childPlace] }
+        let child = self.child(
+            field, of: row, slot(place, reading, row, slots), earlier, snapshot)
+        children.append(child)
+        guard let required = field.required else { return }
+        switch child {
+        case .null, .missing:
+            note(field, required)
+            isComplete = false
+        default: break
+        }
     }
 
     /// A leaf without a value.
@@ -122,15 +164,16 @@ struct Reader {
     // MARK: Links
 
     private mutating func child(
-        _ field: FlatReading.Field, of row: Row, _ hint: inout Int, _ previous: DataNode.Child?
+        _ field: FlatReading.Field, of row: Row, _ slot: Int?, _ previous: DataNode.Child?,
+        _ snapshot: Snapshot
     ) -> DataNode.Child {
-        guard let slot = row.presentSlot(of: field.key, hint: &hint), let plan = field.child else {
+        guard let slot, let plan = field.child else {
             isMissingData = isMissingData || !field.isClient
             return .missing
         }
         let before = (errors: errors.count, required: required)
         path.append(.field(field.name))
-        let child = value(field, plan, row, slot, previous)
+        let child = value(field, plan, row, slot, previous, snapshot)
         path.removeLast()
         guard let target = field.catchTo else { return child }
         return caught(target, since: before) ?? child
@@ -153,17 +196,17 @@ struct Reader {
 
     private mutating func value(
         _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ slot: Int,
-        _ previous: DataNode.Child?
+        _ previous: DataNode.Child?, _ snapshot: Snapshot
     ) -> DataNode.Child {
         switch row.tag(slot) {
         case .link where field.kind == .linked:
             var earlier: DataNode?
             if case .node(let node)? = previous { earlier = node }
-            return read(row.link(slot), plan, earlier).map { .node($0) } ?? .null
+            return read(row.link(slot), plan, earlier, snapshot).map { .node($0) } ?? .null
         case .links where field.kind == .plural:
             var earlier: DataList?
             if case .list(let list)? = previous { earlier = list }
-            return .list(list(field, plan, row, row.links(slot), earlier))
+            return .list(list(field, plan, row, row.links(slot), earlier, snapshot))
         case .failed:
             note(row, slot)
             return .null
@@ -174,7 +217,7 @@ struct Reader {
 
     private mutating func list(
         _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ links: LinkList,
-        _ previous: DataList?
+        _ previous: DataList?, _ snapshot: Snapshot
     ) -> DataList {
         var elements: ContiguousArray<DataNode?> = []
         elements.reserveCapacity(links.count)
@@ -190,10 +233,10 @@ struct Reader {
             let earlier = previous.flatMap {
                 index < $0.elements.count ? $0.elements[index] : nil
             }
-            elements.append(read(record, plan, earlier))
+            elements.append(read(record, plan, earlier, snapshot))
             path.removeLast()
         }
-        if hasNulls { noteElements(field, row) }
+        if hasNulls { noteElements(field, row, snapshot.symbols) }
         let list = DataList(elements)
         if let previous, list.isSame(as: previous) { return previous }
         return list
@@ -214,9 +257,9 @@ struct Reader {
     }
 
     /// Errors about elements of a list stand in a field of their own.
-    private mutating func noteElements(_ field: FlatReading.Field, _ row: Row) {
-        let name = snapshot.symbols.nameString(field.key) + Snapshot.elementErrorsSuffix
-        guard let key = snapshot.symbols.findName(name), let slot = row.slot(of: key),
+    private mutating func noteElements(_ field: FlatReading.Field, _ row: Row, _ symbols: Symbols) {
+        let name = symbols.nameString(field.key) + Snapshot.elementErrorsSuffix
+        guard let key = symbols.findName(name), let slot = row.slot(of: key),
             row.tag(slot) == .json
         else { return }
         note(row, slot)
