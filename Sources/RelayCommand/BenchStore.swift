@@ -10,11 +10,13 @@ struct BenchStore: AsyncParsableCommand {
         discussion: """
             normalize_ns_per_field: response bytes into records of an empty store, JSON included. \
             read_all_ns_per_field: everything by one selector. read_fragment_us: a fragment of 11 \
-            scalars by its record's id, todo by todo, and anywhere in the list. decode_ns_per_field: read data into structs. fold_events_per_s: events of one \
-            record, as a replay folds them. optimistic_apply_revert_us and mutation_response_us: one \
-            record, with idle subscriptions beside it. gc_ns_per_record: a garbage collection that \
-            finds none. bytes_per_record: memory. bytes_per_forgotten_id: what stays of a record that \
-            was collected.
+            scalars by its record's id, todo by todo, and anywhere in the list. \
+            decode_ns_per_field: read data into structs. fold_event_us: an event of one record, as a \
+            replay folds it. optimistic_apply_revert_us and mutation_response_us: one record, with \
+            subscriptions beside it; the former anywhere in the list, \
+            optimistic_apply_revert_one_us always the first todo, which one subscription reads. \
+            gc_ns_per_record: a garbage collection that finds none. bytes_per_record: memory. \
+            bytes_per_forgotten_id: what stays of a record that was collected.
             """)
 
     @Option(help: ArgumentHelp("Todos in the store.", valueName: "n"))
@@ -114,13 +116,17 @@ struct BenchStore: AsyncParsableCommand {
             next = (next + 7_919) % limit
         }
         report("optimistic_apply_revert_us", optimistic, "us", 1_000, taken)
+        // One record and one who reads it: all the others are idle, and what is touched is in the caches.
+        let reader = try benchmark.subscribe(store, count: 1)
+        let one = try medianMicroseconds(runs: runs) { try benchmark.applyAndRevert(store, 0) }
+        report("optimistic_apply_revert_one_us", one, "us", 1_000, taken)
         let answers = (0..<2).map { StorePayload.answer(0, text: "Answer \($0)") }
         let answered = try medianMicroseconds(runs: runs) {
             try benchmark.mutate(store, answers[next & 1])
             next += 1
         }
         report("mutation_response_us", answered, "us", 1_000, taken)
-        for token in tokens { token.cancel() }
+        for token in tokens + reader { token.cancel() }
     }
 
     private func reportMemory(_ benchmark: StoreBenchmark) throws {

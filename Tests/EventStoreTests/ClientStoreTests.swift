@@ -64,7 +64,7 @@ import Testing
             var logOptions = EventStoreOptions.quiet
             logOptions.fileSystem = disk
             logOptions.log.segmentSizeBytes = 1 << 16
-            journal = FileJournal(try OpenedLog(directory.path, options: logOptions))
+            journal = try FileJournal(directory: directory.path, storeOptions: logOptions)
             disk.setFull(isFullAtFirst)
             var options = StoreOptions()
             options.later = { [later] in later.add($0, $1) }
@@ -92,7 +92,7 @@ import Testing
         return String(text.prefix { $0 != "x" })
     }
 
-    @Test func aFullDiskIsTriedAgainAndNothingIsMissing() throws {
+    @Test func aFullDiskIsTriedAgainAndNothingIsMissing() async throws {
         let client = try Client(directory, disk)
         try client.write(1)
         disk.setFull(true)
@@ -100,6 +100,7 @@ import Testing
         try client.write(3)
         #expect(try client.later.doNext() == 0)
         #expect(client.told.all == ["retrying: Optional(RelayStore.JournalError.Code.storageFull)"])
+        await #expect(throws: JournalError.self) { try await client.journal.synchronize() }
         // Still full: the next attempt comes later than this one did.
         try client.write(4)
         try client.later.retry()
@@ -109,6 +110,7 @@ import Testing
         #expect(try client.later.doNext() == 0)
         #expect(client.told.all.last == "keeping")
         try client.write(6)
+        try await client.journal.synchronize()
         client.journal.close()
         #expect(try storedText() == "6")
     }

@@ -59,9 +59,7 @@ struct SubscriptionTable {
         var calls: [@Sendable () -> Void] = []
         for group in groups.isEmpty ? [] : index.groups(concernedBy: changes) {
             guard let new = refresh(group, head) else { continue }
-            calls.append { [listeners = group.listeners] in
-                for listener in listeners { listener.tell(new) }
-            }
+            for listener in group.listeners { calls.append { listener.tell(new) } }
         }
         if !watchers.isEmpty, let key = head.symbols.findName(Snapshot.invalidatedKey) {
             for field in changes.fields where field.key == key {

@@ -18,11 +18,15 @@ package final class DataNode: @unchecked Sendable {
     package let record: RecordIndex
     package let row: Row
     package let reading: FlatReading
+    /// Where the reading's fields stand in the row; the reading holds it.
+    let slots: Unmanaged<ReadingSlots>?
     let children: ContiguousArray<Child>
 
     init(
-        record: RecordIndex, row: Row, reading: FlatReading, children: ContiguousArray<Child>
+        record: RecordIndex, row: Row, reading: FlatReading, slots: Unmanaged<ReadingSlots>?,
+        children: ContiguousArray<Child>
     ) {
+        self.slots = slots
         self.record = record
         self.row = row
         self.reading = reading

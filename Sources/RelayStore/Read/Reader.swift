@@ -19,7 +19,9 @@ extension Snapshot {
         var reader = Reader()
         var data: DataNode?
         if let record {
-            data = reader.read(record, plan, previous, self)
+            data = withExtendedLifetime(plan) {
+                reader.read(record, .passUnretained(plan), previous, self)
+            }
             if let data, !plan.types.contains(data.row.type),
                 !isOfType(selector.fragment, data.row.type)
             {
@@ -53,6 +55,12 @@ struct Reader {
     fileprivate(set) var required: RequiredFieldFailure?
     fileprivate(set) var seen: ContiguousArray<SeenRecord> = []
     private var path: ContiguousArray<Step> = []
+    /// Records without links that were read just now, by their numbers: one that is linked again and again
+    /// (the author of many posts) is one node.
+    private var recent: ContiguousArray<DataNode?> = []
+    private static let recentCount = 256
+    /// Below, it is not worth the memory.
+    private static let seenForRecent = 64
 
     private enum Step {
         case field(UnsafeBufferPointer<UInt8>)
@@ -61,7 +69,8 @@ struct Reader {
 
     /// - Returns: nil when the record does not exist, or lacks a `@required` field.
     mutating func read(
-        _ record: RecordIndex, _ plan: ReaderPlan, _ previous: DataNode?, _ snapshot: Snapshot
+        _ record: RecordIndex, _ plan: Unmanaged<ReaderPlan>, _ previous: DataNode?,
+        _ snapshot: Snapshot
     ) -> DataNode? {
         let row: Row
         switch snapshot[record] {
@@ -74,9 +83,14 @@ struct Reader {
             isMissingData = true
             return nil
         }
-        let reading = plan.reading(row.type, in: snapshot)
-        seen.append(SeenRecord(record: record, reading: reading))
+        let reading = plan._withUnsafeGuaranteedRef { $0.reading(row.type, in: snapshot) }
         let previous = previous?.reading === reading ? previous : nil
+        let known = reading.childCount == 0 ? recentNode(record, reading) : nil
+        if known == nil {
+            seen.append(SeenRecord(record: record, reading: reading))
+        } else if previous == nil {
+            return known
+        }
         let slots = reading.slots(of: row)
         var children: ContiguousArray<DataNode.Child> = []
         var isComplete = true
@@ -85,14 +99,11 @@ struct Reader {
         {
             // Nearly always: there is nothing to say about any leaf.
             if reading.childCount == 0 {
-                if let previous, previous.row === row { return previous }
-            } else {
-                children.reserveCapacity(reading.childCount)
-                for place in reading.links {
-                    link(
-                        place, reading, row, slots, previous, snapshot, &children,
-                        &isComplete)
-                }
+                return leaves(record, row, reading, slots, previous, known)
+            }
+            children.reserveCapacity(reading.childCount)
+            for place in reading.links {
+                link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
             }
         } else {
             children.reserveCapacity(reading.childCount)
@@ -106,9 +117,7 @@ struct Reader {
                     }
                 case .typename, .dataID: continue
                 case .linked, .plural:
-                    link(
-                        place, reading, row, slots, previous, snapshot, &children,
-                        &isComplete)
+                    link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
                 }
             }
         }
@@ -116,7 +125,42 @@ struct Reader {
         if let previous, previous.record == record, previous.isSame(row, children) {
             return previous
         }
-        return DataNode(record: record, row: row, reading: reading, children: children)
+        return DataNode(
+            record: record, row: row, reading: reading, slots: slots, children: children)
+    }
+
+    /// The node of a record of which nothing but leaves is read: what was read at this place before, if it is
+    /// the same, or else what was read elsewhere just now.
+    private mutating func leaves(
+        _ record: RecordIndex, _ row: Row, _ reading: FlatReading,
+        _ slots: Unmanaged<ReadingSlots>?, _ previous: DataNode?, _ known: DataNode?
+    ) -> DataNode {
+        if let previous, previous.record == record, previous.isSame(row, []) {
+            if known == nil { keep(previous) }
+            return previous
+        }
+        if let known { return known }
+        let node = DataNode(
+            record: record, row: row, reading: reading, slots: slots, children: [])
+        keep(node)
+        return node
+    }
+
+    @inline(__always)
+    private func recentNode(_ record: RecordIndex, _ reading: FlatReading) -> DataNode? {
+        if recent.isEmpty { return nil }
+        let node = recent[Int(record.rawValue) & (Self.recentCount - 1)]
+        guard let node, node.record == record, node.reading === reading else { return nil }
+        return node
+    }
+
+    @inline(__always)
+    private mutating func keep(_ node: DataNode) {
+        if recent.isEmpty {
+            if seen.count < Self.seenForRecent { return }
+            recent = ContiguousArray(repeating: nil, count: Self.recentCount)
+        }
+        recent[Int(node.record.rawValue) & (Self.recentCount - 1)] = node
     }
 
     /// The slot of a field that has a value.
@@ -134,15 +178,15 @@ struct Reader {
         _ previous: DataNode?, _ snapshot: Snapshot,
         _ children: inout ContiguousArray<DataNode.Child>, _ isComplete: inout Bool
     ) {
-        let field = reading.fields[place]
-        let earlier = previous.map { $0.children[field.childPlace] }
+        // A copy of the field would count its parts.
+        let earlier = previous.map { $0.children[reading.fields[place].childPlace] }
         let child = self.child(
-            field, of: row, slot(place, reading, row, slots), earlier, snapshot)
+            place, reading, row, slot(place, reading, row, slots), earlier, snapshot)
         children.append(child)
-        guard let required = field.required else { return }
+        guard let required = reading.fields[place].required else { return }
         switch child {
         case .null, .missing:
-            note(field, required)
+            note(reading.fields[place], required)
             isComplete = false
         default: break
         }
@@ -164,18 +208,22 @@ struct Reader {
     // MARK: Links
 
     private mutating func child(
-        _ field: FlatReading.Field, of row: Row, _ slot: Int?, _ previous: DataNode.Child?,
-        _ snapshot: Snapshot
+        _ place: Int, _ reading: FlatReading, _ row: Row, _ slot: Int?,
+        _ previous: DataNode.Child?, _ snapshot: Snapshot
     ) -> DataNode.Child {
-        guard let slot, let plan = field.child else {
-            isMissingData = isMissingData || !field.isClient
+        guard let slot, let plan = reading.fields[place].child else {
+            isMissingData = isMissingData || !reading.fields[place].isClient
             return .missing
         }
+        guard let target = reading.fields[place].catchTo else {
+            path.append(.field(reading.fields[place].name))
+            defer { path.removeLast() }
+            return value(place, reading, plan, row, slot, previous, snapshot)
+        }
         let before = (errors: errors.count, required: required)
-        path.append(.field(field.name))
-        let child = value(field, plan, row, slot, previous, snapshot)
+        path.append(.field(reading.fields[place].name))
+        let child = value(place, reading, plan, row, slot, previous, snapshot)
         path.removeLast()
-        guard let target = field.catchTo else { return child }
         return caught(target, since: before) ?? child
     }
 
@@ -195,18 +243,21 @@ struct Reader {
     }
 
     private mutating func value(
-        _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ slot: Int,
+        _ place: Int, _ reading: FlatReading, _ plan: Unmanaged<ReaderPlan>, _ row: Row,
+        _ slot: Int,
         _ previous: DataNode.Child?, _ snapshot: Snapshot
     ) -> DataNode.Child {
+        let kind = reading.fields[place].kind
         switch row.tag(slot) {
-        case .link where field.kind == .linked:
+        case .link where kind == .linked:
             var earlier: DataNode?
             if case .node(let node)? = previous { earlier = node }
             return read(row.link(slot), plan, earlier, snapshot).map { .node($0) } ?? .null
-        case .links where field.kind == .plural:
+        case .links where kind == .plural:
             var earlier: DataList?
             if case .list(let list)? = previous { earlier = list }
-            return .list(list(field, plan, row, row.links(slot), earlier, snapshot))
+            return .list(
+                list(reading.fields[place].key, plan, row, row.links(slot), earlier, snapshot))
         case .failed:
             note(row, slot)
             return .null
@@ -216,7 +267,7 @@ struct Reader {
     }
 
     private mutating func list(
-        _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ links: LinkList,
+        _ key: NameIndex, _ plan: Unmanaged<ReaderPlan>, _ row: Row, _ links: LinkList,
         _ previous: DataList?, _ snapshot: Snapshot
     ) -> DataList {
         var elements: ContiguousArray<DataNode?> = []
@@ -236,7 +287,7 @@ struct Reader {
             elements.append(read(record, plan, earlier, snapshot))
             path.removeLast()
         }
-        if hasNulls { noteElements(field, row, snapshot.symbols) }
+        if hasNulls { noteElements(key, row, snapshot.symbols) }
         let list = DataList(elements)
         if let previous, list.isSame(as: previous) { return previous }
         return list
@@ -257,8 +308,8 @@ struct Reader {
     }
 
     /// Errors about elements of a list stand in a field of their own.
-    private mutating func noteElements(_ field: FlatReading.Field, _ row: Row, _ symbols: Symbols) {
-        let name = symbols.nameString(field.key) + Snapshot.elementErrorsSuffix
+    private mutating func noteElements(_ key: NameIndex, _ row: Row, _ symbols: Symbols) {
+        let name = symbols.nameString(key) + Snapshot.elementErrorsSuffix
         guard let key = symbols.findName(name), let slot = row.slot(of: key),
             row.tag(slot) == .json
         else { return }

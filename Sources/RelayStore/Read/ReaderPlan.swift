@@ -103,8 +103,9 @@ package final class FlatReading: @unchecked Sendable {
         let catchTo: CatchTarget?
         /// Of a field that only the client's schema has: not missing when it is unknown.
         let isClient: Bool
-        /// Of a linked or plural field.
-        let child: ReaderPlan?
+        /// Of a linked or plural field; the reading holds it. (Nothing in a field is counted, so that one can
+        /// be looked at in the midst of others for nothing.)
+        let child: Unmanaged<ReaderPlan>?
         /// The place of a linked or plural field among a node's children.
         let childPlace: Int
     }
@@ -123,11 +124,19 @@ package final class FlatReading: @unchecked Sendable {
     /// The fragments that stand here, with their arguments' values.
     package let spreads: [String: VariableData]
     let symbols: Symbols
+    private let children: [ReaderPlan]
 
+    /// - Parameter children: those that the fields refer to.
     init(
-        _ fields: ContiguousArray<Field>, spreads: [String: VariableData], symbols: Symbols
+        _ fields: ContiguousArray<Field>, children: [ReaderPlan],
+        spreads: [String: VariableData], symbols: Symbols
     ) {
+        self.children = children
         self.fields = fields
+        let names = UnsafeMutableBufferPointer<UnsafeBufferPointer<UInt8>>.allocate(
+            capacity: fields.count)
+        _ = names.initialize(from: fields.lazy.map(\.name))
+        self.names = UnsafeBufferPointer(names)
         self.spreads = spreads
         self.symbols = symbols
         links = ContiguousArray(fields.indices.filter { fields[$0].child != nil })
@@ -145,6 +154,9 @@ package final class FlatReading: @unchecked Sendable {
     /// Whether a storage key is read.
     @inline(__always)
     func reads(_ key: NameIndex) -> Bool { keySet?.contains(key) ?? keys.contains(key) }
+
+    /// The names of the fields, by their places; as long as the reading lives.
+    let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
 
     /// The place of the field with this name.
     /// - Parameter hint: where it probably is.
@@ -191,6 +203,7 @@ package final class FlatReading: @unchecked Sendable {
     }
 
     deinit {
+        names.deallocate()
         var next = known.load(ordering: .acquiring)
         while let slots = next {
             next = slots._withUnsafeGuaranteedRef { $0.next }
