@@ -134,7 +134,7 @@ public final class Server: Sendable {
         do {
             return try await start(configuration, store, logger)
         } catch {
-            store.close()
+            await store.close()
             throw error
         }
     }
@@ -195,7 +195,7 @@ public final class Server: Sendable {
     public func stop() async {
         await http.stop(within: stopDeadline)
         await loop.stop()
-        store.close()
+        await store.close()
     }
 }
 

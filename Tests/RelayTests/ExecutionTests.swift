@@ -4,7 +4,8 @@ import Testing
 
 @testable import Relay
 
-@Suite struct ExecutionTests {
+@Suite(.timeLimit(.minutes(3)))
+struct ExecutionTests {
     private struct Broken: Error {}
 
     /// Starts of one execution, and what they said.
