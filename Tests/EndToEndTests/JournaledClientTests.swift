@@ -69,12 +69,10 @@ struct JournaledClientTests {
             }
             // The server first, so that the client has mutations that may have been carried out or not.
             if round % 2 == 0 {
-                let port = server.port
                 try await server.kill()
                 client.send(signal: SIGKILL)
                 _ = try await client.finish()
-                server = try await sandbox.serve(
-                    "--log-level", "warning", "--port", "\(port)")
+                server = try await sandbox.serve("--log-level", "warning")
             } else {
                 client.send(signal: SIGKILL)
                 _ = try await client.finish()
