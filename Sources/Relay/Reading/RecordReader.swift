@@ -89,86 +89,26 @@ public struct RecordReader {
         return value
     }
 
-    // MARK: Records
+    // MARK: What links lead to; see RecordReader+Links
 
-    /// The record behind a link.
-    public mutating func linked<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> T {
-        guard let value = try optionalLinked(name, type) else { throw absent(name) }
-        return value
-    }
-
-    /// The record behind a link.
-    public mutating func optionalLinked<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> T? {
-        let node: DataNode?
-        do throws(DataError) { node = try cursor.node(name) } catch { throw ReadError(error) }
-        guard let node else { return nil }
-        do {
-            return try read(node, type)
-        } catch let error as ReadError {
-            throw error.below("\(name)")
-        }
-    }
-
-    /// The records of a list; null among them and links to deleted records are nil.
-    public mutating func list<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T?] {
-        guard let list = try optionalList(name, type) else { throw absent(name) }
-        return list
-    }
-
-    /// The records of a list; null among them and links to deleted records are nil.
-    public mutating func optionalList<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T?]? {
-        guard let elements = try elements(name) else { return nil }
-        var result: [T?] = []
-        result.reserveCapacity(elements.count)
-        for node in elements {
-            guard let node else {
-                result.append(nil)
-                continue
-            }
-            do {
-                result.append(try read(node, type))
-            } catch let error as ReadError {
-                throw error.below("\(name)", "\(result.count)")
-            }
-        }
-        return result
-    }
-
-    /// The records of a list whose type allows no null in it; links to deleted records are left out.
-    public mutating func completeList<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T] {
-        try list(name, type).compactMap(\.self)
-    }
-
-    /// The records of a list whose type allows no null in it; links to deleted records are left out.
-    public mutating func optionalCompleteList<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T]? {
-        try optionalList(name, type)?.compactMap(\.self)
-    }
-
-    private mutating func elements(
-        _ name: StaticString
-    ) throws -> ContiguousArray<DataNode?>? {
+    /// What reads the record behind a link; nil where it is null or unknown.
+    @usableFromInline
+    mutating func child(_ name: StaticString) throws -> RecordReader? {
         do throws(DataError) {
-            return try cursor.list(name)?.elements
+            return try cursor.node(name).map { RecordReader($0, origin) }
         } catch {
             throw ReadError(error)
         }
     }
 
-    private func read<T: ReadableRecord>(_ node: DataNode, _ type: T.Type) throws -> T {
-        var reader = RecordReader(node, origin)
-        return try T(&reader)
+    /// What reads the records of a list; nil where it is null or unknown.
+    @usableFromInline
+    mutating func children(_ name: StaticString) throws -> RecordReaders? {
+        do throws(DataError) {
+            return try cursor.list(name).map { RecordReaders(nodes: $0.elements, origin: origin) }
+        } catch {
+            throw ReadError(error)
+        }
     }
 
     // MARK: Fragments and caught errors
@@ -192,9 +132,21 @@ public struct RecordReader {
         }
     }
 
-    private func absent(_ name: StaticString) -> ReadError {
-        ReadError(.absent, at: ["\(name)"])
-    }
+    @usableFromInline
+    func absent(_ name: StaticString) -> ReadError { ReadError(.absent, at: ["\(name)"]) }
+}
+
+/// What reads the records of a list.
+@usableFromInline
+struct RecordReaders {
+    let nodes: ContiguousArray<DataNode?>
+    let origin: ReadOrigin
+
+    @usableFromInline var count: Int { nodes.count }
+
+    /// nil for null, and for a link to a deleted record.
+    @usableFromInline
+    subscript(_ place: Int) -> RecordReader? { nodes[place].map { RecordReader($0, origin) } }
 }
 
 /// What all data of one reading has in common: whose request it is, and how the store names things.
