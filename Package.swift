@@ -181,9 +181,10 @@ let package = Package(
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts",
-                "RelayIR", "RelayJSON", "RelayServer", "RelayStore", "TodoFixtures",
-                "TodoMutations", "WebSocketIO", logging, openCombine("OpenCombine"),
+                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "LoopbackPorts", "Relay",
+                "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer", "RelayStore",
+                "TodoFixtures", "TodoMutations", "WebSocketIO", logging,
+                openCombine("OpenCombine"),
             ] + combineTests),
         tests(
             of: "Relay",
@@ -204,6 +205,9 @@ let package = Package(
                 "EventStore", "Relay", "RelayNetwork", "TodoFixtures", openCombine("OpenCombine"),
             ],
             path: "Tests/JournaledClient", swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["RelayJSON"], swiftSettings: strict),
+        .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["LoopbackPorts", "RelayJSON"],
+            swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

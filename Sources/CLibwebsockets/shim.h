@@ -67,3 +67,8 @@ static inline void clws_async_start(struct ev_loop *loop, struct clws_async *asy
     async->owner = owner;
     ev_async_start(loop, &async->watcher);
 }
+
+#ifdef __linux__
+// The system's accept4, whose own declaration is only for programs that ask for GNU's extensions.
+extern int clws_accept4(int listening, struct sockaddr *address, socklen_t *length, int flags) __asm__("accept4");
+#endif

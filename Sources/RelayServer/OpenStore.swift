@@ -1,3 +1,4 @@
+import Dispatch
 import EventStore
 import GraphQLLanguage
 import Logging
@@ -39,8 +40,9 @@ final class OpenStore: Sendable {
                 snapshot, schema, journal, configuration, logger)
             return OpenStore(journal, storeID: "memory", current, schema)
         case .directory(let directory, let options):
-            let store = try EventStore.open(
-                directory, indexes: schema.indexes, options: options)
+            let store = try await onThreadOfItsOwn { [indexes = schema.indexes] in
+                try EventStore.open(directory, indexes: indexes, options: options)
+            }
             for sentence in store.report.sentences { logger.warning("\(sentence)") }
             logger.info("\(store.report.summary)")
             do {
@@ -49,7 +51,7 @@ final class OpenStore: Sendable {
                 return OpenStore(
                     store.journal, storeID: store.journal.storeID, current, schema)
             } catch {
-                store.journal.close()
+                try await onThreadOfItsOwn { store.journal.close() }
                 throw error
             }
         }
@@ -110,6 +112,19 @@ final class OpenStore: Sendable {
     /// Hears of every durable state, in order.
     func noteDurable(_ snapshot: Snapshot) { file?.checkpointIfDue(snapshot) }
 
-    /// Syncs what waits and lets the directory go. Blocks until it is done.
-    func close() { file?.close() }
+    /// Syncs what waits and lets the directory go.
+    func close() async {
+        guard let file else { return }
+        try? await onThreadOfItsOwn { file.close() }
+    }
+}
+
+/// Runs what blocks for as long as a disk takes on a thread of its own, not on one of the few that everything
+/// else of the process shares.
+private func onThreadOfItsOwn<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in
+        DispatchQueue(label: "relay.store").async { done.resume(with: Result { try body() }) }
+    }
 }

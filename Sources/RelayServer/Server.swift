@@ -137,7 +137,7 @@ public final class Server: Sendable {
         do {
             return try await start(configuration, store, logger)
         } catch {
-            store.close()
+            await store.close()
             throw error
         }
     }
@@ -167,7 +167,7 @@ public final class Server: Sendable {
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),
                 origins: configuration.origins, metrics: metrics,
-                limits: configuration.socketLimits)
+                limits: configuration.socketLimits, logger: logger)
             front.start(on: loop)
             let http = try await HTTPServer.start(
                 configuration.listening, on: loop, handler: front)
@@ -198,7 +198,7 @@ public final class Server: Sendable {
     public func stop() async {
         await http.stop(within: stopDeadline)
         await loop.stop()
-        store.close()
+        await store.close()
     }
 }
 

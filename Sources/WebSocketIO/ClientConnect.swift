@@ -68,6 +68,20 @@ struct ClientConnect {
     }
 }
 
+extension ServerAddress {
+    /// Why a connection to it could not be made.
+    /// - Parameter words: the library's.
+    func cause(_ words: UnsafeRawBufferPointer) -> String {
+        let words = String(decoding: words, as: UTF8.self)
+        guard isSecure, words.contains("SSL") || words.contains("tls") else { return words }
+        // OpenSSL's words, which say little; nearly always it is this.
+        return """
+            the TLS handshake failed; the server's certificate must name its host, and come from an \
+            authority that is trusted here (\(words))
+            """
+    }
+}
+
 extension LoopCore {
     /// A vhost to connect under: one for each authority file.
     func clientVhost(

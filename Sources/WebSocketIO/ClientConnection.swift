@@ -136,7 +136,7 @@ final class ClientConnection: Endpoint {
             fail(
                 .handshakeRefused(status: status), "the server answered with HTTP status \(status)")
         } else {
-            fail(.cannotConnect, String(decoding: text, as: UTF8.self))
+            fail(.cannotConnect, address.cause(text))
         }
     }
 

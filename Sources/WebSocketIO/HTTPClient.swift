@@ -206,7 +206,7 @@ private final class ClientRequest: Endpoint {
             return appendHeaders(at: data, room: count, wsi)
         case LWS_CALLBACK_CLIENT_HTTP_WRITEABLE: return writeBody(to: wsi)
         case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-            fail(.cannotConnect, String(decoding: bytes, as: UTF8.self))
+            fail(.cannotConnect, address.cause(bytes))
         case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
             hear()
             hasBegun = true

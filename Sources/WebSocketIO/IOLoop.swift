@@ -13,7 +13,7 @@ import Synchronization
 package final class IOLoop: SerialExecutor, Sendable {
     let mailbox = Mailbox()
     private let thread = LoopThread()
-    /// Runs an actor's jobs once the thread is gone, so that nobody waits for ever.
+    /// Runs an actor's jobs once the thread has done its last work, so that nobody waits for ever.
     private let afterlife = SerialJobQueue()
 
     private init() {}
@@ -26,13 +26,20 @@ package final class IOLoop: SerialExecutor, Sendable {
         // Handed over to the new thread here; nobody else sees it.
         nonisolated(unsafe) let core = try LoopCore(loop: loop)
         do {
-            try loop.thread.start { core.run() }
+            try loop.thread.start {
+                core.run()
+            } then: {
+                loop.beginAfterlife()
+            }
         } catch {
             core.destroy()
+            loop.beginAfterlife()
             throw error
         }
         return loop
     }
+
+    private func beginAfterlife() { afterlife.begin(on: asUnownedSerialExecutor()) }
 
     /// Whether the caller runs on the loop's thread.
     package var isCurrent: Bool { thread.isCurrent }
@@ -109,14 +116,18 @@ package final class IOLoop: SerialExecutor, Sendable {
     }
 }
 
-/// Runs jobs one at a time on whichever threads bring them.
+/// Runs jobs one at a time on whichever threads bring them, from ``begin(on:)`` on; those that come before wait
+/// for it.
 private final class SerialJobQueue: Sendable {
     private struct State {
         var waiting: [UnownedJob] = []
-        var isRunning = false
+        /// In the beginning it is the loop's thread that runs.
+        var isRunning = true
     }
 
     private let state = Mutex(State())
+
+    func begin(on executor: UnownedSerialExecutor) { drain(on: executor) }
 
     func run(_ job: UnownedJob, on executor: UnownedSerialExecutor) {
         let isMine = state.withLock { state in
@@ -125,7 +136,10 @@ private final class SerialJobQueue: Sendable {
             state.isRunning = true
             return true
         }
-        guard isMine else { return }
+        if isMine { drain(on: executor) }
+    }
+
+    private func drain(on executor: UnownedSerialExecutor) {
         while let next = takeNext() { next.runSynchronously(on: executor) }
     }
 

@@ -1,4 +1,5 @@
 import CLibwebsockets
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -19,7 +20,7 @@ func makeContext(
     var info = lws_context_creation_info()
     info.options = UInt64(
         LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV
-            | LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
+            | LWS_SERVER_OPTION_VALIDATE_UTF8)
     info.user = user
     info.gid = -1  // stay who we are
     info.uid = -1
@@ -29,13 +30,25 @@ func makeContext(
     // that, and timers of ours see to it; the library must not be the first to lose patience.
     info.timeout_secs = 86_400
     var loops: UnsafeMutableRawPointer? = UnsafeMutableRawPointer(eventLoop)
-    return withBoundedDescriptorTable {
-        withUnsafeMutablePointer(to: &loops) { loops in
-            info.foreign_loops = loops
-            return lws_create_context(&info)
+    return withUnsafeMutablePointer(to: &loops) { loops in
+        info.foreign_loops = loops
+        nonisolated(unsafe) var context: OpaquePointer?
+        contextCreation.withLock { hasInitializedTLS in
+            if !hasInitializedTLS {
+                info.options |= UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
+            }
+            context = withBoundedDescriptorTable { lws_create_context(&info) }
+            if context != nil { hasInitializedTLS = true }
         }
+        return context
     }
 }
+
+/// Making a context changes things of the whole process, so it is done by one thread at a time. The value is
+/// whether the library has been told to get TLS ready. Once is enough, and more does harm: each time it forgets
+/// under which number it has kept what belongs to TLS connections, and every handshake under way on other loops
+/// fails.
+private let contextCreation = Mutex(false)
 
 /// A vhost that does not listen, under which clients connect; nil when the library refuses.
 ///

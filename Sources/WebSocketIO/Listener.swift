@@ -32,7 +32,7 @@ final class Listener {
 
     deinit {
         watcher?.stop()
-        closeDescriptor(descriptor)
+        closeListening(descriptor)
         if spare >= 0 { closeDescriptor(spare) }
     }
 
@@ -42,7 +42,7 @@ final class Listener {
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
             let connection = withUnsafeMutablePointer(to: &address) { address in
                 address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    accept(descriptor, $0, &length)
+                    acceptConnection(descriptor, $0, &length)
                 }
             }
             if connection < 0 {
@@ -50,8 +50,6 @@ final class Listener {
                 if errno == EMFILE || errno == ENFILE { refuseOne() }
                 return
             }
-            _ = fcntl(connection, F_SETFL, O_NONBLOCK)
-            _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             var one: Int32 = 1
             setsockopt(
                 connection, Int32(IPPROTO_TCP), TCP_NODELAY, &one,
@@ -65,7 +63,7 @@ final class Listener {
     private func refuseOne() {
         guard spare >= 0 else { return }
         closeDescriptor(spare)
-        let connection = accept(descriptor, nil, nil)
+        let connection = acceptConnection(descriptor, nil, nil)
         if connection >= 0 { closeDescriptor(connection) }
         spare = openNothing()
     }

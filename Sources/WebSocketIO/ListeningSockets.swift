@@ -35,7 +35,7 @@ final class ListeningSockets: Sendable {
             }
         }
         if opened.isEmpty || failure != 0 && failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT {
-            for descriptor in opened { closeDescriptor(descriptor) }
+            for descriptor in opened { closeListening(descriptor) }
             throw Self.cannotListen(host: host, port: port, failure)
         }
         self.port = chosen
@@ -52,7 +52,7 @@ final class ListeningSockets: Sendable {
 
     /// Closes what has not been taken.
     func close() {
-        for descriptor in takeDescriptors() { closeDescriptor(descriptor) }
+        for descriptor in takeDescriptors() { closeListening(descriptor) }
     }
 
     private static func cannotListen(host: String, port: Int, _ number: Int32) -> IOError {
@@ -119,10 +119,8 @@ private struct SocketAddress {
 
     /// A listening socket on this address, and its port.
     func listen(port: Int, onlyIPv6: Bool) -> Result<(Int32, Int), SystemFailure> {
-        let descriptor = socket(family, streamSocket, 0)
+        let descriptor = makeStreamSocket(family)
         guard descriptor >= 0 else { return .failure(SystemFailure(number: errno)) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         set(SOL_SOCKET, SO_REUSEADDR, 1, on: descriptor)
         if family == AF_INET6 {
             set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, onlyIPv6 ? 1 : 0, on: descriptor)

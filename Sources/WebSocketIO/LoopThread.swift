@@ -18,11 +18,16 @@ final class LoopThread: Sendable {
 
     var isCurrent: Bool { identity.load(ordering: .relaxed) == currentThreadIdentity() }
 
-    /// Starts the thread, which ends when `body` returns.
-    func start(_ body: @escaping @Sendable () -> Void) throws(IOError) {
+    /// Starts the thread, which ends when `body` has returned, and after it `end`, which is not on the thread
+    /// any more in the eyes of ``isCurrent``.
+    func start(
+        _ body: @escaping @Sendable () -> Void, then end: @escaping @Sendable () -> Void
+    ) throws(IOError) {
         let start = ThreadStart {
             self.identity.store(currentThreadIdentity(), ordering: .relaxed)
             body()
+            self.identity.store(0, ordering: .relaxed)
+            end()
             self.finish()
         }
         let argument = Unmanaged.passRetained(start)

@@ -82,7 +82,7 @@ final class ServerState {
 
     /// Returns a socket on which the connection can be read and written unencrypted.
     private func terminateTLS(on descriptor: Int32, _ vhost: OpaquePointer) -> Int32? {
-        guard let (outside, inside) = TLSTerminator.makePair() else {
+        guard let (outside, inside) = makeStreamSocketPair() else {
             closeDescriptor(descriptor)
             return nil
         }

@@ -1,3 +1,5 @@
+import CLibwebsockets
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -19,5 +21,60 @@ func closeDescriptor(_ descriptor: Int32) {
         Glibc.close(descriptor)
     #else
         Darwin.close(descriptor)
+    #endif
+}
+
+/// Ends a listening socket. Closing alone would leave it listening, with nobody to accept, as long as a child
+/// that is just being started has a copy of it.
+func closeListening(_ descriptor: Int32) {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    closeDescriptor(descriptor)
+}
+
+#if canImport(Glibc)
+    // In one step with the making: what is told to be closed on exec afterwards, a program that another thread
+    // starts in between inherits, and then a port stays taken, and a peer does not hear that we are gone.
+    private let atOnce = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    private let stream = Int32(SOCK_STREAM.rawValue) | atOnce
+#else
+    private let stream = SOCK_STREAM
+
+    private func makeNonBlocking(_ descriptor: Int32) -> Int32 {
+        if descriptor >= 0 {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        }
+        return descriptor
+    }
+#endif
+
+/// A stream socket that never waits and that no program started from this one inherits; -1 with `errno`.
+func makeStreamSocket(_ family: Int32) -> Int32 {
+    #if canImport(Glibc)
+        socket(family, stream, 0)
+    #else
+        makeNonBlocking(socket(family, stream, 0))
+    #endif
+}
+
+/// Two local sockets of that kind, connected to each other.
+func makeStreamSocketPair() -> (Int32, Int32)? {
+    var pair: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else { return nil }
+    #if !canImport(Glibc)
+        for descriptor in pair { _ = makeNonBlocking(descriptor) }
+    #endif
+    return (pair[0], pair[1])
+}
+
+/// The system's `accept`, for a socket of that kind.
+func acceptConnection(
+    _ listening: Int32, _ address: UnsafeMutablePointer<sockaddr>?,
+    _ length: UnsafeMutablePointer<socklen_t>?
+) -> Int32 {
+    #if canImport(Glibc)
+        clws_accept4(listening, address, length, atOnce)
+    #else
+        makeNonBlocking(accept(listening, address, length))
     #endif
 }

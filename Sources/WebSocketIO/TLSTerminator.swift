@@ -127,20 +127,4 @@ final class TLSTerminator: Endpoint {
         if !inbound.isEmpty { events.insert(.write) }
         watcher?.watch(events)
     }
-
-    /// Two connected local sockets, neither of which waits.
-    static func makePair() -> (Int32, Int32)? {
-        var pair: [Int32] = [-1, -1]
-        #if canImport(Glibc)
-            let stream = Int32(SOCK_STREAM.rawValue)
-        #else
-            let stream = SOCK_STREAM
-        #endif
-        guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else { return nil }
-        for descriptor in pair {
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        }
-        return (pair[0], pair[1])
-    }
 }

@@ -57,6 +57,8 @@ struct CrashTests {
     ) async throws {
         let answers = Watched(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
+            // The writers end with the server, whatever goes wrong before its end.
+            defer { server.process.send(signal: SIGKILL) }
             for writer in writers {
                 group.addTask {
                     try await onThread {

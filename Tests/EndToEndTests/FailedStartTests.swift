@@ -1,3 +1,4 @@
+import LoopbackPorts
 import RelayJSON
 import Testing
 
@@ -79,7 +80,7 @@ struct FailedStartTests {
     }
 
     @Test func aClientWithoutAServerFailsInOneLine() async throws {
-        let port = try ClosedPort()
+        let port = try ReservedPort()
         let request = try await sandbox.relay(
             "request", "ws://127.0.0.1:\(port.number)/graphql", "{ user { totalCount } }")
         expectOneLine(request, containing: "\(port.number)")

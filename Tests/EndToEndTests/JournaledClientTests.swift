@@ -3,13 +3,17 @@ import RelayJSON
 import Testing
 
 /// A client with its store on disk, and its server, both killed in the middle of their work.
+///
+/// RELAY_CRASH_ROUNDS and RELAY_CRASH_SEED as with the server's crashes: `script/crash` sets them.
 struct JournaledClientTests {
     private let sandbox: Sandbox
+    private let rounds: Int
     private let seed: UInt64
 
     init() throws {
         sandbox = try Sandbox()
         let environment = ProcessInfo.processInfo.environment
+        rounds = environment["RELAY_CRASH_ROUNDS"].flatMap { Int($0) } ?? 4
         seed = environment["RELAY_CRASH_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
     }
 
@@ -40,11 +44,11 @@ struct JournaledClientTests {
     }
 
     @Test func promise47AKilledClientShowsItsLastStateAndLosesAndRepeatsNothing() async throws {
-        print("journaled client: RELAY_CRASH_SEED=\(seed)")
+        print("journaled client: \(rounds) rounds, RELAY_CRASH_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
         var server = try await sandbox.serve("--log-level", "warning")
         var kept: [String] = []
-        for round in 1...4 {
+        for round in 1...rounds {
             let client = try client(server)
             let before = self.shown(try await line("shows", of: client))
             // At once, before the network has said anything: all that was kept, in order.

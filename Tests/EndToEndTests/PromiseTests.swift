@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackPorts
 import RelayJSON
 import Synchronization
 import Testing
@@ -23,43 +24,51 @@ struct PromiseTests {
         print("promises: RELAY_PROMISE_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
         // Few commits are kept in memory, so that most of what is missed is read from the log.
-        let options = ["--recent-commits", "16", "--log-level", "warning"]
-        var server = try await sandbox.serve(options[0], options[1], options[2], options[3])
+        // The next server has the port of the last, where nobody else answers in between.
+        let reserved = try ReservedPort()
+        func serve() async throws -> RunningServer {
+            try await sandbox.serve(
+                "--recent-commits", "16", "--log-level", "warning", "--port",
+                ReservedPort.letsServersIn ? "\(reserved.number)" : "0")
+        }
+        var server = try await serve()
         /// Where the server is; nil while it is dead.
         let serving = Watched<Int?>(server.port)
         let writer = PromiseWriter(serving)
-        let readers = try (0..<3).map { _ in
-            PromiseReader(serving, try writer.start(server.port), random: &random)
-        }
+        let start = try await onThread { [port = server.port] in try writer.start(port) }
+        let readers = (0..<3).map { _ in PromiseReader(serving, start, random: &random) }
+        let count = Self.rounds * Self.todosARound
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for reader in readers { group.addTask { try await reader.run() } }
-            for round in 1...Self.rounds {
-                let count = round * Self.todosARound
-                async let written: Void = writer.write(upTo: count)
-                if round < Self.rounds {
-                    let killedAt =
-                        count - Int.random(in: 20..<Self.todosARound, using: &random)
-                    try await writer.written.wait(for: "\(killedAt) todos") {
-                        $0 >= killedAt ? () : nil
-                    }
-                    serving.update { $0 = nil }
-                    try await server.kill()
-                    server = try await sandbox.serve(
-                        options[0], options[1], options[2], options[3])
-                    let port = server.port
-                    serving.update { $0 = port }
-                }
-                try await written
+            // Whatever goes wrong, they come to their end.
+            defer {
+                writer.stop()
+                for reader in readers { reader.stop() }
             }
-            let expected = (1...Self.rounds * Self.todosARound).map { "\($0)" }
+            for reader in readers { group.addTask { try await reader.run() } }
+            group.addTask { try await writer.write(upTo: count) }
+            for round in 1..<Self.rounds {
+                let killedAt =
+                    round * Self.todosARound
+                    - Int.random(in: 20..<Self.todosARound, using: &random)
+                try await writer.written.wait(for: "\(killedAt) todos") {
+                    $0 >= killedAt ? () : nil
+                }
+                serving.update { $0 = nil }
+                try await server.kill()
+                server = try await serve()
+                let port = server.port
+                serving.update { $0 = port }
+            }
+            try await writer.written.wait(for: "\(count) todos") { $0 >= count ? () : nil }
+            let expected = (1...count).map { "\($0)" }
             for (number, reader) in readers.enumerated() {
                 let told = try await reader.told.wait(for: "the end of the history") {
                     $0.last == expected.last ? $0 : nil
                 }
                 #expect(told == expected, "reader \(number), seed \(seed)")
                 #expect(reader.complaints.value.isEmpty, "reader \(number), seed \(seed)")
-                reader.stop()
             }
+            for reader in readers { reader.stop() }
             // Readers that wait for something are waiting for the server's end.
             serving.update { $0 = nil }
             #expect(try await server.stop() == .code(0))
@@ -72,8 +81,11 @@ struct PromiseTests {
 private final class PromiseWriter: Sendable {
     let written = Watched(0)
     private let serving: Watched<Int?>
+    private let isStopped = Watched(false)
 
     init(_ serving: Watched<Int?>) { self.serving = serving }
+
+    func stop() { isStopped.update { $0 = true } }
 
     /// The cursor from which readers begin.
     func start(_ port: Int) throws -> String {
@@ -86,11 +98,11 @@ private final class PromiseWriter: Sendable {
     }
 
     func write(upTo count: Int) async throws {
-        while written.value < count {
+        while written.value < count, !isStopped.value {
             let port = try await serving.wait(for: "a server") { $0 }
             try? await onThread {
                 let client = try HTTPClient(port: port)
-                while self.written.value < count {
+                while self.written.value < count, !self.isStopped.value {
                     let number = self.written.value + 1
                     let request: JSONValue = [
                         "query":
@@ -168,10 +180,11 @@ private final class PromiseReader: Sendable {
     }
 
     private func nextResult(_ socket: RawWebSocket) throws -> JSONValue {
-        while true {
+        while !isStopped.value {
             let message = try socket.receive()
             if message["type"] == "next" { return message["payload"] ?? .null }
             if message["type"] == "error" { throw Failure("\(message)") }
         }
+        throw Failure("The reader was stopped.")
     }
 }

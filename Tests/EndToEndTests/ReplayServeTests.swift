@@ -24,17 +24,11 @@ struct ReplayServeTests {
     }
 
     private func waitForSubscriptions(_ count: Int, on server: RunningServer) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while true {
+        try await eventually("\(count) subscriptions") {
             let page = try await onThread { [port = server.port] in
                 try HTTPClient(port: port).get("/metrics")
             }
-            if page.body.contains("relay_subscriptions \(count)\n") { return }
-            // A page tells nobody when it changes.
-            guard ContinuousClock.now < deadline else {
-                throw Failure("There are no \(count) subscriptions: \(page.body)")
-            }
-            try await Task.sleep(for: .milliseconds(20))
+            return page.body.contains("relay_subscriptions \(count)\n") ? () : nil
         }
     }
 

@@ -32,5 +32,14 @@ struct ServerLogTests {
                 #expect(entry[name]?.string != nil, "\(line)")
             }
         }
+        // Who came is told, and how it went.
+        for message in [
+            "A connection begins.", "A connection has ended: 4403 Forbidden.",
+            "A request has no valid token.", "Stopping on SIGTERM.", "Stopped.",
+        ] {
+            #expect(
+                finished.errors.contains { $0.contains(#""message":"\#(message)""#) }, "\(message)")
+        }
+        #expect(finished.errors.contains { $0.contains(#""peer":"127.0.0.1""#) })
     }
 }

@@ -16,8 +16,10 @@ struct SubscriptionTests {
         let events = try sandbox.start(
             ["request", server.url, "subscription { todoAdded { todo { text } } }"])
         // An event stream is silent until something happens; what happened before it is not told.
-        while try await !events.hasLine(within: .milliseconds(100)) {
+        try await eventually("an event stream that is there") {
+            if try await events.hasLine(within: .milliseconds(100)) { return () }
             _ = try await server.data(Self.add("early"))
+            return nil
         }
 
         let texts = (1...5).map { "todo \($0)" }

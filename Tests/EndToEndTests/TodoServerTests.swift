@@ -97,7 +97,7 @@ struct TodoServerTests {
                 #"mutation { suggestTodo(input: {topic: "forever"}) { todo { id } } }"#,
             ])
         // The log is read while the server writes it.
-        while try await sandbox.events().count < 2 {}
+        try await eventually("the intent") { try await sandbox.events().count < 2 ? nil : () }
         try await server.kill()
         _ = try await waiting.finish()
         let again = try await serve()

@@ -5,7 +5,8 @@ import Testing
 @testable import EventLog
 @testable import EventStore
 
-@Suite struct FileJournalTests {
+@Suite(.timeLimit(.minutes(3)))
+struct FileJournalTests {
     private let directory = TemporaryDirectory()
 
     private func genesis() -> NewEvent {

@@ -6,7 +6,8 @@ import Testing
 @testable import EventStore
 
 /// A copy taken from under a running store is what a killed process leaves behind.
-@Suite struct RunningStoreTests {
+@Suite(.timeLimit(.minutes(3)))
+struct RunningStoreTests {
     private final class Progress: Sendable {
         let acknowledged = Atomic<Int>(0)
         let copies = Atomic<Int>(0)
@@ -17,11 +18,13 @@ import Testing
     private func run(
         _ store: EventStore, _ events: [Event], _ progress: Progress
     ) async throws {
+        defer { progress.isStopped.store(true, ordering: .releasing) }
         var snapshot = store.snapshot
         var changes = ChangeSet()
         for start in stride(from: 0, to: events.count, by: 4) {
             // Not so fast that there is nothing left to copy.
             while start > (progress.copies.load(ordering: .acquiring) + 1) * 100 {
+                try Task.checkCancellation()
                 await Task.yield()
             }
             let batch = events[start..<min(start + 4, events.count)]
@@ -32,7 +35,6 @@ import Testing
             for event in batch { try snapshot.fold(event, changes: &changes) }
             store.journal.checkpointIfDue(snapshot)
         }
-        progress.isStopped.store(true, ordering: .releasing)
     }
 
     @Test func everyCopyOpensToAPrefixThatHasWhatWasAcknowledged() async throws {
@@ -45,9 +47,11 @@ import Testing
         let store = try EventStore.open(directory.path, options: options)
         let progress = Progress()
         let running = Task { try await run(store, history.events, progress) }
+        defer { running.cancel() }
         // A copy for every 50 events, more or less.
         var copies: [(acknowledged: Int, copy: TemporaryDirectory)] = []
         while !progress.isStopped.load(ordering: .acquiring) {
+            try Task.checkCancellation()
             let acknowledged = progress.acknowledged.load(ordering: .acquiring)
             if acknowledged >= copies.count * 50,
                 // A file that is renamed or removed meanwhile makes this no copy at all.

@@ -9,6 +9,7 @@ import Testing
 
 /// Connections that are cut and servers that restart under load: everything happens once, in order, and
 /// is told once.
+@Suite(.timeLimit(.minutes(3)))
 struct CutConnectionTests {
     private static let writers = 4
     private static let mutationsInRound = 20
@@ -40,6 +41,10 @@ struct CutConnectionTests {
             let chaos = Task {
                 try await cut(networks + [stream], todos, seed: seed, cuts) { told.all.count }
             }
+            defer {
+                chaos.cancel()
+                listener.cancel()
+            }
             // Until enough has been cut, however fast this machine is.
             var written = 0
             repeat {
@@ -54,7 +59,6 @@ struct CutConnectionTests {
             await eventually {
                 told.all.last == texts.last && told.all.count >= Self.writers * written
             }
-            listener.cancel()
             for writer in 0..<Self.writers {
                 let own = texts.filter { $0.hasPrefix("\(writer):") }
                 #expect(own == (0..<written).map { "\(writer):\($0)" }, "seed \(seed)")

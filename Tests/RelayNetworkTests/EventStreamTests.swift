@@ -61,8 +61,10 @@ import WebSocketIO
             let network = try network(todos)
             let (told, task) = follow(network)
             try await begin(told, network)
-            for text in ["a", "b"] { try await add(text, network) }
-            await eventually { told.all.suffix(2) == ["a", "b"] }
+            // Also one that takes many pieces.
+            let texts = ["a", String(repeating: "large ", count: 20_000), "b"]
+            for text in texts { try await add(text, network) }
+            await eventually { told.all.suffix(3) == texts[...] }
             task.cancel()
             let refused = RequestParameters(
                 name: "", operationKind: .subscription, text: "subscription { nothing }")

@@ -1,4 +1,5 @@
 import Logging
+import LoopbackPorts
 import Relay
 import RelayJSON
 import RelayServer
@@ -14,14 +15,19 @@ import WebSocketIO
     import Darwin
 #endif
 
-/// The todo example, served in this process. It can be stopped and started again on the same port.
+/// The todo example, served in this process. It can be stopped and started again on the same port, which nobody
+/// else gets meanwhile.
 final class ServedTodos: Sendable {
     private let server: Mutex<Server>
     private let configuration: Server.Configuration
+    private let reserved: ReservedPort
 
-    private init(_ server: Server, _ configuration: Server.Configuration) {
+    private init(
+        _ server: Server, _ configuration: Server.Configuration, _ reserved: ReservedPort
+    ) {
         self.server = Mutex(server)
         self.configuration = configuration
+        self.reserved = reserved
     }
 
     var port: Int { server.withLock { $0.port } }
@@ -36,11 +42,12 @@ final class ServedTodos: Sendable {
         var configuration = Server.Configuration(
             schema: try example("todo.graphql"), schemaName: "todo.graphql", storage: .memory)
         configuration.seed = Array(try example("todo.seed.ndjson").utf8)
-        configuration.port = 0
+        let reserved = try ReservedPort()
+        configuration.port = ReservedPort.letsServersIn ? reserved.number : 0
         change(&configuration)
         let server = try await start(configuration)
         configuration.port = server.port
-        let todos = ServedTodos(server, configuration)
+        let todos = ServedTodos(server, configuration, reserved)
         do {
             try await body(todos)
         } catch {
@@ -117,9 +124,10 @@ final class Noted<Element: Sendable>: Sendable {
     func note(_ element: Element) { elements.withLock { $0.append(element) } }
 }
 
-/// Waits until `condition` holds; fails after a while.
+/// Waits until `condition` holds; fails after a minute: tests that keep both threads of the pool busy may run
+/// beside this one.
 func eventually(
-    within limit: Duration = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation,
+    within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
 ) async rethrows {
     let deadline = ContinuousClock.Instant.now + limit

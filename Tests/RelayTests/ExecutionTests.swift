@@ -4,7 +4,8 @@ import Testing
 
 @testable import Relay
 
-@Suite struct ExecutionTests {
+@Suite(.timeLimit(.minutes(3)))
+struct ExecutionTests {
     private struct Broken: Error {}
 
     /// Starts of one execution, and what they said.
@@ -89,7 +90,7 @@ import Testing
         let work = Work()
         let publisher = Transfer(value: work.publisher())
         let task = Task { try await publisher.value.lastValue() }
-        while work.runs.isEmpty { await Task.yield() }
+        await eventually { !work.runs.isEmpty }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(work.cancels == 1)

@@ -4,7 +4,8 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct QueryTests {
+@Suite(.timeLimit(.minutes(3)))
+struct QueryTests {
     @Test func promise3FetchQueryGivesTheDataAndKeepsItInTheStore() throws {
         let environment = MockEnvironment()
         let result = Collected(environment.fetchQuery(UserQuery()))

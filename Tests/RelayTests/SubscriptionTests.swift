@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
     private func added(_ id: String) -> String {
         #"{"data":{"todoAdded":{"todo":{"id":"\#(id)","text":"t\#(id)","complete":false}}}}"#
     }
@@ -55,5 +55,20 @@ import TodoFixtures
         request.complete()
         #expect(told == ["a", "completed"])
         subscription.cancel()
+    }
+
+    /// Each event has a root of its own, and nobody keeps it.
+    @Test func aSubscriptionThatGoesOnDoesNotFillTheStore() async throws {
+        let environment = MockEnvironment()
+        try environment.cachePayload(UserQuery(), Payloads.user(["a", "b"]))
+        let retained = environment.retain(operation: UserQuery().createDescriptor())
+        let events = environment.requestSubscription(TodoAddedSubscription(), onNext: { _ in })
+        let request = try #require(environment.mostRecent)
+        for number in 0..<5_000 { request.nextValue(added("\(number % 10)")) }
+        // Besides what is shown, what has come since it was looked at last.
+        await eventually { environment.store.snapshot.recordCount < 2_500 }
+        #expect(environment.store.snapshotText(of: "a", "text") == "ta")
+        events.cancel()
+        retained.cancel()
     }
 }

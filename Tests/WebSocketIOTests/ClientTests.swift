@@ -267,6 +267,25 @@ struct ClientTests {
         }
     }
 
+    /// The library numbers what it keeps beside TLS connections anew whenever a context asks it to.
+    @Test func loopsThatAreMadeMeanwhileDisturbNoHandshake() async throws {
+        let certificate = try TestCertificate()
+        try await TestServer.run({ $0.tls = certificate.identity }) { server in
+            let others = Task.detached {
+                while !Task.isCancelled { await (try IOLoop.start()).stop() }
+            }
+            defer { others.cancel() }
+            let options = HTTPClient.Options(authorityFile: certificate.certificateFile)
+            let address = ServerAddress(isSecure: true, host: "localhost", port: server.port)
+            for _ in 0..<50 {
+                let answer = try await HTTPClient.send(to: address, options, on: server.loop)
+                #expect(answer.status == 200)
+            }
+            others.cancel()
+            try await others.value
+        }
+    }
+
     @Test func doesNotSpeakWithAServerItDoesNotTrust() async throws {
         let certificate = try TestCertificate()
         try await TestServer.run({ $0.tls = certificate.identity }) { server in
@@ -275,6 +294,7 @@ struct ClientTests {
                 try await WebSocketChannel.connect(to: unknown, on: server.loop)
             }
             #expect(unknownError?.code == .cannotConnect)
+            #expect(unknownError?.message.contains("an authority that is trusted here") == true)
             let otherName = ServerAddress(isSecure: true, host: "127.0.0.2", port: server.port)
             await #expect(throws: IOError.self) {
                 try await WebSocketChannel.connect(

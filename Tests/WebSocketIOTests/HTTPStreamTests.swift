@@ -11,6 +11,12 @@ struct HTTPStreamTests {
 
         var first: HTTPResponseStream? { all.withLock { $0.first } }
 
+        /// The first stream; a client may have read its head before the handler has it.
+        func started() async throws -> HTTPResponseStream {
+            await eventually { first != nil }
+            return try #require(first)
+        }
+
         var handler: RecordingHandler {
             RecordingHandler(onRequest: { _, responder in
                 let stream = responder.startStream(
@@ -31,7 +37,7 @@ struct HTTPStreamTests {
             let head = try await client.read(through: "\r\n\r\n")
             #expect(head.contains("\r\ntransfer-encoding: chunked\r\n"))
             #expect(head.contains("\r\ncontent-type: text/event-stream\r\n"))
-            let stream = try #require(streams.first)
+            let stream = try await streams.started()
             stream.write(Array("data: 1\n\n".utf8))
             #expect(try await client.read(through: "\n\n\r\n") == "9\r\ndata: 1\n\n\r\n")
             stream.write(Array("data: 22\n\n".utf8))
@@ -92,7 +98,7 @@ struct HTTPStreamTests {
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
             try await client.send(request)
             _ = try await client.read(through: "\r\n\r\n")
-            let stream = try #require(streams.first)
+            let stream = try await streams.started()
             let piece = [UInt8](repeating: 0x61, count: 65_536)
             await eventually {
                 stream.write(piece)

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
-import WebSocketIO
+
+@testable import WebSocketIO
 
 @Suite(.timeLimit(.minutes(3)))
 struct IOLoopTests {
@@ -72,6 +73,34 @@ struct IOLoopTests {
         }
         #expect(!onThread)
         #expect(await counter.value == 101)
+    }
+
+    /// An executor runs one job at a time, also in the moment in which its thread comes to its end.
+    @Test func nothingRunsBesideTheLastWorkOfTheThread() async throws {
+        let loop = try IOLoop.start()
+        let counter = Counter(loop)
+        let tally = Tally()
+        let beside = Mutex<Task<Void, Never>?>(nil)
+        let ranBeside = Mutex<Bool?>(nil)
+        loop.performOnCore { core in
+            core.requestStop()
+            // This is found in the mailbox when it has been closed.
+            loop.perform {
+                beside.withLock {
+                    $0 = Task.detached {
+                        _ = await counter.increment()
+                        tally.count.add(1, ordering: .relaxed)
+                    }
+                }
+                let deadline = ContinuousClock.now + .milliseconds(100)
+                while tally.count.load(ordering: .relaxed) == 0, .now < deadline {}
+                ranBeside.withLock { $0 = tally.count.load(ordering: .relaxed) > 0 }
+            }
+        }
+        await loop.stop()
+        await beside.withLock { $0 }?.value
+        #expect(ranBeside.withLock { $0 } == false)
+        #expect(await counter.value == 1)
     }
 
     @Test func performsLaterInTheOrderOfTheTimes() async throws {

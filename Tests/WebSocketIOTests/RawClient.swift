@@ -17,7 +17,7 @@ final class RawClient {
     }
 
     init(port: Int, receiveBufferBytes: Int32? = nil) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = makeSocket()
         if var size = receiveBufferBytes {
             setsockopt(
                 descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -96,7 +96,7 @@ final class RawClient {
         }
     }
 
-    func readToEnd(within limit: Duration = .seconds(30)) async throws -> String {
+    func readToEnd(within limit: Duration = .seconds(60)) async throws -> String {
         let deadline = ContinuousClock.Instant.now + limit
         while try await receiveMore(before: deadline) {}
         defer { take(received.count - taken) }
@@ -104,7 +104,7 @@ final class RawClient {
     }
 
     /// Reads as far as the first occurrence of `mark`, and that too.
-    func read(through mark: String, within limit: Duration = .seconds(30)) async throws -> String {
+    func read(through mark: String, within limit: Duration = .seconds(60)) async throws -> String {
         let deadline = ContinuousClock.Instant.now + limit
         let mark = Array(mark.utf8)
         while true {
@@ -119,7 +119,7 @@ final class RawClient {
         }
     }
 
-    func read(count: Int, within limit: Duration = .seconds(30)) async throws -> [UInt8] {
+    func read(count: Int, within limit: Duration = .seconds(60)) async throws -> [UInt8] {
         let deadline = ContinuousClock.Instant.now + limit
         while received.count - taken < count {
             guard try await receiveMore(before: deadline) else {
@@ -201,7 +201,7 @@ final class RawClient {
         try await send(frame: Frame(opcode: 1, payload: Array(text.utf8)))
     }
 
-    func readFrame(within limit: Duration = .seconds(30)) async throws -> Frame {
+    func readFrame(within limit: Duration = .seconds(60)) async throws -> Frame {
         let head = try await read(count: 2, within: limit)
         var length = Int(head[1] & 0x7F)
         if length >= 126 {
@@ -220,7 +220,7 @@ final class RawClient {
     }
 
     /// Reads frames up to the one that ends a message, and joins their payloads.
-    func readMessage(within limit: Duration = .seconds(30)) async throws -> Frame {
+    func readMessage(within limit: Duration = .seconds(60)) async throws -> Frame {
         var message = try await readFrame(within: limit)
         while !message.isFinal {
             let next = try await readFrame(within: limit)
@@ -229,6 +229,15 @@ final class RawClient {
         }
         return message
     }
+}
+
+/// A TCP socket that no program inherits which another test starts, or the peer would not hear of its end.
+private func makeSocket() -> Int32 {
+    #if canImport(Glibc)
+        socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    #else
+        socket(AF_INET, SOCK_STREAM, 0)
+    #endif
 }
 
 #if canImport(Glibc)
@@ -244,7 +253,7 @@ final class DeafListener {
     private let descriptor: Int32
 
     init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = makeSocket()
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")

@@ -2,6 +2,12 @@ import Synchronization
 import Testing
 import WebSocketIO
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @Suite(.timeLimit(.minutes(3)))
 struct ServerLifeTests {
     @Test func aBusyPortIsNamedInTheError() async throws {
@@ -104,6 +110,42 @@ struct ServerLifeTests {
         }
         #expect(handler.now.closes == Array(repeating: .abnormal, count: 10))
         for client in clients { _ = try await client.readToEnd() }
+    }
+
+    /// A program that is being started has, until it runs, copies of all descriptors of whoever starts it.
+    @Test func nobodyListensAfterTheStopThoughAChildHasTheSocketForAMoment() async throws {
+        let loop = try IOLoop.start()
+        let server = try await HTTPServer.start(
+            HTTPServer.Options(), on: loop, handler: RecordingHandler())
+        let copy = try #require(Self.copyOfListeningSocket(on: server.port))
+        defer { close(copy) }
+        await server.stop(within: .seconds(10))
+        let error = await #expect(throws: IOError.self) {
+            try await HTTPClient.send(
+                to: ServerAddress(host: "127.0.0.1", port: server.port), on: loop)
+        }
+        #expect(error?.code == .cannotConnect)
+        let again = try await HTTPServer.start(
+            HTTPServer.Options(port: server.port), on: loop, handler: RecordingHandler())
+        await again.stop(within: .seconds(10))
+        await loop.stop()
+    }
+
+    private static func copyOfListeningSocket(on port: Int) -> Int32? {
+        (0..<4_096).first { descriptor in
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    getsockname(descriptor, $0, &length)
+                }
+            }
+            var isListening: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size)
+            return result == 0 && address.sin_family == sa_family_t(AF_INET)
+                && Int(in_port_t(bigEndian: address.sin_port)) == port && isListening != 0
+        }.map { dup($0) }
     }
 
     @Test func aThousandConnectionsGetEveryBroadcast() async throws {

@@ -234,7 +234,7 @@ extension Environment {
 
     /// An updater that gets no data where the operation's own data could not be made of it, because
     /// something is missing that it cannot be without.
-    private func readable<Op: Operation>(
+    func readable<Op: Operation>(
         _ updater: SelectorStoreUpdater?, _ operation: Op.Type
     ) -> SelectorStoreUpdater? {
         updater.map { updater in

@@ -72,7 +72,9 @@ extension Environment {
         let descriptor = operation.createDescriptor()
         let responses =
             descriptor.kind == .subscription
-            ? executeSubscription(operation: descriptor, cacheConfig: cacheConfig, updater: updater)
+            ? executeSubscription(
+                operation: descriptor, cacheConfig: cacheConfig,
+                updater: readable(updater, Op.self))
             : execute(operation: descriptor, cacheConfig: cacheConfig)
         return responses.tryMap { [self] in try result(of: operation, $0) }.stream()
     }

@@ -88,15 +88,10 @@ final class OperationExecutor: @unchecked Sendable {
             request: request.node.params, variables: request.variables, cacheConfig: cacheConfig)
         let subscription = publisher.sink(
             receiveCompletion: { [self] completion in
-                // What came before the end is told before it.
-                ResponseBurst.flush()
+                // Behind what came before it.
                 switch completion {
-                case .finished:
-                    note(.networkComplete)
-                    end(.finished, reason: "the network completed without a response")
-                case .failure(let error):
-                    note(.networkError, error)
-                    end(.failure(error), reason: "the network failed: \(error)")
+                case .finished: ResponseBurst.add(.end(self, nil))
+                case .failure(let error): ResponseBurst.add(.end(self, error))
                 }
             },
             receiveValue: { [self] in receive(Array($0)) })
@@ -122,11 +117,10 @@ final class OperationExecutor: @unchecked Sendable {
     private func receive(_ bytes: [UInt8]) {
         note(.networkNext)
         guard let (entry, operation) = takePayload() else { return }
-        let arrival = ResponseBurst.Arrival(executor: self, operation: operation, response: bytes)
-        guard let entry else { return ResponseBurst.add(arrival) }
+        guard let entry else { return ResponseBurst.add(.response(self, operation, bytes)) }
         ResponseBurst.flush()
         written(
-            arrival,
+            bytes, of: operation,
             Result {
                 try environment.store.commitResponse(
                     entry, operation.selector, bytes, updater: storeUpdater)
@@ -136,13 +130,13 @@ final class OperationExecutor: @unchecked Sendable {
     /// A response was written to the store, or why it was not.
     /// - Parameter entry: of a mutation that it answers.
     func written(
-        _ arrival: ResponseBurst.Arrival, _ result: Result<ResponseSummary, any Error>,
-        answering entry: OptimisticEntryID? = nil
+        _ response: [UInt8], of operation: OperationDescriptor,
+        _ result: Result<ResponseSummary, any Error>, answering entry: OptimisticEntryID? = nil
     ) {
         do {
             let summary = try result.get()
             note(.executeNext)
-            run.send(GraphQLResponse(arrival.response, summary, root: arrival.operation.root))
+            run.send(GraphQLResponse(response, summary, root: operation.root))
         } catch StoreError.responseWithoutData(let summary) {
             if let isComplete = summary.isResumption {
                 if !isComplete { missedEvents() }
@@ -150,7 +144,7 @@ final class OperationExecutor: @unchecked Sendable {
             }
             revoke(entry, reason: "the server refused it")
             if summary.errors.isEmpty {
-                run.send(GraphQLResponse(arrival.response, summary, root: arrival.operation.root))
+                run.send(GraphQLResponse(response, summary, root: operation.root))
             } else {
                 fail(
                     NetworkError(
@@ -160,6 +154,17 @@ final class OperationExecutor: @unchecked Sendable {
         } catch {
             revoke(entry, reason: "its response could not be applied: \(error)")
             fail(ResponseError(operation: request.node.params.name, cause: error))
+        }
+    }
+
+    /// The network has nothing more to give, or failed.
+    func networkEnded(_ error: (any Error)?) {
+        if let error {
+            note(.networkError, error)
+            end(.failure(error), reason: "the network failed: \(error)")
+        } else {
+            note(.networkComplete)
+            end(.finished, reason: "the network completed without a response")
         }
     }
 

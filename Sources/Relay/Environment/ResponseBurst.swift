@@ -2,7 +2,7 @@ import RelayStore
 import Synchronization
 
 /// Responses that have come together: they are written to the store in one step, with one notification,
-/// and then given to their subscribers one by one.
+/// and then given to their subscribers one by one, ends among them.
 ///
 /// A network that finds several responses waiting hands them over inside ``gather(_:)``. It never waits for
 /// more to come, so that a lone response is not delayed:
@@ -31,11 +31,18 @@ public final class ResponseBurst: Sendable {
         }
     }
 
-    /// A response, and who is waiting for it.
-    struct Arrival {
-        let executor: OperationExecutor
-        let operation: OperationDescriptor
-        let response: [UInt8]
+    /// What the network gave, and whom it is for.
+    enum Arrival {
+        /// A response that answers no mutation.
+        case response(OperationExecutor, OperationDescriptor, [UInt8])
+        /// The end, with an error or without.
+        case end(OperationExecutor, (any Error)?)
+
+        var executor: OperationExecutor {
+            switch self {
+            case .response(let executor, _, _), .end(let executor, _): executor
+            }
+        }
     }
 
     private init() {}
@@ -59,7 +66,7 @@ public final class ResponseBurst: Sendable {
 
     // MARK: From executions
 
-    /// Has a response written: with those it came with, or at once.
+    /// Has a response written, or an end told: with what it came with, or at once.
     static func add(_ arrival: Arrival) {
         guard let burst = gathering else { return write([arrival]) }
         let isFull = burst.state.withLock { state in
@@ -69,7 +76,7 @@ public final class ResponseBurst: Sendable {
         if isFull { burst.write() }
     }
 
-    /// Has everything written that came before something else.
+    /// Has everything written and told that came before something else.
     static func flush() { gathering?.write() }
 
     private func write() {
@@ -89,17 +96,22 @@ public final class ResponseBurst: Sendable {
     }
 
     private static func write(_ arrivals: ArraySlice<Arrival>, to store: Store) {
-        let payloads = arrivals.map { arrival in
-            ArrivedPayload(
-                arrival.operation.selector, arrival.response,
-                updater: arrival.executor.storeUpdater)
-        }
-        do {
-            for (arrival, result) in zip(arrivals, try store.commitPayloads(payloads)) {
-                arrival.executor.written(arrival, result)
+        let payloads = arrivals.compactMap { arrival -> ArrivedPayload? in
+            guard case .response(let executor, let operation, let response) = arrival else {
+                return nil
             }
-        } catch {
-            for arrival in arrivals { arrival.executor.written(arrival, .failure(error)) }
+            return ArrivedPayload(
+                operation.selector, response, updater: executor.storeUpdater)
+        }
+        let results = Result { payloads.isEmpty ? [] : try store.commitPayloads(payloads) }
+        var count = 0
+        for arrival in arrivals {
+            switch arrival {
+            case .response(let executor, let operation, let response):
+                executor.written(response, of: operation, results.flatMap { $0[count] })
+                count += 1
+            case .end(let executor, let error): executor.networkEnded(error)
+            }
         }
     }
 }

@@ -69,6 +69,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
     }
 
     /// Answers a query from the cache where it may, and asks the other network where it may not.
+    /// Asks the other network, unless the response is remembered.
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {

@@ -67,7 +67,6 @@ extension RelayMetadata {
     /// The members of `extensions.relay`.
     fileprivate var members: JSONObject {
         var members = JSONObject()
-        if sendsRecords { members["records"] = true }
         if showsOptimistic { members["optimistic"] = true }
         if let optimisticResponse {
             members["optimisticResponse"] = .object(optimisticResponse.json)

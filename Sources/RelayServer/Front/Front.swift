@@ -1,4 +1,5 @@
 import GraphQLExecution
+import Logging
 import RelayJSON
 import WebSocketIO
 
@@ -12,16 +13,18 @@ final class Front: HTTPServerHandler {
     private let metrics: Metrics
     private let limits: SocketLimits
     private let progress: ProgressNotices
+    private let logger: Logger
 
     init(
         _ service: GraphQLService, authentication: Authentication, origins: OriginPolicy,
-        metrics: Metrics, limits: SocketLimits
+        metrics: Metrics, limits: SocketLimits, logger: Logger
     ) {
         self.service = service
         self.authentication = authentication
         self.origins = origins
         self.metrics = metrics
         self.limits = limits
+        self.logger = logger
         progress = ProgressNotices(after: limits.progressInterval) { service.deliveredCursor }
     }
 
@@ -52,6 +55,19 @@ final class Front: HTTPServerHandler {
     // MARK: WebSocket
 
     func upgrade(_ request: HTTPRequest) -> UpgradeDecision {
+        let decision = decide(on: request)
+        switch decision {
+        case .accept:
+            logger.debug("A connection begins.", metadata: ["peer": "\(request.peerAddress)"])
+        case .refuse(let response):
+            logger.debug(
+                "A WebSocket handshake was refused.",
+                metadata: ["peer": "\(request.peerAddress)", "status": "\(response.status)"])
+        }
+        return decision
+    }
+
+    private func decide(on request: HTTPRequest) -> UpgradeDecision {
         guard request.path == Self.path else {
             return .refuse(HTTPResponse(status: 404, text: Self.notFound(request)))
         }
@@ -73,7 +89,14 @@ final class Front: HTTPServerHandler {
         }
         let socket = GraphQLSocket(
             service, authentication: authentication, viewer: viewer, limits: limits
-        ) { [progress] in progress.remove($0) }
+        ) { [progress, logger] socket, close in
+            progress.remove(socket)
+            // What an operator may want to do something about; the others come and go.
+            let level: Logger.Level = close.code == 1_013 && !close.isFromPeer ? .notice : .debug
+            logger.log(
+                level: level, "A connection has ended: \(close).",
+                metadata: ["peer": "\(request.peerAddress)"])
+        }
         progress.add(socket)
         return .accept(socket)
     }
@@ -151,6 +174,7 @@ final class Front: HTTPServerHandler {
         of http: HTTPRequest, _ exchange: GraphQLOverHTTP
     ) throws(GraphQLOverHTTP.Refusal) -> String? {
         if case .known(let name) = authentication.viewer(headers: http.headers) { return name }
+        logger.debug("A request has no valid token.", metadata: ["peer": "\(http.peerAddress)"])
         let error = ExecutionError(Authentication.refusal, code: .unauthenticated)
         throw exchange.refusal(401, error, headers: ["www-authenticate": "Bearer"])
     }

@@ -28,14 +28,15 @@ final class GraphQLSocket: WebSocketHandler {
     private let authentication: Authentication
     private let limits: SocketLimits
     private let state: Mutex<State>
-    private let onClose: @Sendable (GraphQLSocket) -> Void
+    private let onClose: @Sendable (GraphQLSocket, WebSocketClose) -> Void
 
     /// - Parameters:
     ///   - viewer: what the handshake's headers have told.
     ///   - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, authentication: Authentication, viewer: Authentication.Viewer,
-        limits: SocketLimits, onClose: @escaping @Sendable (GraphQLSocket) -> Void = { _ in }
+        limits: SocketLimits,
+        onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
         self.service = service
         self.authentication = authentication
@@ -78,7 +79,7 @@ final class GraphQLSocket: WebSocketHandler {
             state.connection = nil
             state.whenDrained = []
         }
-        onClose(self)
+        onClose(self, close)
     }
 
     // MARK: What the state machine wants

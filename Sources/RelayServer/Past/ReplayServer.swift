@@ -76,7 +76,8 @@ package final class ReplayServer: Sendable {
             let metrics = Metrics(service, journal: nil)
             let front = Front(
                 service, authentication: Authentication(tokens: configuration.tokens),
-                origins: configuration.origins, metrics: metrics, limits: SocketLimits())
+                origins: configuration.origins, metrics: metrics, limits: SocketLimits(),
+                logger: logger)
             front.start(on: loop)
             let http = try await HTTPServer.start(
                 HTTPServer.Options(

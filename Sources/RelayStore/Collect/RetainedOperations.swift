@@ -15,6 +15,10 @@ struct RetainedOperations {
 
     private(set) var roots: [OperationSelector: Root] = [:]
     private var releaseBuffer: [OperationSelector] = []
+    /// Responses of mutations and subscriptions since records were last said to be garbage: each has a root
+    /// of its own, which nobody keeps.
+    private var passingResponses = 0
+    private static let leastPassingResponses = 1_000
 
     subscript(operation: OperationSelector) -> Root? { roots[operation] }
 
@@ -36,18 +40,30 @@ struct RetainedOperations {
         return buffer(operation, size: bufferSize)
     }
 
+    /// - Parameter recordCount: of the store; looking for garbage takes as long as that is large.
     /// - Returns: whether records may have become garbage.
     mutating func noteFetched(
-        _ operation: OperationSelector, at sequence: UInt64, microseconds: Int64, bufferSize: Int
+        _ operation: OperationSelector, at sequence: UInt64, microseconds: Int64, bufferSize: Int,
+        recordCount: Int
     ) -> Bool {
         let isKnown = roots[operation] != nil
+        let isQuery = operation.request.params.operationKind == .query
+        if !isKnown, !isQuery { return notePassing(recordCount) }
         // A query that is fetched before it is shown must not be collected in between.
-        if !isKnown, operation.request.params.operationKind != .query || bufferSize == 0 {
-            return false
-        }
+        if !isKnown, bufferSize == 0 { return false }
         roots[operation, default: Root()].fetchedAt = sequence
         roots[operation]?.fetchedMicroseconds = microseconds
         return isKnown ? false : buffer(operation, size: bufferSize)
+    }
+
+    /// A subscription may go on for weeks: its events must not fill the store.
+    private mutating func notePassing(_ recordCount: Int) -> Bool {
+        passingResponses += 1
+        guard passingResponses >= max(Self.leastPassingResponses, recordCount / 4) else {
+            return false
+        }
+        passingResponses = 0
+        return true
     }
 
     private mutating func buffer(_ operation: OperationSelector, size: Int) -> Bool {

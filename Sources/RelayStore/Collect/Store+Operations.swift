@@ -44,7 +44,8 @@ extension Store {
     func noteFetched(_ operation: OperationSelector, _ writer: inout Writer) {
         let isGarbage = writer.operations.noteFetched(
             operation, at: writer.state.confirmed.sequence, microseconds: options.now(),
-            bufferSize: options.releaseBufferSize)
+            bufferSize: options.releaseBufferSize,
+            recordCount: writer.state.confirmed.recordCount)
         if isGarbage { scheduleCollection() }
     }
 

@@ -16,7 +16,9 @@ final class RawConnection: Sendable {
 
     init(port: Int, limit: Duration = .seconds(30)) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // A program that another test starts must not hold it open.
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            descriptor = socket(AF_INET, kind, 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif

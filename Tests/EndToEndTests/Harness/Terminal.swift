@@ -40,17 +40,16 @@ final class Terminal: Sendable {
 
     /// The screen's lines down to the last that is not empty, once they are as wanted.
     func screen(until condition: (String) throws -> Bool) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while true {
-            var lines = try await tmux("capture-pane", "-p")
-            while lines.last?.isEmpty == true { lines.removeLast() }
-            let text = lines.joined(separator: "\n")
-            if try condition(text) { return text }
-            // A terminal tells nobody when it changes.
-            guard ContinuousClock.now < deadline else {
-                throw Failure("The screen did not become what was wanted:\n\(text)")
+        var text = ""
+        do {
+            return try await eventually("the screen") {
+                var lines = try await tmux("capture-pane", "-p")
+                while lines.last?.isEmpty == true { lines.removeLast() }
+                text = lines.joined(separator: "\n")
+                return try condition(text) ? text : nil
             }
-            try await Task.sleep(for: .milliseconds(20))
+        } catch let failure as Failure {
+            throw Failure("\(failure) It shows:\n\(text)")
         }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import RelayJSON
 
-/// graphql-core (Python) in a process of its own: what it makes of documents.
+/// graphql-core (Python) in a process of its own: what it makes of documents. Asking blocks until it answers, for a
+/// minute at most.
 final class GraphQLCore {
     /// A Python that has graphql-core: the one that `script/test` has set up, or RELAY_GRAPHQL_CORE.
     static var python: String? {
@@ -48,6 +49,11 @@ final class GraphQLCore {
                 let line = buffer[..<end]
                 buffer.removeFirst(end + 1)
                 return try JSONValue(parsing: line)
+            }
+            var end = pollfd(
+                fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&end, 1, 60_000) > 0 else {
+                throw TestFailure("graphql-core did not answer \(question.text) within a minute")
             }
             let data = output.fileHandleForReading.availableData
             guard !data.isEmpty else { throw TestFailure("graphql-core has ended") }

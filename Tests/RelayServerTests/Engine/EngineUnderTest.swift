@@ -67,8 +67,8 @@ final class EngineUnderTest: Sendable {
         let request = GraphQLRequest(
             query: query, extensions: ["relay": .object(relay)], viewer: viewer)
         let prepared = try service.prepare(request)
-        let outcome = await withCheckedContinuation { continuation in
-            service.execute(prepared, request) { continuation.resume(returning: $0) }
+        let outcome = try await answer("an answer to \(query)") { answered in
+            service.execute(prepared, request, answer: answered)
         }
         switch outcome {
         case .executed(let response): return try JSONValue(parsing: response.bytes)
@@ -242,6 +242,39 @@ func eventually<Value>(
         try await Task.sleep(for: .milliseconds(1))
     }
     throw TestFailure("waited a minute for \(what)")
+}
+
+/// What a callback is given, within a minute.
+func answer<Value: Sendable>(
+    _ what: String, _ ask: (@escaping @Sendable (Value) -> Void) -> Void
+) async throws -> Value {
+    let promise = Promise<Value>()
+    let deadline = Task {
+        try await Task.sleep(for: .seconds(60))
+        promise.settle(.failure(TestFailure("waited a minute for \(what)")))
+    }
+    defer { deadline.cancel() }
+    return try await withCheckedThrowingContinuation { continuation in
+        promise.keep(continuation)
+        ask { promise.settle(.success($0)) }
+    }
+}
+
+/// Resumes whoever waits, once, whatever comes first.
+private final class Promise<Value: Sendable>: Sendable {
+    private let waiting = Mutex<CheckedContinuation<Value, any Error>?>(nil)
+
+    func keep(_ continuation: CheckedContinuation<Value, any Error>) {
+        waiting.withLock { $0 = continuation }
+    }
+
+    func settle(_ result: Result<Value, any Error>) {
+        let continuation = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        continuation?.resume(with: result)
+    }
 }
 
 struct TestFailure: Error, CustomStringConvertible {

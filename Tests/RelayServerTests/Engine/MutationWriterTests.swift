@@ -5,7 +5,8 @@ import Testing
 
 @testable import RelayServer
 
-@Suite struct MutationWriterTests {
+@Suite(.timeLimit(.minutes(3)))
+struct MutationWriterTests {
     private let full = JournalError(code: .storageFull, message: "Could not append: disk full.")
 
     @Test func aMutationIsAnsweredOnlyWhenItIsDurable() async throws {

@@ -4,7 +4,8 @@ import Testing
 @testable import RelayServer
 
 /// `extensions.relay.at`: a query answered from the past.
-@Suite struct PastQueryTests {
+@Suite(.timeLimit(.minutes(3)))
+struct PastQueryTests {
     static let count = "{ user { totalCount } }"
     static let recentCommits: [Int] = [4_096, 1]
 

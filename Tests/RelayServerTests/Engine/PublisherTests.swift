@@ -3,7 +3,8 @@ import Testing
 
 @testable import RelayServer
 
-@Suite struct PublisherTests {
+@Suite(.timeLimit(.minutes(3)))
+struct PublisherTests {
     @Test func aLiveResultComesAtOnceAndAfterEveryCommitThatChangesIt() async throws {
         let engine = try await EngineUnderTest()
         let sink = try engine.subscribe("subscription { user { completedCount } }")

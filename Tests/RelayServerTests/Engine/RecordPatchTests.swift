@@ -5,7 +5,8 @@ import Testing
 @testable import RelayServer
 
 /// `records: true`: results as patches of the records that a client would make of them.
-@Suite struct RecordPatchTests {
+@Suite(.timeLimit(.minutes(3)))
+struct RecordPatchTests {
     static let todos = """
         query Todos($status: Boolean) @live {
           user { id totalCount completedCount

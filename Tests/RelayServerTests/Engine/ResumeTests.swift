@@ -5,7 +5,8 @@ import Testing
 @testable import RelayServer
 
 /// What a stream that was broken off gets when it is resumed: DESIGN's `resume` and `recovered`.
-@Suite struct ResumeTests {
+@Suite(.timeLimit(.minutes(3)))
+struct ResumeTests {
     static let todoAdded = "subscription { todoAdded { todo { text } user { totalCount } } }"
 
     /// How many commits the engine keeps in memory: all that a test makes, or next to none.

@@ -11,7 +11,9 @@ final class RawClient: Sendable {
     /// - Parameter receiveBufferBytes: what the system may take for it before it reads.
     init(port: Int, receiveBufferBytes: Int32? = nil) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // A program that another test starts must not hold it open.
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            descriptor = socket(AF_INET, kind, 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif

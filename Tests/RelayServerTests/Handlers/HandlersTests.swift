@@ -5,6 +5,7 @@ import Testing
 @testable import RelayServer
 
 /// Swift code in place of directives, as clients meet it.
+@Suite(.timeLimit(.minutes(3)))
 struct HandlersTests {
     private let engine: EngineUnderTest
 

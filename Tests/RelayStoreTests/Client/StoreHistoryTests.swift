@@ -6,7 +6,8 @@ import Testing
 @testable import RelayStore
 
 /// Random histories of a client's store, beside a model that folds everything anew at every step.
-@Suite struct StoreHistoryTests {
+@Suite(.timeLimit(.minutes(3)))
+struct StoreHistoryTests {
     /// Keeps events in the order of their handing over.
     final class Recorder: EventJournal {
         private let recorded = Mutex<[Event]>([])

@@ -6,7 +6,8 @@ import TodoFixtures
 import TodoService
 
 /// `Network.swift` beside this file is the page's second example, to the letter.
-@Suite(.serialized) struct Auth0PageTests {
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct Auth0PageTests {
     @Test func promise17ATokenMayComeBeforeTheRequest() async throws {
         try await TodoService.run(token: "secret") { service in
             Redirect.host("example.org", to: service)

@@ -6,7 +6,8 @@ import TodoFixtures
 import TodoService
 
 /// `ChangeTodoStatus.swift` beside this file has the page's extension, to the letter.
-@Suite struct MutationPageTests {
+@Suite(.timeLimit(.minutes(3)))
+struct MutationPageTests {
     @Test func promise29TheConvenienceCommitsWithAnOptimisticResponse() throws {
         let environment = MockEnvironment()
         let mutation = Mutation<ChangeTodoStatusMutation>(environment: environment)

@@ -4,7 +4,8 @@ import TodoFixtures
 import TodoService
 
 /// `Network.swift` beside this file is the page's first example, to the letter.
-@Suite(.serialized) struct NetworkPageTests {
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct NetworkPageTests {
     @Test func promises8To16TheBasicNetworkFetchesFromALiveServer() async throws {
         try await TodoService.run { service in
             Redirect.host("www.example.org", to: service)
