@@ -7,14 +7,28 @@ public import RelayStore
 /// Fields asked for in the order in which they are selected are found with one comparison; any other
 /// order works too. Every kind of field has two forms: one for types that allow null, which gives nil for
 /// null and for what is unknown, and one for those that do not, which throws a ``ReadError``.
-public struct RecordReader {
+///
+/// It cannot be copied, and lives only while the data's initializer runs.
+public struct RecordReader: ~Copyable {
+    // Neither keeps anything: `withReader` keeps the node, and with it all nodes below, and the origin.
     private var cursor: DataCursor
-    let origin: ReadOrigin
+    private let source: Unmanaged<ReadOrigin>
 
-    init(_ node: DataNode, _ origin: ReadOrigin) {
-        cursor = DataCursor(node)
-        self.origin = origin
+    private init(_ cursor: DataCursor, _ source: Unmanaged<ReadOrigin>) {
+        self.cursor = cursor
+        self.source = source
     }
+
+    /// Calls the body with what reads a node.
+    static func withReader<R>(
+        _ node: DataNode, _ origin: ReadOrigin, _ body: (inout RecordReader) throws -> R
+    ) rethrows -> R {
+        var reader = RecordReader(DataCursor(node), Unmanaged.passUnretained(origin))
+        defer { withExtendedLifetime((node, origin)) {} }
+        return try body(&reader)
+    }
+
+    private var origin: ReadOrigin { source.takeUnretainedValue() }
 
     /// The record's id.
     public var dataID: DataID { DataID(origin.symbols.idString(cursor.node.record)) }
@@ -95,7 +109,8 @@ public struct RecordReader {
     @usableFromInline
     mutating func child(_ name: StaticString) throws -> RecordReader? {
         do throws(DataError) {
-            return try cursor.node(name).map { RecordReader($0, origin) }
+            guard let cursor = try cursor.cursor(name) else { return nil }
+            return RecordReader(cursor, source)
         } catch {
             throw ReadError(error)
         }
@@ -105,7 +120,8 @@ public struct RecordReader {
     @usableFromInline
     mutating func children(_ name: StaticString) throws -> RecordReaders? {
         do throws(DataError) {
-            return try cursor.list(name).map { RecordReaders(nodes: $0.elements, origin: origin) }
+            guard let list = try cursor.list(name) else { return nil }
+            return RecordReaders(nodes: list.elements, source: source)
         } catch {
             throw ReadError(error)
         }
@@ -140,13 +156,21 @@ public struct RecordReader {
 @usableFromInline
 struct RecordReaders {
     let nodes: ContiguousArray<DataNode?>
-    let origin: ReadOrigin
+    let source: Unmanaged<ReadOrigin>
 
     @usableFromInline var count: Int { nodes.count }
 
     /// nil for null, and for a link to a deleted record.
     @usableFromInline
-    subscript(_ place: Int) -> RecordReader? { nodes[place].map { RecordReader($0, origin) } }
+    func reader(_ place: Int) -> RecordReader? { RecordReader(nodes[place], source) }
+}
+
+extension RecordReader {
+    /// nil for no node.
+    fileprivate init?(_ node: DataNode?, _ source: Unmanaged<ReadOrigin>) {
+        guard let node else { return nil }
+        self.init(DataCursor(node), source)
+    }
 }
 
 /// What all data of one reading has in common: whose request it is, and how the store names things.
