@@ -24,7 +24,7 @@ struct ClientBenchmark: ParsableCommand {
             decode_ns_per_field: the structs read from a snapshot of the store.
             """)
 
-    @Argument(help: "A file with the response; script/bench-fetch makes one.")
+    @ArgumentParser.Argument(help: "A file with the response; script/bench-fetch makes one.")
     var response: String
 
     @Option(help: "Rounds; medians are shown.")

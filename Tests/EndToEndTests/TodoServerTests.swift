@@ -120,8 +120,9 @@ struct TodoServerTests {
             + lines("Sources/TodoServer/TodoHandlers.swift")
             + lines("Sources/TodoMutations/TodoMutations.swift")
         let page = try lines("docs/handlers.md") + lines("docs/shared-mutations.md")
-        let blocks = page.split(whereSeparator: { $0.hasPrefix("```") }).enumerated()
-            .filter { $0.offset % 2 == 1 }.map(\.element)
+        let blocks = page.split(
+            omittingEmptySubsequences: false, whereSeparator: { $0.hasPrefix("```") }
+        ).enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         #expect(blocks.count >= 6)
         for block in blocks where !block.isEmpty {
             let isThere = example.indices.contains { example[$0...].starts(with: block) }

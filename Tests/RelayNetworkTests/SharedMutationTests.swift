@@ -67,12 +67,12 @@ struct SharedMutationTests {
             // One is done and stands first, one is not.
             #expect(before.map { $0.hasSuffix("true") } == [true, false])
             let sunk = try await Self.run(
-                "SinkMutation", ["userId": .string(Self.user)], TodoMutations.sinkFinishedTodos,
+                "SinkMutation", ["userId": Self.user], TodoMutations.sinkFinishedTodos,
                 in: environment)
             #expect(sunk.shown == before.reversed())
             #expect(sunk.confirmed == sunk.shown)
             let changed = try await Self.run(
-                "ChangeAllMutation", ["complete": true, "userId": .string(Self.user)],
+                "ChangeAllMutation", ["complete": true, "userId": Self.user],
                 TodoMutations.changeAllTodos, in: environment)
             #expect(changed.shown == sunk.shown.map { $0.replacing("false", with: "true") })
             #expect(changed.confirmed == changed.shown)

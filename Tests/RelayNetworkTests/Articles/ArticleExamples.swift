@@ -84,7 +84,7 @@ struct ArticleExamples: Sendable {
         let running = answer.sink(
             receiveCompletion: { _ in print("answered") }, receiveValue: { _ in })
         let variables: VariableData = [
-            "input": ["complete": .bool(true), "userId": .string(userID.rawValue)]
+            "input": ["complete": true, "userId": userID.rawValue] as VariableData
         ]
         let updater = sharedUpdater(TodoMutations.changeAllTodos, input: variables)
         let all = environment.commitMutation(change, optimisticUpdater: updater)
