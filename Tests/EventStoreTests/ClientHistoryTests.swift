@@ -6,7 +6,8 @@ import Testing
 @testable import EventStore
 
 /// A client's log does not grow without end.
-@Suite struct ClientHistoryTests {
+@Suite(.timeLimit(.minutes(3)))
+struct ClientHistoryTests {
     private let directory = TemporaryDirectory()
 
     private func open(historyBytes: UInt64?) throws -> (journal: FileJournal, store: Store) {

@@ -3,7 +3,7 @@ package import EventLog
 public import RelayStore
 import Synchronization
 
-/// A journal in the files of a directory (``EventLogWriter``).
+/// A journal in the files of a directory (docs/log-format.md).
 ///
 /// It has the directory's lock until ``close()``, or the end of the process.
 public final class FileJournal: EventJournal {

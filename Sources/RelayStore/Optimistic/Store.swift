@@ -4,7 +4,7 @@ import Synchronization
 
 /// The records of a client: what was confirmed, and what is shown on top of it.
 ///
-/// Any thread may call anything. One writer at a time changes the records; readers hold a ``Snapshot`` and
+/// Any thread may call anything. One writer at a time changes the records; readers hold a snapshot and
 /// wait for nobody. After each commit those subscriptions are told whose data is another now, in the
 /// order of the commits and outside all locks.
 ///

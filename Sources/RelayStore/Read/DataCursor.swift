@@ -5,21 +5,27 @@ package import RelayJSON
 ///
 /// Generated code asks for the fields in the order in which they were selected, so each look-up is one
 /// comparison; another order works too and takes longer.
+///
+/// A cursor does not keep its node: whoever uses it keeps the node, or what the node was read with. So a
+/// walk through thousands of records counts no references for its cursors.
 package struct DataCursor {
-    package let node: DataNode
+    private let held: Unmanaged<DataNode>
     // What the node holds, taken out of it once: to go through the node each time would count references
-    // up and down for every leaf. It stays as long as the node does, and so as long as the cursor.
+    // up and down for every leaf. It stays as long as the node does.
     private let row: Unmanaged<Row>
     private let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
     private let slots: Unmanaged<ReadingSlots>?
     private var place = 0
 
+    /// - Parameter node: is kept by the caller while the cursor is used.
     package init(_ node: DataNode) {
-        self.node = node
+        held = Unmanaged.passUnretained(node)
         row = Unmanaged.passUnretained(node.row)
         names = node.reading.names
         slots = node.slots
     }
+
+    package var node: DataNode { held.takeUnretainedValue() }
 
     /// The place of a field among those of the reading.
     @inline(__always)
@@ -86,12 +92,14 @@ package struct DataCursor {
     /// `__typename` and `__id`, which rows do not have as fields; of the field that was asked for last.
     @inline(never)
     private func special() -> String? {
-        let symbols = node.reading.symbols
-        return switch node.reading.fields[place - 1].kind {
-        case .typename:
-            slots?._withUnsafeGuaranteedRef { $0.typename } ?? symbols.nameString(node.row.type)
-        case .dataID: symbols.idString(node.record)
-        default: nil
+        held._withUnsafeGuaranteedRef { node in
+            switch node.reading.fields[place - 1].kind {
+            case .typename:
+                slots?._withUnsafeGuaranteedRef { $0.typename }
+                    ?? node.reading.symbols.nameString(node.row.type)
+            case .dataID: node.reading.symbols.idString(node.record)
+            default: nil
+            }
         }
     }
 
@@ -137,6 +145,21 @@ package struct DataCursor {
         case .list: throw DataError(field: "\(name)", problem: .notA("record"))
         case .failed(let errors): throw DataError(field: "\(name)", problem: .failed(errors))
         }
+    }
+
+    /// A cursor of what a link leads to; nil when it is null or unknown. It is kept by what keeps this
+    /// cursor's node.
+    package mutating func cursor(_ name: StaticString) throws(DataError) -> DataCursor? {
+        let found = try field(name)
+        let fast = held._withUnsafeGuaranteedRef { node -> DataCursor? in
+            guard node.reading.fields[found].kind == .linked,
+                case .node(let child) = node.children[node.reading.fields[found].childPlace]
+            else { return nil }
+            return DataCursor(child)
+        }
+        if let fast { return fast }
+        place = found
+        return try node(name).map { DataCursor($0) }
     }
 
     /// The value of a list of links; nil when it is null or unknown.

@@ -207,5 +207,6 @@ import Testing
         #expect(throws: DataError.self) { try cursor.int("id") }
         #expect(throws: DataError.self) { try cursor.string("nothing") }
         #expect(throws: DataError.self) { try cursor.node("text") }
+        withExtendedLifetime(data) {}
     }
 }
