@@ -112,7 +112,7 @@ final class WebSocketSession {
     /// Payload bytes that wait here.
     var queuedBytes: Int { queue.byteCount }
 
-    func enqueue(_ message: OutgoingMessage, prefix: [UInt8]) {
+    func enqueue(_ message: OutgoingMessage, prefix: [UInt8], sharesWrite: Bool = true) {
         if localClose != nil || isEnding {
             connection.count(unsent: -(prefix.count + message.payloadBytes))
             return
@@ -122,7 +122,8 @@ final class WebSocketSession {
             giveUp(reason: "Too much is waiting to be sent")
             return
         }
-        if blockedSince == nil { requestFlush() }
+        if blockedSince != nil { return }
+        if sharesWrite || isWaitingForFlush { requestFlush() } else { flush() }
     }
 
     func close(code: UInt16, reason: String) {

@@ -3,7 +3,7 @@ package import EventLog
 public import RelayStore
 import Synchronization
 
-/// A journal in the files of a directory (``EventLogWriter``).
+/// A journal in the files of a directory (docs/log-format.md).
 ///
 /// It has the directory's lock until ``close()``, or the end of the process.
 public final class FileJournal: EventJournal {
@@ -15,6 +15,8 @@ public final class FileJournal: EventJournal {
     private let checkpointer: Checkpointer
     private let head: DurableHead
     private let restored = Mutex<Snapshot?>(nil)
+    /// The last sequence that was refused for now: full disk, full queue.
+    private let refused = Atomic<UInt64>(0)
     private let completions = Mutex(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
     private let refusals = DispatchQueue(label: "relay.journal.refusals")
@@ -61,7 +63,11 @@ public final class FileJournal: EventJournal {
     /// - Throws: an error whose description is a whole message: the directory is in use, or cannot be
     ///   read or written, or holds what is no journal. Nothing is changed then.
     public convenience init(directory: String, options: Options = Options()) throws {
-        let opened = try OpenedLog(directory, options: options.store)
+        try self.init(directory: directory, storeOptions: options.store)
+    }
+
+    convenience init(directory: String, storeOptions: EventStoreOptions) throws {
+        let opened = try OpenedLog(directory, options: storeOptions)
         self.init(opened)
         restored.withLock { $0 = opened.snapshot }
     }
@@ -100,16 +106,26 @@ public final class FileJournal: EventJournal {
             let ticket = completions.add(completion)
             do throws(LogError) {
                 try log.enqueue(batch, expecting: sequence + 1) { [self] result in
+                    if case .failure(let error) = result { noteRefusal(error, through: last) }
                     // The log says how far it is durable by now: perhaps beyond these events.
                     settle(ticket, result.map { _ in last })
                 }
                 return false
             } catch {
+                noteRefusal(error, through: last)
                 completions.settle(ticket, .failure(JournalError(error, next: log.nextSequence)))
                 return true
             }
         }
         if isRefused { refusals.async { [self] in deliver() } }
+    }
+
+    /// Events that could not be kept for now; the store tries them again.
+    private func noteRefusal(_ error: LogError, through last: UInt64) {
+        switch error.code {
+        case .storageFull, .queueFull: refused.max(last, ordering: .relaxed)
+        default: break
+        }
     }
 
     private func settle(_ ticket: CompletionQueue.Ticket, _ result: Result<UInt64, LogError>) {
@@ -132,7 +148,7 @@ public final class FileJournal: EventJournal {
         try await withCheckedThrowingContinuation { continuation in
             // Behind the completions of all appends before it.
             completions.withLock { completions in
-                let last = log.nextSequence - 1
+                let last = max(log.nextSequence - 1, refused.load(ordering: .relaxed))
                 let ticket = completions.add { [head, directory] _ in
                     if head.sequence >= last { return continuation.resume() }
                     continuation.resume(

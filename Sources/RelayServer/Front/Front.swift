@@ -42,9 +42,10 @@ final class Front: HTTPServerHandler {
                 shared = (response, frame)
                 return frame
             }
+            let sharesWrites = !deliveries.tellOneThing
             for delivery in deliveries {
                 if let sink = delivery.sink as? OperationSink {
-                    sink.take(delivery.event, frame)
+                    sink.take(delivery.event, sharesWrites: sharesWrites, frame)
                 } else if let sink = delivery.sink as? EventStream {
                     sink.take(delivery.event)
                 }
@@ -87,6 +88,7 @@ final class Front: HTTPServerHandler {
         if case .refused = viewer {
             return .refuse(HTTPResponse(status: 401, text: Authentication.refusal))
         }
+        let peer = request.peerAddress
         let socket = GraphQLSocket(
             service, authentication: authentication, viewer: viewer, limits: limits
         ) { [progress, logger] socket, close in
@@ -94,8 +96,7 @@ final class Front: HTTPServerHandler {
             // What an operator may want to do something about; the others come and go.
             let level: Logger.Level = close.code == 1_013 && !close.isFromPeer ? .notice : .debug
             logger.log(
-                level: level, "A connection has ended: \(close).",
-                metadata: ["peer": "\(request.peerAddress)"])
+                level: level, "A connection has ended: \(close).", metadata: ["peer": "\(peer)"])
         }
         progress.add(socket)
         return .accept(socket)
@@ -234,6 +235,23 @@ final class Front: HTTPServerHandler {
             }
         } catch {
             refuse(error.response)
+        }
+    }
+}
+
+extension [Delivery] {
+    /// All are told the same, so that hardly anybody is told twice.
+    fileprivate var tellOneThing: Bool {
+        guard let response = first?.event.response else { return false }
+        return allSatisfy { $0.event.response === response }
+    }
+}
+
+extension Delivery.Event {
+    fileprivate var response: Response? {
+        switch self {
+        case .next(let response), .latest(let response), .patch(let response, _): response
+        case .began, .caughtUp, .failed, .completed: nil
         }
     }
 }

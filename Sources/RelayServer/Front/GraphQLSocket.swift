@@ -97,8 +97,7 @@ final class GraphQLSocket: WebSocketHandler {
             case .start(let operation, let payload):
                 start(operation, payload)
             case .stop(let operation):
-                let stream = state.withLock { $0.streams.removeValue(forKey: operation) }
-                if let stream { service.unsubscribe(stream) }
+                if let stream = removeStream(of: operation) { service.unsubscribe(stream) }
             }
         }
     }
@@ -219,13 +218,20 @@ final class GraphQLSocket: WebSocketHandler {
         state.withLock { $0.machine.wants(operation) }
     }
 
-    /// The connection, if results of the operation are still to be sent on it.
-    func connection(for operation: ServerConnection.Operation) -> WebSocketConnection? {
+    /// The connection, on which something is about to be sent.
+    var connectionToSendOn: WebSocketConnection? {
         state.withLock { state in
-            guard state.machine.wants(operation) else { return nil }
             state.silentSince = .now
             return state.connection
         }
+    }
+
+    /// Whatever ends an operation ends its stream here, on the loop's thread, where results arrive, too.
+    @discardableResult
+    private func removeStream(of operation: ServerConnection.Operation) -> OperationSink? {
+        let stream = state.withLock { $0.streams.removeValue(forKey: operation) }
+        stream?.finish()
+        return stream
     }
 
     /// More waits for the peer than streams may add to.
@@ -246,7 +252,7 @@ final class GraphQLSocket: WebSocketHandler {
 
     /// Ends a stream with errors.
     func end(_ stream: OperationSink, _ errors: [JSONValue]) {
-        state.withLock { $0.streams[stream.operation] = nil }
+        removeStream(of: stream.operation)
         service.unsubscribe(stream)
         perform { $0.error(stream.operation, errors) }
     }
@@ -272,16 +278,13 @@ final class GraphQLSocket: WebSocketHandler {
 
     /// Ends a stream that has nothing more to come.
     func complete(_ stream: OperationSink) {
-        state.withLock { $0.streams[stream.operation] = nil }
+        removeStream(of: stream.operation)
         perform { $0.complete(stream.operation) }
     }
 
     private func fail(_ operation: ServerConnection.Operation, _ errors: [ExecutionError]) {
-        let action = state.withLock { state in
-            state.streams[operation] = nil
-            return state.pace.end()
-        }
-        follow(action)
+        removeStream(of: operation)
+        follow(state.withLock { $0.pace.end() })
         perform { $0.error(operation, errors.map(\.json)) }
     }
 }

@@ -9,22 +9,24 @@ final class OperationSink: SubscriptionSink {
     let operation: ServerConnection.Operation
     /// What its `next` messages begin with.
     private let prefix: [UInt8]
-    private let weakSocket: WeakSocket
+    private weak let socket: GraphQLSocket?
+    /// The socket wants nothing more for it. Read and written on the loop's thread.
+    private let isOver = Atomic(false)
     private let pacing: Mutex<StreamPacing>
 
     init(_ socket: GraphQLSocket, _ operation: ServerConnection.Operation, resumes: Bool) {
         self.operation = operation
         prefix = ServerMessage.nextPrefix(id: operation.id)
-        weakSocket = WeakSocket(socket)
+        self.socket = socket
         pacing = Mutex(StreamPacing(resumes: resumes))
     }
 
-    var isWanted: Bool { weakSocket.socket?.wants(operation) ?? false }
+    var isWanted: Bool { socket?.wants(operation) ?? false }
 
-    var isFull: Bool { weakSocket.socket?.isHalfFull ?? false }
+    var isFull: Bool { socket?.isHalfFull ?? false }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
-        weakSocket.socket?.whenDrained(action)
+        socket?.whenDrained(action)
     }
 
     /// Everything that the stream was to be told so far has been.
@@ -32,13 +34,19 @@ final class OperationSink: SubscriptionSink {
 
     // MARK: On the loop's thread
 
-    /// - Parameter frame: the frame of a `next` message behind its prefix; made once for all sinks.
-    func take(_ event: Delivery.Event, _ frame: (Response) -> OutgoingMessage) {
-        guard let socket = weakSocket.socket, let connection = socket.connection(for: operation)
+    /// - Parameters:
+    ///   - sharesWrites: more may come for the same connection in a moment, to be sent in one write.
+    ///   - frame: the frame of a `next` message behind its prefix; made once for all sinks.
+    func take(
+        _ event: Delivery.Event, sharesWrites: Bool, _ frame: (Response) -> OutgoingMessage
+    ) {
+        guard !isOver.load(ordering: .relaxed), let socket,
+            let connection = socket.connectionToSendOn
         else { return }
         let isFull = socket.isFull(connection)
         switch pacing.withLock({ $0.take(event, isFull: isFull) }) {
-        case .send(let response): connection.send(frame(response), prefix: prefix)
+        case .send(let response):
+            connection.send(frame(response), prefix: prefix, sharesWrite: sharesWrites)
         case .hold: connection.awaitDrained()
         case .end(let error): socket.end(self, [error])
         case .fail(let errors): socket.end(self, errors.map(\.json))
@@ -47,17 +55,12 @@ final class OperationSink: SubscriptionSink {
         }
     }
 
+    /// Whatever still comes is dropped.
+    func finish() { isOver.store(true, ordering: .relaxed) }
+
     /// The peer has taken everything.
     func drained(on connection: WebSocketConnection) {
         guard let response = pacing.withLock({ $0.drained() }) else { return }
         connection.send(GraphQLSocket.message(response), prefix: prefix)
     }
-}
-
-/// A socket that a sink does not keep alive.
-private struct WeakSocket: @unchecked Sendable {
-    // Unchecked: a weak reference is written once, when it is made, and loads of it are atomic.
-    weak let socket: GraphQLSocket?
-
-    init(_ socket: GraphQLSocket) { self.socket = socket }
 }

@@ -196,13 +196,15 @@ private final class Inbox: Sendable {
         let full: FullResult?
     }
 
-    private let results = Mutex<[ObjectIdentifier: [Told]]>([:])
+    /// With its sink, so that no other is ever known by the same identity.
+    private let results = Mutex<[ObjectIdentifier: (sink: any SubscriptionSink, told: [Told])]>([:])
 
     func take(_ deliveries: [Delivery]) {
         results.withLock { results in
             for delivery in deliveries {
                 guard let told = told(delivery.event) else { continue }
-                results[ObjectIdentifier(delivery.sink), default: []].append(told)
+                let sink = delivery.sink
+                results[ObjectIdentifier(sink), default: (sink, [])].told.append(told)
             }
         }
     }
@@ -225,7 +227,7 @@ private final class Inbox: Sendable {
     func results(of sink: TestSink) -> [JSONValue] { patches(of: sink).map(\.told) }
 
     func patches(of sink: TestSink) -> [Told] {
-        results.withLock { $0[ObjectIdentifier(sink)] ?? [] }
+        results.withLock { $0[ObjectIdentifier(sink)]?.told ?? [] }
     }
 }
 
