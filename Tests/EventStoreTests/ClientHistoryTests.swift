@@ -56,7 +56,7 @@ struct ClientHistoryTests {
         while try firstSequence <= 500 || segmentBytes > Int(limit) {
             guard ContinuousClock.now < deadline else { break }
             try write(10, to: store)
-            try await journal.synchronize()
+            try await store.synchronize()
         }
         #expect(try firstSequence > 500)
         #expect(segmentBytes <= Int(limit))

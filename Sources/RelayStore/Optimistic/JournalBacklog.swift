@@ -44,6 +44,9 @@ struct JournalBacklog {
     private var unanswered = 0
     private var isHandingOver = false
     private(set) var waitingBytes = 0
+    /// Batches that were ever added, and of these the durable ones.
+    private(set) var addedCount: UInt64 = 0
+    private(set) var durableCount: UInt64 = 0
     /// Places for batches, those of durable ones among them.
     var batchCount: Int { batches.count }
     private var delayMilliseconds = Self.firstDelayMilliseconds
@@ -55,6 +58,7 @@ struct JournalBacklog {
     init(limitBytes: Int) { self.limitBytes = limitBytes }
 
     mutating func add(_ batch: Batch) {
+        addedCount += 1
         if case .stopped = state { return }
         guard waitingBytes + batch.bytes <= limitBytes else {
             return stop(.backlogFull(waitingBytes: waitingBytes))
@@ -117,6 +121,7 @@ struct JournalBacklog {
         waitingBytes -= batches[first]?.bytes ?? 0
         batches[first] = nil
         first += 1
+        durableCount += 1
         // Now and then, so that each batch is moved about once.
         guard first > 64, first * 2 > batches.count else { return }
         batches.removeFirst(first)
