@@ -142,29 +142,6 @@ public final class FileJournal: EventJournal {
         }
     }
 
-    /// Waits until everything that the store has changed so far is on the disk.
-    /// - Throws: an error whose description is a whole message when some of it could not be kept.
-    public func synchronize() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            // Behind the completions of all appends before it.
-            completions.withLock { completions in
-                let last = max(log.nextSequence - 1, refused.load(ordering: .relaxed))
-                let ticket = completions.add { [head, directory] _ in
-                    if head.sequence >= last { return continuation.resume() }
-                    continuation.resume(
-                        throwing: JournalError(
-                            code: .previousFailed,
-                            message: """
-                                Not everything is kept in \(directory): events behind \
-                                \(head.sequence) could not be written.
-                                """))
-                }
-                completions.settle(ticket, .success(last))
-            }
-            refusals.async { [self] in deliver() }
-        }
-    }
-
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
         let follower = EventFollower(reader, from: sequence, head: head)
         return AsyncThrowingStream { try await follower.next() }

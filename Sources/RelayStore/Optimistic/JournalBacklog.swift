@@ -45,6 +45,9 @@ struct JournalBacklog {
     private var unanswered = 0
     private var isHandingOver = false
     private(set) var waitingBytes = 0
+    /// Batches that were ever added, and of these the durable ones.
+    private(set) var addedCount: UInt64 = 0
+    private(set) var durableCount: UInt64 = 0
     /// Places for batches, those of durable ones among them.
     var batchCount: Int { batches.count }
     private var delayMilliseconds = Self.firstDelayMilliseconds
@@ -56,6 +59,7 @@ struct JournalBacklog {
     init(limitBytes: Int) { self.limitBytes = limitBytes }
 
     mutating func add(_ batch: Batch) {
+        addedCount += 1
         switch state {
         case .stopped: return
         case .keeping: break
@@ -122,6 +126,7 @@ struct JournalBacklog {
         waitingBytes -= batches[first]?.bytes ?? 0
         batches[first] = nil
         first += 1
+        durableCount += 1
         // Now and then, so that each batch is moved about once.
         guard first > 64, first * 2 > batches.count else { return }
         batches.removeFirst(first)

@@ -223,6 +223,11 @@ public final class Store: Sendable {
     /// Whether changes are kept.
     public var journalStatus: JournalStatus { journal?.status ?? .keeping }
 
+    /// Waits until everything that has changed so far is in the journal, and on the disk. Without a journal it
+    /// returns at once.
+    /// - Throws: why it is not, when the journal refuses for now or has stopped; see ``journalStatus``.
+    public func synchronize() async throws { try await journal?.synchronize() }
+
     /// Keeps an event that is in the snapshot that the store was made of, and not in the journal yet.
     package func keep(_ event: NewEvent, behind sequence: UInt64) throws {
         try write { writer, _ in

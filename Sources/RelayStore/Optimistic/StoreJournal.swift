@@ -6,6 +6,13 @@ final class StoreJournal: Sendable {
     private let options: StoreOptions
     private let backlog: Mutex<JournalBacklog>
     private let isTelling = Atomic(false)
+    private let waiters = Mutex<[Waiter]>([])
+
+    /// Somebody who waits until so many batches are durable.
+    private struct Waiter {
+        let count: UInt64
+        let continuation: CheckedContinuation<Void, any Error>
+    }
 
     init(_ journal: any EventJournal, _ options: StoreOptions) {
         self.journal = journal
@@ -26,6 +33,38 @@ final class StoreJournal: Sendable {
         handOver()
     }
 
+    /// Waits until everything that was taken in so far is durable.
+    /// - Throws: why it is not, when the journal refuses or has failed.
+    func synchronize() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let count = backlog.withLock { $0.addedCount }
+            waiters.withLock { $0.append(Waiter(count: count, continuation: continuation)) }
+            tellWaiters()
+        }
+    }
+
+    private func tellWaiters() {
+        if waiters.withLock({ $0.isEmpty }) { return }
+        let (durable, status) = backlog.withLock { ($0.durableCount, $0.status) }
+        let failure: (any Error)? =
+            switch status {
+            case .keeping: nil
+            case .retrying(let error), .stopped(let error): error
+            }
+        let done = waiters.withLock { waiters in
+            let done = waiters.filter { $0.count <= durable || failure != nil }
+            waiters.removeAll { $0.count <= durable || failure != nil }
+            return done
+        }
+        for waiter in done {
+            if waiter.count > durable, let failure {
+                waiter.continuation.resume(throwing: failure)
+            } else {
+                waiter.continuation.resume()
+            }
+        }
+    }
+
     private func handOver() {
         var isContinuing = false
         while let batch = backlog.withLock({ $0.nextToHandOver(isContinuing: isContinuing) }) {
@@ -39,6 +78,7 @@ final class StoreJournal: Sendable {
     private func settle(_ batch: JournalBacklog.Batch, _ result: Result<UInt64, JournalError>) {
         let (delay, hasNews) = backlog.withLock { ($0.settle(result), $0.hasNews) }
         if case .success = result { options.journaled(batch.confirmed) }
+        tellWaiters()
         if hasNews { tellSoon() }
         if let delay {
             options.later(delay) { [self] in
