@@ -100,7 +100,7 @@ import Testing
         try client.write(3)
         #expect(try client.later.doNext() == 0)
         #expect(client.told.all == ["retrying: Optional(RelayStore.JournalError.Code.storageFull)"])
-        await #expect(throws: JournalError.self) { try await client.journal.synchronize() }
+        await #expect(throws: JournalError.self) { try await client.store.synchronize() }
         // Still full: the next attempt comes later than this one did.
         try client.write(4)
         try client.later.retry()
@@ -110,7 +110,7 @@ import Testing
         #expect(try client.later.doNext() == 0)
         #expect(client.told.all.last == "keeping")
         try client.write(6)
-        try await client.journal.synchronize()
+        try await client.store.synchronize()
         client.journal.close()
         #expect(try storedText() == "6")
     }
