@@ -26,14 +26,25 @@ import Testing
         /// - Returns: after how many milliseconds it was to be done.
         @discardableResult
         func doNext() throws -> Int {
-            try #require(added.wait(timeout: .now() + 10) == .success)
-            let work = works.withLock { $0.removeFirst() }
+            let work = try takeNext()
             work.run()
             return work.milliseconds
         }
 
-        /// Tells what is to be told, up to the next retry, and does that.
-        func retry() throws { while try doNext() == 0 {} }
+        private func takeNext() throws -> Work {
+            try #require(added.wait(timeout: .now() + 10) == .success)
+            return works.withLock { $0.removeFirst() }
+        }
+
+        /// Waits until the journal has refused what it was given, telling what is to be told on the way.
+        /// - Returns: the retry, to be done when the test likes.
+        func nextRetry() throws -> @Sendable () -> Void {
+            while true {
+                let work = try takeNext()
+                if work.milliseconds > 0 { return work.run }
+                work.run()
+            }
+        }
     }
 
     private struct Client {
@@ -95,18 +106,20 @@ import Testing
     @Test func aFullDiskIsTriedAgainAndNothingIsMissing() async throws {
         let client = try Client(directory, disk)
         try client.write(1)
+        try await client.store.synchronize()
         disk.setFull(true)
         try client.write(2, size: 1 << 20)
         try client.write(3)
         #expect(try client.later.doNext() == 0)
         #expect(client.told.all == ["retrying: Optional(RelayStore.JournalError.Code.storageFull)"])
         await #expect(throws: JournalError.self) { try await client.store.synchronize() }
-        // Still full: the next attempt comes later than this one did.
+        // Still full.
         try client.write(4)
-        try client.later.retry()
+        try client.later.nextRetry()()
+        let retry = try client.later.nextRetry()
         disk.setFull(false)
         try client.write(5)
-        try client.later.retry()
+        retry()
         #expect(try client.later.doNext() == 0)
         #expect(client.told.all.last == "keeping")
         try client.write(6)
@@ -118,16 +131,17 @@ import Testing
     @Test func aJournalThatWasFullFromTheStartBeginsWhenThereIsRoom() throws {
         let client = try Client(directory, disk, isFullAtFirst: true)
         try client.write(1)
-        try client.later.retry()
+        let retry = try client.later.nextRetry()
         disk.setFull(false)
-        try client.later.retry()
+        retry()
         client.journal.close()
         #expect(try storedText() == "1")
     }
 
-    @Test func whatWaitsIsBoundedAndTheLogEndsWithoutAGap() throws {
+    @Test func whatWaitsIsBoundedAndTheLogEndsWithoutAGap() async throws {
         let client = try Client(directory, disk) { $0.journalBacklogBytes = 3 << 20 }
         try client.write(1)
+        try await client.store.synchronize()
         disk.setFull(true)
         try client.write(2, size: 2 << 20)
         #expect(try client.later.doNext() == 0)

@@ -15,8 +15,6 @@ public final class FileJournal: EventJournal {
     private let checkpointer: Checkpointer
     private let head: DurableHead
     private let restored = Mutex<Snapshot?>(nil)
-    /// The last sequence that was refused for now: full disk, full queue.
-    private let refused = Atomic<UInt64>(0)
     private let completions = Mutex(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
     private let refusals = DispatchQueue(label: "relay.journal.refusals")
@@ -106,26 +104,16 @@ public final class FileJournal: EventJournal {
             let ticket = completions.add(completion)
             do throws(LogError) {
                 try log.enqueue(batch, expecting: sequence + 1) { [self] result in
-                    if case .failure(let error) = result { noteRefusal(error, through: last) }
                     // The log says how far it is durable by now: perhaps beyond these events.
                     settle(ticket, result.map { _ in last })
                 }
                 return false
             } catch {
-                noteRefusal(error, through: last)
                 completions.settle(ticket, .failure(JournalError(error, next: log.nextSequence)))
                 return true
             }
         }
         if isRefused { refusals.async { [self] in deliver() } }
-    }
-
-    /// Events that could not be kept for now; the store tries them again.
-    private func noteRefusal(_ error: LogError, through last: UInt64) {
-        switch error.code {
-        case .storageFull, .queueFull: refused.max(last, ordering: .relaxed)
-        default: break
-        }
     }
 
     private func settle(_ ticket: CompletionQueue.Ticket, _ result: Result<UInt64, LogError>) {
