@@ -60,13 +60,15 @@ struct ClientBenchmark: ParsableCommand {
         let decoder = JSONDecoder()
         var plain: PlainTodos?
         try time("decoder") { plain = try decoder.decode(PlainTodos.self, from: bytes) }
-        // What is freed is freed outside of the time, on both sides.
+        // What is freed is freed outside of the time, on all sides.
         withExtendedLifetime(plain) {}
         plain = nil
         let environment = Self.environment(bytes)
         var data: FetchedTodos.User?
         try time("fetch") { data = try Self.fetch(environment) }
+        data = nil
         try time("refetch") { data = try Self.fetch(environment) }
+        data = nil
         let snapshot: Snapshot<FetchedTodos.Data> = environment.lookup(
             selector: FetchedTodos().createDescriptor().fragment)
         try time("decode") { data = try snapshot.value()?.user }

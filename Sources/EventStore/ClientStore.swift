@@ -13,41 +13,44 @@ extension Store {
     /// later. Mutations that were under way when the process ended are shown as they were, until they
     /// are sent again and answered (`Environment.resumeMutations`).
     ///
+    /// A full disk loses nothing: what happens meanwhile waits in memory, up to 64 MiB, and is written
+    /// when there is room. Beyond that, or when the disk fails for good, the store goes on without its
+    /// journal; ``Store/journalStatus`` tells.
+    ///
     /// - Parameters:
     ///   - journal: opened for this store.
     ///   - gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
-    ///   - onFailure: told once, on a thread of the journal's, when a change could not be kept. The store
-    ///     goes on without its journal.
+    ///   - onJournalChange: told when the journal refuses changes for now, takes them again, or stops.
     /// - Throws: when the journal has a store already.
     public convenience init(
         journal: FileJournal, gcReleaseBufferSize: Int = 10,
-        onFailure: (@Sendable (any Error) -> Void)? = nil
+        onJournalChange: (@Sendable (JournalStatus) -> Void)? = nil
     ) throws {
+        var options = StoreOptions()
+        options.releaseBufferSize = gcReleaseBufferSize
+        if let onJournalChange { options.journalChanged = onJournalChange }
+        try self.init(journal: journal, options: options)
+    }
+
+    convenience init(journal: FileJournal, options: StoreOptions) throws {
         guard var snapshot = journal.takeRestored() else {
             throw EventStoreError.journalInUse(journal.directory)
         }
-        var options = StoreOptions()
+        var options = options
         options.journal = journal
         options.now = WallClock.microseconds
-        options.releaseBufferSize = gcReleaseBufferSize
         options.journaled = { [weak journal] in journal?.checkpointIfDue($0) }
-        if let onFailure { options.journalFailed = { onFailure($0) } }
-        if snapshot.sequence == 0 { try Self.begin(&snapshot, journal, onFailure) }
-        self.init(snapshot, options: options)
-    }
-
-    /// The first event of a history. A client has no schema of its own.
-    private static func begin(
-        _ snapshot: inout Snapshot, _ journal: FileJournal,
-        _ onFailure: (@Sendable (any Error) -> Void)?
-    ) throws {
-        let time = WallClock.microseconds()
-        let body = EventBody.genesis(schema: "", seed: .empty)
-        journal.append([NewEvent(timeMicroseconds: time, body: body)], expecting: 0) { result in
-            if case .failure(let error) = result { onFailure?(error) }
+        guard snapshot.sequence == 0 else {
+            self.init(snapshot, options: options)
+            return
         }
+        // The first event of a history. A client has no schema of its own.
+        let time = WallClock.microseconds()
+        let genesis = EventBody.genesis(schema: "", seed: .empty)
         var changes = ChangeSet()
         try snapshot.fold(
-            Event(sequence: 1, timeMicroseconds: time, body: body), changes: &changes)
+            Event(sequence: 1, timeMicroseconds: time, body: genesis), changes: &changes)
+        self.init(snapshot, options: options)
+        try keep(NewEvent(timeMicroseconds: time, body: genesis), behind: 0)
     }
 }

@@ -10,10 +10,13 @@ struct BenchStore: AsyncParsableCommand {
         discussion: """
             normalize_ns_per_field: response bytes into records of an empty store, JSON included. \
             read_all_ns_per_field: everything by one selector. read_fragment_us: a fragment of 11 \
-            scalars. decode_ns_per_field: read data into structs. fold_events_per_s: events of one \
-            record, as a replay folds them. optimistic_apply_revert_us and mutation_response_us: one \
-            record, with idle subscriptions beside it. gc_ns_per_record: a garbage collection that \
-            finds none. bytes_per_record: memory.
+            scalars by its record's id, todo by todo, and anywhere in the list. \
+            decode_ns_per_field: read data into structs. fold_event_us: an event of one record, as a \
+            replay folds it. optimistic_apply_revert_us and mutation_response_us: one record, with \
+            subscriptions beside it; the former anywhere in the list, \
+            optimistic_apply_revert_one_us always the first todo, which one subscription reads. \
+            gc_ns_per_record: a garbage collection that finds none. bytes_per_record: memory. \
+            bytes_per_forgotten_id: what stays of a record that was collected.
             """)
 
     @Option(help: ArgumentHelp("Todos in the store.", valueName: "n"))
@@ -21,8 +24,8 @@ struct BenchStore: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Subscriptions beside a commit; without it 0, 1000, 10000 and 100000.", valueName: "n"))
-    var subscriptions: [Int] = []
+            "Subscriptions beside a commit: numbers with commas between them.", valueName: "n,n"))
+    var subscriptions = Counts(values: [0, 1_000, 10_000, 100_000])
 
     @Option(help: ArgumentHelp("Runs; the median is shown.", valueName: "n"))
     var runs = 7
@@ -40,9 +43,6 @@ struct BenchStore: AsyncParsableCommand {
     func validate() throws {
         if runs < 5 { throw ValidationError("--runs must be at least 5.") }
         if todos < 100 { throw ValidationError("--todos must be at least 100.") }
-        if subscriptions.contains(where: { $0 < 0 }) {
-            throw ValidationError("--subscriptions must not be negative.")
-        }
     }
 
     func run() async throws {
@@ -61,12 +61,15 @@ struct BenchStore: AsyncParsableCommand {
         let store = try benchmark.filledStore()
         let read = medianMicroseconds(runs: runs) { _ = benchmark.readAll(store) }
         report("read_all_ns_per_field", read * 1_000 / scalars, "ns", 1, taken)
-        var next = 0
-        let row = medianMicroseconds(runs: runs) {
-            _ = benchmark.readRow(store, next)
-            next = (next + 7_919) % todos
+        for (measure, step) in [("read_fragment_us", 1), ("read_fragment_anywhere_us", 7_919)] {
+            let count = todos
+            var next = 0
+            let row = medianMicroseconds(runs: runs) {
+                _ = benchmark.readRow(store, next)
+                next = (next + step) % count
+            }
+            report(measure, row, "us", 1_000, taken)
         }
-        report("read_fragment_us", row, "us", 1_000, taken)
         let data = benchmark.readAll(store)
         let decode = try medianMicroseconds(runs: runs) { _ = try benchmark.decode(data) }
         report("decode_ns_per_field", decode * 1_000 / scalars, "ns", 1, taken)
@@ -74,14 +77,28 @@ struct BenchStore: AsyncParsableCommand {
         let events = benchmark.events(count: 10_000)
         let base = store.snapshot
         let fold = try medianMicroseconds(runs: runs) { _ = try benchmark.fold(events, on: base) }
+        report("fold_event_us", fold / 10_000, "us", 1_000, taken)
         report("fold_events_per_s", 10_000 / fold * 1_000_000, "events/s", nil, taken)
 
-        let counts = subscriptions.isEmpty ? [0, 1_000, 10_000, 100_000] : subscriptions
-        for count in counts { try reportCommits(beside: count) }
+        for count in subscriptions.values { try reportCommits(beside: count) }
 
         let collect = try medianMicroseconds(runs: runs) { try benchmark.collect(store) }
         let records = Double(benchmark.payload.recordCount)
         report("gc_ns_per_record", collect * 1_000 / records, "ns", 1, taken)
+    }
+
+    /// `0,1000,10000`
+    struct Counts: ExpressibleByArgument, CustomStringConvertible {
+        let values: [Int]
+
+        init(values: [Int]) { self.values = values }
+
+        init?(argument: String) {
+            values = argument.split(separator: ",").compactMap { Int($0) }.filter { $0 >= 0 }
+            guard !values.isEmpty, description == argument else { return nil }
+        }
+
+        var description: String { values.map(String.init).joined(separator: ",") }
     }
 
     private func reportCommits(beside count: Int) throws {
@@ -92,19 +109,24 @@ struct BenchStore: AsyncParsableCommand {
             "subscriptions": .int(Int64(count)), "todos": .int(Int64(max(todos, count))),
             "runs": .int(Int64(runs)),
         ]
+        let limit = todos
         var next = 0
         let optimistic = try medianMicroseconds(runs: runs) {
             try benchmark.applyAndRevert(store, next)
-            next = (next + 7_919) % todos
+            next = (next + 7_919) % limit
         }
         report("optimistic_apply_revert_us", optimistic, "us", 1_000, taken)
+        // One record and one who reads it: all the others are idle, and what is touched is in the caches.
+        let reader = try benchmark.subscribe(store, count: 1)
+        let one = try medianMicroseconds(runs: runs) { try benchmark.applyAndRevert(store, 0) }
+        report("optimistic_apply_revert_one_us", one, "us", 1_000, taken)
         let answers = (0..<2).map { StorePayload.answer(0, text: "Answer \($0)") }
         let answered = try medianMicroseconds(runs: runs) {
             try benchmark.mutate(store, answers[next & 1])
             next += 1
         }
         report("mutation_response_us", answered, "us", 1_000, taken)
-        for token in tokens { token.cancel() }
+        for token in tokens + reader { token.cancel() }
     }
 
     private func reportMemory(_ benchmark: StoreBenchmark) throws {
@@ -115,6 +137,13 @@ struct BenchStore: AsyncParsableCommand {
         report(
             "bytes_per_record", Double(bytes) / Double(records), "bytes", nil,
             ["records": .int(Int64(records))])
+        for round in 1...4 { try benchmark.turnOver(store, round: round) }
+        let settled = allocatedBytes()
+        for round in 5...20 { try benchmark.turnOver(store, round: round) }
+        let forgotten = 16 * 2 * todos
+        report(
+            "bytes_per_forgotten_id", Double(allocatedBytes() - settled) / Double(forgotten),
+            "bytes", nil, ["forgotten": .int(Int64(forgotten))])
     }
 
     /// - Parameter nanoseconds: of the unit; nil where the yardstick says nothing.

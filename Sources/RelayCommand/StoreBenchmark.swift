@@ -76,6 +76,13 @@ struct StoreBenchmark {
         retention.cancel()
     }
 
+    /// Takes in other todos in the place of those before and forgets the latter.
+    func turnOver(_ store: Store, round: Int) throws {
+        let other = StorePayload(todoCount: payload.todoCount, first: round * payload.todoCount)
+        try store.commitPayload(all, other.response)
+        store.collectGarbage()
+    }
+
     // MARK: Folding
 
     /// Events that change one record each, as a replay reads them.

@@ -6,6 +6,8 @@ import RelayIR
 /// 100 authors among them. Deterministic, so that other stores can be given the very same bytes.
 struct StorePayload {
     let todoCount: Int
+    /// The number of the first todo: other todos, other ids.
+    var first = 0
 
     static let scalarsPerEdge = 15
 
@@ -16,8 +18,8 @@ struct StorePayload {
     /// `{"data": {"user": …}}`
     var response: [UInt8] {
         var text = #"{"data":{"user":{"__typename":"User","id":"user:me","todos":{"edges":["#
-        for index in 0..<todoCount {
-            if index > 0 { text += "," }
+        for index in first..<first + todoCount {
+            if index > first { text += "," }
             text += #"{"__typename":"TodoEdge","cursor":"c\#(index)","node":"#
             text += Self.todo(index, text: "Buy milk and read chapter \(index)") + "}"
         }

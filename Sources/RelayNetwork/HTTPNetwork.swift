@@ -59,7 +59,9 @@ public final class HTTPNetwork: RespondingNetwork {
 
     /// Connects nothing yet.
     ///
-    /// - Parameter url: `http://…` or `https://…`.
+    /// - Parameters:
+    ///   - url: `http://…` or `https://…`.
+    ///   - options: what is not as usual.
     /// - Throws: a ``TransportError`` with `invalidURL`, or `stopped` where no network thread can be made.
     public convenience init(url: String, options: Options = Options()) throws(TransportError) {
         try self.init(url: url, options: options, inputs: NetworkInputs())

@@ -68,7 +68,9 @@ public final class WebSocketNetwork: RespondingNetwork {
 
     /// Connects nothing yet.
     ///
-    /// - Parameter url: `ws://…` or `wss://…`.
+    /// - Parameters:
+    ///   - url: `ws://…` or `wss://…`.
+    ///   - options: what is not as usual.
     /// - Throws: a ``TransportError`` with `invalidURL`, or `stopped` where no network thread can be made.
     public convenience init(url: String, options: Options = Options()) throws(TransportError) {
         try self.init(url: url, options: options, inputs: NetworkInputs())

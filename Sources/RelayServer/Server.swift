@@ -123,7 +123,10 @@ public final class Server: Sendable {
     private let stopDeadline: Duration
 
     /// Opens the log, folds it, and listens. When it returns, clients can come.
-    /// - Parameter logger: hears what an operator should know.
+    ///
+    /// - Parameters:
+    ///   - configuration: what is served, and how.
+    ///   - logger: hears what an operator should know.
     /// - Throws: when the schema has mistakes or does not fit the records in the log, when the seed, the
     ///   log or the port cannot be used. The error's description is a whole message. Nothing is left open,
     ///   and the log is as it was.

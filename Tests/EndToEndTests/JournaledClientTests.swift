@@ -63,17 +63,16 @@ struct JournaledClientTests {
             try client.write(line: "sync")
             _ = try await line("kept", of: client)
             for text in texts[10...] { try client.write(line: "add \(text)") }
-            for _ in 0..<Int.random(in: 0...25, using: &random) {
+            // On a slow machine the first ten were answered before they were kept.
+            for _ in 0..<Int.random(in: 0...20, using: &random) {
                 _ = try await line("added", of: client)
             }
             // The server first, so that the client has mutations that may have been carried out or not.
             if round % 2 == 0 {
-                let port = server.port
                 try await server.kill()
                 client.send(signal: SIGKILL)
                 _ = try await client.finish()
-                server = try await sandbox.serve(
-                    "--log-level", "warning", "--port", "\(port)")
+                server = try await sandbox.serve("--log-level", "warning")
             } else {
                 client.send(signal: SIGKILL)
                 _ = try await client.finish()

@@ -6,7 +6,8 @@ import Testing
 @testable import EventStore
 
 /// A client's log does not grow without end.
-@Suite struct ClientHistoryTests {
+@Suite(.timeLimit(.minutes(3)))
+struct ClientHistoryTests {
     private let directory = TemporaryDirectory()
 
     private func open(historyBytes: UInt64?) throws -> (journal: FileJournal, store: Store) {
@@ -51,10 +52,11 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(60)
         // Ten times as much as is kept.
         for _ in 0..<10 { try write(100, to: store) }
-        while try firstSequence == 1 || segmentBytes > Int(limit) {
+        // The disk comes behind, and so do checkpoints.
+        while try firstSequence <= 500 || segmentBytes > Int(limit) {
             guard ContinuousClock.now < deadline else { break }
             try write(10, to: store)
-            try await Task.sleep(for: .milliseconds(5))
+            try await store.synchronize()
         }
         #expect(try firstSequence > 500)
         #expect(segmentBytes <= Int(limit))
@@ -88,7 +90,8 @@ import Testing
             let (journal, store) = try open(historyBytes: limit)
             try write(15, to: store)
             journal.close()
-            if try firstSequence > 1 { break }
+            // A checkpoint that a busy machine writes late drops less, and the next drops more.
+            if try firstSequence > 1, segmentBytes <= Int(limit) { break }
         }
         #expect(try firstSequence > 1)
         #expect(segmentBytes <= Int(limit))

@@ -38,7 +38,6 @@ struct JournaledClient {
         }
     }
 
-    private let journal: FileJournal
     private let environment: Environment
     private let retained: AnyCancellable
 
@@ -46,10 +45,9 @@ struct JournaledClient {
         var options = WebSocketNetwork.Options()
         options.retry = RetryPolicy(
             initialDelay: .milliseconds(5), maximumDelay: .milliseconds(100))
-        journal = try FileJournal(directory: directory)
         environment = Environment(
             network: try WebSocketNetwork(url: url, options: options),
-            store: try Store(journal: journal))
+            store: try Store(journal: try FileJournal(directory: directory)))
         retained = environment.retain(operation: UserQuery().createDescriptor())
     }
 
@@ -86,7 +84,7 @@ struct JournaledClient {
             say("fetched")
         case "add": add(words[1])
         case "sync":
-            try await journal.synchronize()
+            try await environment.store.synchronize()
             say("kept")
         case "say": show()
         default: say("what is \"\(line)\"?")

@@ -15,6 +15,27 @@ import Testing
         #expect(table.find("never seen") == nil)
     }
 
+    @Test func manyThreadsThatAddTheSameTextsAgreeOnTheirNumbers() async {
+        let table = SymbolTable()
+        let numbers = await withTaskGroup(of: [UInt32].self) { group in
+            for thread in 0..<4 {
+                group.addTask {
+                    let texts = (0..<5_000).map { "text \($0)" }
+                    // Each from another end.
+                    let order = thread % 2 == 0 ? texts : texts.reversed()
+                    let found = order.map(table.intern)
+                    return thread % 2 == 0 ? found : found.reversed()
+                }
+            }
+            var all: [[UInt32]] = []
+            for await found in group { all.append(found) }
+            return all
+        }
+        #expect(Set(numbers).count == 1)
+        #expect(Set(numbers.first ?? []).count == 5_000)
+        #expect((numbers.first ?? []).enumerated().allSatisfy { table.string($1) == "text \($0)" })
+    }
+
     /// Readers search and read while the writer adds and the hash table grows; run it under TSan.
     @Test func readersFindWhatWasPublishedWhileTheWriterGoesOn() async {
         let table = SymbolTable()

@@ -4,7 +4,8 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct EnvironmentTests {
+@Suite(.timeLimit(.minutes(3)))
+struct EnvironmentTests {
     private struct NoHandlers: HandlerProvider {
         func handler(for handle: String) -> (any Handler)? { nil }
     }

@@ -4,7 +4,8 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct MockEnvironmentTests {
+@Suite(.timeLimit(.minutes(3)))
+struct MockEnvironmentTests {
     private let environment = MockEnvironment()
 
     private func items(_ user: UserQuery.Data.User_user?) -> [Item_todo.Data?] {

@@ -89,6 +89,27 @@ import TodoFixtures
         #expect(!environment.isActive(request: mutation.createDescriptor().request))
     }
 
+    private func rename(
+        _ store: inout any RecordSourceSelectorProxy, _ data: SelectorData?
+    ) throws {
+        store["a"]?["text"] = "by a function"
+    }
+
+    /// T21: a function is as good an updater as a closure.
+    @Test func trap21ClosuresAndFunctionsAreUpdaters() throws {
+        let byFunction = Collected(
+            environment.commitMutation(change("a", true), updater: rename))
+        environment.mostRecent?.resolve(Payloads.status("a", complete: true))
+        #expect(environment.todo("a")?.text == "by a function")
+        let byClosure = Collected(
+            environment.commitMutation(
+                change("a", true), updater: { store, data in store["a"]?["text"] = "by a closure" })
+        )
+        environment.mostRecent?.resolve(Payloads.status("a", complete: true))
+        #expect(environment.todo("a")?.text == "by a closure")
+        #expect(byFunction.isFinished && byClosure.isFinished)
+    }
+
     @Test func trap5TwoSubscribersRunTheUpdaterOnce() {
         var updates = 0
         let publisher = environment.commitMutation(

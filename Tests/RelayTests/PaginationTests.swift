@@ -4,7 +4,8 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct PaginationTests {
+@Suite(.timeLimit(.minutes(3)))
+struct PaginationTests {
     private let environment = MockEnvironment()
     private let list: List_user
 
@@ -64,7 +65,7 @@ import TodoFixtures
             ).data?.user)
         let pages = PaginationResource(List_user(key: user), environment: waiting)
         let load = Task { try await pages.loadNext(3) }
-        while waiting.mostRecent == nil { await Task.yield() }
+        await eventually { waiting.mostRecent != nil }
         #expect(pages.isLoadingNext && !pages.isLoadingPrevious)
         #expect(waiting.mostRecent?.variables == ["id": "U", "count": 3, "cursor": "1"])
         try await pages.loadNext(3)

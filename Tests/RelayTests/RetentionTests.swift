@@ -5,7 +5,8 @@ import RelayStore
 import Testing
 import TodoFixtures
 
-@Suite struct RetentionTests {
+@Suite(.timeLimit(.minutes(3)))
+struct RetentionTests {
     private func environment(buffer: Int) throws -> Environment {
         let environment = Environment(
             network: MockNetwork(), store: Store(gcReleaseBufferSize: buffer))

@@ -3,7 +3,7 @@ package import EventLog
 public import RelayStore
 import Synchronization
 
-/// A journal in the files of a directory (``EventLogWriter``).
+/// A journal in the files of a directory (docs/log-format.md).
 ///
 /// It has the directory's lock until ``close()``, or the end of the process.
 public final class FileJournal: EventJournal {
@@ -61,7 +61,11 @@ public final class FileJournal: EventJournal {
     /// - Throws: an error whose description is a whole message: the directory is in use, or cannot be
     ///   read or written, or holds what is no journal. Nothing is changed then.
     public convenience init(directory: String, options: Options = Options()) throws {
-        let opened = try OpenedLog(directory, options: options.store)
+        try self.init(directory: directory, storeOptions: options.store)
+    }
+
+    convenience init(directory: String, storeOptions: EventStoreOptions) throws {
+        let opened = try OpenedLog(directory, options: storeOptions)
         self.init(opened)
         restored.withLock { $0 = opened.snapshot }
     }
@@ -123,29 +127,6 @@ public final class FileJournal: EventJournal {
         guard completions.withLock({ $0.beginDelivery() }) else { return }
         while let ready = completions.withLock({ $0.takeReady() }) {
             ready.completion(ready.result)
-        }
-    }
-
-    /// Waits until everything that the store has changed so far is on the disk.
-    /// - Throws: an error whose description is a whole message when some of it could not be kept.
-    public func synchronize() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            // Behind the completions of all appends before it.
-            completions.withLock { completions in
-                let last = log.nextSequence - 1
-                let ticket = completions.add { [head, directory] _ in
-                    if head.sequence >= last { return continuation.resume() }
-                    continuation.resume(
-                        throwing: JournalError(
-                            code: .previousFailed,
-                            message: """
-                                Not everything is kept in \(directory): events behind \
-                                \(head.sequence) could not be written.
-                                """))
-                }
-                completions.settle(ticket, .success(last))
-            }
-            refusals.async { [self] in deliver() }
         }
     }
 

@@ -73,6 +73,8 @@ extension Environment {
     /// Runs a mutation.
     ///
     /// - Parameters:
+    ///   - operation: the mutation, with its variables.
+    ///   - cacheConfig: its `transactionID` names the mutation; `force` is always true.
     ///   - optimisticResponse: what the server will probably answer; shown until it does.
     ///   - optimisticUpdater: what is shown besides; runs after the optimistic response was applied, and
     ///     again whenever the records below it change.
@@ -177,7 +179,10 @@ extension Environment {
 
     /// Subscribes to a GraphQL subscription; every event is written to the store.
     ///
-    /// - Parameter updater: changes the store after each event was written to it.
+    /// - Parameters:
+    ///   - subscription: the subscription, with its variables.
+    ///   - cacheConfig: passed to the network.
+    ///   - updater: changes the store after each event was written to it.
     /// - Returns: a publisher of the events' data; see ``fetchQuery(_:cacheConfig:)`` for its errors. It
     ///   ends when the server ends the subscription.
     public func requestSubscription<Op: Operation>(

@@ -16,8 +16,10 @@ public struct ResumableMutation {
     let node: ConcreteRequest
     let updater: SelectorStoreUpdater?
 
-    /// - Parameter updater: changes the store once the response was written to it; the same that the
-    ///   mutation was begun with.
+    /// - Parameters:
+    ///   - type: the mutation.
+    ///   - updater: changes the store once the response was written to it; the same that the mutation was
+    ///     begun with.
     public init<Op: Operation>(_ type: Op.Type, updater: SelectorStoreUpdater? = nil) {
         self.init(Op.node, updater: updater)
     }

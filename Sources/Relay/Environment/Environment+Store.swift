@@ -59,7 +59,10 @@ extension Environment {
     public func commitUpdate(_ updater: StoreUpdater) throws { try store.commitUpdate(updater) }
 
     /// Takes in a response that did not come from the network.
-    /// - Parameter payload: the response's data.
+    ///
+    /// - Parameters:
+    ///   - operation: what was asked.
+    ///   - payload: the response's data.
     public func commitPayload(_ operation: OperationDescriptor, _ payload: [String: Any]) throws {
         try store.commitPayload(operation.selector, try optimisticResponseBytes(payload))
     }

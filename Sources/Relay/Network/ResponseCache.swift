@@ -41,6 +41,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
     private var epoch = 0
 
     /// - Parameters:
+    ///   - network: asked for what is not remembered.
     ///   - size: responses that are remembered at most.
     ///   - lifetime: seconds.
     public convenience init(of network: any Network, size: Int = 100, lifetime: TimeInterval) {

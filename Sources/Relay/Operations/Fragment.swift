@@ -28,9 +28,10 @@ extension Fragment {
 public protocol RefetchFragment: Fragment {
     /// The query that fetches the fragment again.
     associatedtype Operation: Relay.Operation
+    /// How the fragment is fetched again, by that query.
     typealias Metadata = RefetchMetadata<Operation>
 
-    /// How it does.
+    /// How the query fetches the fragment again.
     static var metadata: Metadata { get }
 }
 

@@ -47,7 +47,9 @@ public struct OperationDescriptor: Hashable, Sendable {
     /// The record that the root fields belong to.
     public let root: DataID
 
-    /// - Parameter root: the record that the root fields belong to.
+    /// - Parameters:
+    ///   - request: the operation and its variables.
+    ///   - root: the record that the root fields belong to.
     public init(request: RequestDescriptor, root: DataID = .rootID) {
         self.request = request
         self.root = root
@@ -77,7 +79,9 @@ public struct RequestDescriptor: Hashable, Sendable {
     /// All variables, defaults among them.
     public let variables: VariableData
 
-    /// - Parameter variables: as given; defaults are added.
+    /// - Parameters:
+    ///   - node: the compiled operation.
+    ///   - variables: as given; defaults are added.
     public init(node: ConcreteRequest, variables: VariableData) {
         self.node = node
         self.variables = node.operation.argumentDefinitions.operationVariables(given: variables)

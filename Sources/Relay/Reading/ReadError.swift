@@ -38,6 +38,7 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
             }
     }
 
+    @usableFromInline
     func below(_ steps: String...) -> ReadError { ReadError(reason, at: steps + path) }
 
     public var errorDescription: String? {

@@ -7,14 +7,28 @@ public import RelayStore
 /// Fields asked for in the order in which they are selected are found with one comparison; any other
 /// order works too. Every kind of field has two forms: one for types that allow null, which gives nil for
 /// null and for what is unknown, and one for those that do not, which throws a ``ReadError``.
-public struct RecordReader {
+///
+/// It cannot be copied, and lives only while the data's initializer runs.
+public struct RecordReader: ~Copyable {
+    // Neither keeps anything: `withReader` keeps the node, and with it all nodes below, and the origin.
     private var cursor: DataCursor
-    let origin: ReadOrigin
+    private let source: Unmanaged<ReadOrigin>
 
-    init(_ node: DataNode, _ origin: ReadOrigin) {
-        cursor = DataCursor(node)
-        self.origin = origin
+    private init(_ cursor: DataCursor, _ source: Unmanaged<ReadOrigin>) {
+        self.cursor = cursor
+        self.source = source
     }
+
+    /// Calls the body with what reads a node.
+    static func withReader<R>(
+        _ node: DataNode, _ origin: ReadOrigin, _ body: (inout RecordReader) throws -> R
+    ) rethrows -> R {
+        var reader = RecordReader(DataCursor(node), Unmanaged.passUnretained(origin))
+        defer { withExtendedLifetime((node, origin)) {} }
+        return try body(&reader)
+    }
+
+    private var origin: ReadOrigin { source.takeUnretainedValue() }
 
     /// The record's id.
     public var dataID: DataID { DataID(origin.symbols.idString(cursor.node.record)) }
@@ -89,86 +103,28 @@ public struct RecordReader {
         return value
     }
 
-    // MARK: Records
+    // MARK: What links lead to; see RecordReader+Links
 
-    /// The record behind a link.
-    public mutating func linked<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> T {
-        guard let value = try optionalLinked(name, type) else { throw absent(name) }
-        return value
-    }
-
-    /// The record behind a link.
-    public mutating func optionalLinked<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> T? {
-        let node: DataNode?
-        do throws(DataError) { node = try cursor.node(name) } catch { throw ReadError(error) }
-        guard let node else { return nil }
-        do {
-            return try read(node, type)
-        } catch let error as ReadError {
-            throw error.below("\(name)")
-        }
-    }
-
-    /// The records of a list; null among them and links to deleted records are nil.
-    public mutating func list<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T?] {
-        guard let list = try optionalList(name, type) else { throw absent(name) }
-        return list
-    }
-
-    /// The records of a list; null among them and links to deleted records are nil.
-    public mutating func optionalList<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T?]? {
-        guard let elements = try elements(name) else { return nil }
-        var result: [T?] = []
-        result.reserveCapacity(elements.count)
-        for node in elements {
-            guard let node else {
-                result.append(nil)
-                continue
-            }
-            do {
-                result.append(try read(node, type))
-            } catch let error as ReadError {
-                throw error.below("\(name)", "\(result.count)")
-            }
-        }
-        return result
-    }
-
-    /// The records of a list whose type allows no null in it; links to deleted records are left out.
-    public mutating func completeList<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T] {
-        try list(name, type).compactMap(\.self)
-    }
-
-    /// The records of a list whose type allows no null in it; links to deleted records are left out.
-    public mutating func optionalCompleteList<T: ReadableRecord>(
-        _ name: StaticString, _ type: T.Type = T.self
-    ) throws -> [T]? {
-        try optionalList(name, type)?.compactMap(\.self)
-    }
-
-    private mutating func elements(
-        _ name: StaticString
-    ) throws -> ContiguousArray<DataNode?>? {
+    /// What reads the record behind a link; nil where it is null or unknown.
+    @usableFromInline
+    mutating func child(_ name: StaticString) throws -> RecordReader? {
         do throws(DataError) {
-            return try cursor.list(name)?.elements
+            guard let cursor = try cursor.cursor(name) else { return nil }
+            return RecordReader(cursor, source)
         } catch {
             throw ReadError(error)
         }
     }
 
-    private func read<T: ReadableRecord>(_ node: DataNode, _ type: T.Type) throws -> T {
-        var reader = RecordReader(node, origin)
-        return try T(&reader)
+    /// What reads the records of a list; nil where it is null or unknown.
+    @usableFromInline
+    mutating func children(_ name: StaticString) throws -> RecordReaders? {
+        do throws(DataError) {
+            guard let list = try cursor.list(name) else { return nil }
+            return RecordReaders(nodes: list.elements, source: source)
+        } catch {
+            throw ReadError(error)
+        }
     }
 
     // MARK: Fragments and caught errors
@@ -192,8 +148,28 @@ public struct RecordReader {
         }
     }
 
-    private func absent(_ name: StaticString) -> ReadError {
-        ReadError(.absent, at: ["\(name)"])
+    @usableFromInline
+    func absent(_ name: StaticString) -> ReadError { ReadError(.absent, at: ["\(name)"]) }
+}
+
+/// What reads the records of a list.
+@usableFromInline
+struct RecordReaders {
+    let nodes: ContiguousArray<DataNode?>
+    let source: Unmanaged<ReadOrigin>
+
+    @usableFromInline var count: Int { nodes.count }
+
+    /// nil for null, and for a link to a deleted record.
+    @usableFromInline
+    func reader(_ place: Int) -> RecordReader? { RecordReader(nodes[place], source) }
+}
+
+extension RecordReader {
+    /// nil for no node.
+    fileprivate init?(_ node: DataNode?, _ source: Unmanaged<ReadOrigin>) {
+        guard let node else { return nil }
+        self.init(DataCursor(node), source)
     }
 }
 

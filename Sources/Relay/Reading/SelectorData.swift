@@ -25,8 +25,7 @@ public struct SelectorData: Sendable, Equatable {
 
     /// Whether data of a type can be made of it.
     func canBeRead<Data: ReadableRecord>(as type: Data.Type) -> Bool {
-        var reader = RecordReader(node, origin)
-        return (try? Data(&reader)) != nil
+        RecordReader.withReader(node, origin) { (try? Data(&$0)) != nil }
     }
 
     /// A leaf.

@@ -35,8 +35,7 @@ public struct Snapshot<Data: ReadableRecord> {
         if metadata.catchTo == .null, failure != nil || !read.errors.isEmpty { return nil }
         if let failure { throw failure }
         guard let node = read.data else { return nil }
-        var reader = RecordReader(node, origin)
-        return try Data(&reader)
+        return try RecordReader.withReader(node, origin) { try Data(&$0) }
     }
 
     /// What a fragment or an operation with `@catch(to: RESULT)` is read as: the data, or the errors of

@@ -10,7 +10,10 @@ extension Environment {
     /// Fetches a fragment's record again, by the query that `@refetchable` made for it. What comes is written to
     /// the store, so whoever follows the fragment sees it. Cancelling the task cancels the request.
     ///
-    /// - Parameter variables: those that are to be others than the fragment was fetched with.
+    /// - Parameters:
+    ///   - fragment: as it was read.
+    ///   - variables: those that are to be others than the fragment was fetched with.
+    ///   - cacheConfig: forced, unless somebody says otherwise.
     /// - Returns: the errors that came beside the data.
     /// - Throws: as ``fetch(_:cacheConfig:)``.
     @discardableResult

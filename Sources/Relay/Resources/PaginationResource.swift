@@ -21,7 +21,9 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     private let lock = NSLock()
     private var loading: Set<Direction> = []
 
-    /// - Parameter fragment: the fragment with the `@connection`.
+    /// - Parameters:
+    ///   - fragment: the fragment with the `@connection`.
+    ///   - environment: whose network and store are used.
     public init(_ fragment: F, environment: Environment) {
         self.fragment = fragment
         self.environment = environment

@@ -36,7 +36,10 @@ public final class MockEnvironment: Environment, @unchecked Sendable {
     }
 
     /// Puts a response to the operation into the store.
-    /// - Parameter payload: as JSON text.
+    ///
+    /// - Parameters:
+    ///   - operation: what was asked.
+    ///   - payload: the whole response, as JSON text.
     public func cachePayload<Op: Operation>(_ operation: Op, _ payload: String) throws {
         try cache(operation, Array(payload.utf8))
     }
@@ -47,7 +50,10 @@ public final class MockEnvironment: Environment, @unchecked Sendable {
     }
 
     /// Answers the operation, whenever it is executed with the same variables, with this response.
-    /// - Parameter payload: as JSON text.
+    ///
+    /// - Parameters:
+    ///   - operation: what is asked.
+    ///   - payload: the whole response, as JSON text.
     public func mockResponse<Op: Operation>(_ operation: Op, _ payload: String) {
         mock(operation, Data(payload.utf8))
     }

@@ -40,6 +40,7 @@ public struct Mutation<Operation: Relay.Operation> {
         /// Runs the mutation.
         ///
         /// - Parameters:
+        ///   - variables: those of the mutation.
         ///   - optimisticResponse: what the server will probably answer; shown until it does.
         ///   - optimisticUpdater: what is shown besides; runs after the optimistic response.
         ///   - updater: changes the store once the response was written to it.

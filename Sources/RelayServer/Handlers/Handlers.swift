@@ -55,7 +55,7 @@ extension Handlers {
     ///   - field: `Type.field`. The type may be the query type, a stored type, a mutation's payload, or an
     ///     object type whose values another handler gives.
     ///   - body: gives the value: a scalar; a record by its id or as its ``RecordReader``; an object that
-    ///     is no record as a ``VariableData`` (with `__typename` where the field's type is abstract); an
+    ///     is no record as a `VariableData` (with `__typename` where the field's type is abstract); an
     ///     array of these; nil for null.
     public mutating func resolve(
         _ field: String,
@@ -97,6 +97,7 @@ extension Handlers {
     /// whatever the upstream has done by then is not undone, so give it the client's mutation id or a key
     /// of your own.
     /// - Parameters:
+    ///   - field: the name of the mutation's field.
     ///   - prepare: gets the variables, and the state when the mutation was taken.
     public mutating func mutation(
         _ field: String,

@@ -17,6 +17,8 @@ struct GarbageCollection {
     private var next = 0
     private let typeSchema: NameIndex?
 
+    private static let costOfForgetting = 16
+
     init(_ base: Snapshot) {
         self.base = base
         marks = Array(repeating: 0, count: (base.recordLimit + 63) / 64)
@@ -63,9 +65,11 @@ struct GarbageCollection {
         if next >= marks.count { return .done }
         var garbage: [RecordIndex] = []
         while next < marks.count, left > 0 {
+            let before = garbage.count
             collect(marks[next], from: next * 64, into: &garbage)
             next += 1
-            left -= 64
+            // To forget a record takes about as long as to look at so many.
+            left -= 64 + (garbage.count - before) * Self.costOfForgetting
         }
         return .sweeping(garbage)
     }

@@ -131,7 +131,7 @@ extension Store {
             collection.keep(
                 symbols.record(operation.root.rawValue), writer.plans.plan(operation, symbols))
         }
-        for record in writer.subscriptions.index.records { collection.keep(record) }
+        writer.subscriptions.index.forEachRecord { collection.keep($0) }
         for entry in writer.state.entries { collection.touch(entry.touched) }
         writer.collection = collection
         return true

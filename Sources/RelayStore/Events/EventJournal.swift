@@ -77,6 +77,8 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
         /// The journal cannot take these events; it can take others.
         case refused
         case closed
+        /// Too many events wait for a journal that refuses them.
+        case backlogFull
     }
 
     package var code: Code

@@ -4,7 +4,8 @@ extension Snapshot {
     package mutating func apply(_ writes: WriteSet, changes: inout ChangeSet) {
         writes.bytes.withUnsafeBytes { bytes in
             do throws(MalformedEvent) {
-                var applier = WriteSetApplier(reader: ByteReader(bytes))
+                var applier = WriteSetApplier(reader: ByteReader(bytes), symbols.shapes)
+                defer { applier.putBack(symbols.shapes) }
                 try applier.apply(to: &self, changes: &changes)
             } catch {
                 preconditionFailure("a WriteSet is checked when it is made: \(error)")
@@ -27,7 +28,7 @@ extension Snapshot {
         changes.delete(record)
         guard let old else { return }
         recordCount -= 1
-        indexes.update(record, old: old, new: nil, rows: rows, changes: &changes)
+        updateIndexes(record, old: old, new: nil, changes: &changes)
     }
 }
 
@@ -35,8 +36,18 @@ extension Snapshot {
 private struct WriteSetApplier {
     var reader: ByteReader
     private var builder = RowBuilder()
+    private var written: ContiguousArray<(slot: Int, key: NameIndex)> = []
 
-    init(reader: ByteReader) { self.reader = reader }
+    init(reader: ByteReader, _ shapes: ShapeTable) {
+        self.reader = reader
+        swap(&builder, &shapes.builder)
+        swap(&written, &shapes.written)
+    }
+
+    mutating func putBack(_ shapes: ShapeTable) {
+        swap(&builder, &shapes.builder)
+        swap(&written, &shapes.written)
+    }
 
     mutating func apply(
         to snapshot: inout Snapshot, changes: inout ChangeSet
@@ -62,7 +73,7 @@ private struct WriteSetApplier {
         let type = symbols.name(try reader.readText())
         let old = snapshot.row(record)
         builder.begin(old, type: type, shapes: symbols.shapes)
-        var written: [(slot: Int, key: NameIndex)] = []
+        written.removeAll(keepingCapacity: true)
         while let tag = try readTag() {
             let key = symbols.name(try reader.readText())
             let slot = builder.slot(for: key, shapes: symbols.shapes)
@@ -76,21 +87,19 @@ private struct WriteSetApplier {
         }
         let creation = old?.creation ?? snapshot.nextCreation
         let new = builder.finish(creation: creation)
-        let isChanged = note(written, of: record, old: old, new: new, changes: &changes)
+        let isChanged = note(of: record, old: old, new: new, changes: &changes)
         guard isChanged else { return }
         if old == nil {
             snapshot.nextCreation += 1
             snapshot.recordCount += 1
         }
         snapshot.set(record, .existent(new))
-        snapshot.indexes.update(
-            record, old: old, new: new, rows: snapshot.rows, changes: &changes)
+        snapshot.updateIndexes(record, old: old, new: new, changes: &changes)
     }
 
     /// Notes the fields whose value is another now. False when the row may stay as it was.
     private func note(
-        _ written: [(slot: Int, key: NameIndex)], of record: RecordIndex, old: Row?, new: Row,
-        changes: inout ChangeSet
+        of record: RecordIndex, old: Row?, new: Row, changes: inout ChangeSet
     ) -> Bool {
         guard let old else {
             changes.create(record)

@@ -24,10 +24,14 @@ extension Draft {
         let before = snapshot
         let record = snapshot.symbols.record(root.rawValue)
         var reader = ResponseReader(
-            Normalizer(snapshot, reader: JSONReader(response)), plan, root: record)
-        // Two references to one state would make the first write to each part of it a copy.
-        if !keepsPayloads { snapshot = Snapshot(symbols: snapshot.symbols) }
-        try reader.read()
+            Normalizer(before, reader: JSONReader(response)), plan, root: record)
+        do {
+            try reader.read()
+        } catch is ResponseReader.PathBehindData {
+            reader = ResponseReader(
+                Normalizer(before, reader: JSONReader(response)), plan, root: record, isPart: true)
+            try reader.read()
+        }
         let normalizer = reader.normalizer
         snapshot = normalizer.snapshot
         keepWrites(of: normalizer.changes, since: before)

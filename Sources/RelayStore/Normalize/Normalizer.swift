@@ -342,12 +342,12 @@ extension Snapshot {
         nextCreation += 1
         recordCount += 1
         set(record, .existent(row))
-        indexes.update(record, old: nil, new: row, rows: rows)
+        updateIndexes(record, old: nil, new: row)
     }
 
     mutating func replace(_ record: RecordIndex, _ old: Row, by new: Row) {
         set(record, .existent(new))
-        indexes.update(record, old: old, new: new, rows: rows)
+        updateIndexes(record, old: old, new: new)
     }
 }
 

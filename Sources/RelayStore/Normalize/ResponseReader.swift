@@ -9,7 +9,17 @@ struct ResponseReader {
     /// Errors that the server sent; they are put beside the fields they are about when all data is in.
     private var fieldErrors: [JSONValue] = []
 
-    init(_ normalizer: Normalizer, _ plan: NormalizationPlan, root: RecordIndex) {
+    /// Whether the response is known to be one part of another.
+    private let isPart: Bool
+
+    /// A response that turns out to be a part of another when its data has been taken for the whole.
+    struct PathBehindData: Error {}
+
+    init(
+        _ normalizer: Normalizer, _ plan: NormalizationPlan, root: RecordIndex,
+        isPart: Bool = false
+    ) {
+        self.isPart = isPart
         self.normalizer = normalizer
         self.plan = plan
         self.root = root
@@ -28,7 +38,7 @@ struct ResponseReader {
     /// One payload: the response itself, or an element of its `incremental` list.
     private mutating func payload(isWhole: Bool) throws {
         let start = normalizer.reader
-        var isIncremental = !isWhole
+        var isIncremental = !isWhole || isPart
         try normalizer.reader.beginObject()
         while let key = try normalizer.reader.nextKey() {
             if key == "data" {
@@ -51,6 +61,7 @@ struct ResponseReader {
                 }
             } else if key == "path", isWhole {
                 // The older form: one payload is one part.
+                if summary.hasData, !isIncremental { throw PathBehindData() }
                 isIncremental = true
                 try normalizer.reader.skipValue()
             } else {
@@ -113,9 +124,12 @@ struct ResponseReader {
         }
     }
 
+    /// A place in a list that no list has: numbers beyond are a mistake of the server's.
+    private static let itemLimit: Int64 = 1 << 32
+
     /// `items` of a list whose path ends with the index of the first of them.
     private mutating func items(_ path: [JSONValue]) throws {
-        guard let first = path.last?.int, first >= 0,
+        guard let first = path.last?.int, (0..<Self.itemLimit).contains(first),
             try normalizer.reader.peek() == .array,
             case .string(let name)? = path.dropLast().last,
             let place = normalizer.locate(path.dropLast(2), plan, root),

@@ -126,16 +126,18 @@ final class RowStage {
         case .int, .double, .link: return words[slot] == row.word(rowSlot)
         case .string, .json, .failed:
             let text = text(slot)
-            return row.withText(rowSlot) { $0.count == text.count && $0.elementsEqual(text) }
+            return row.withText(rowSlot) { areSame($0, text) }
         case .links: return list(slot) == row.links(rowSlot)
         }
     }
 
     /// A row of everything that was given. The stage lets go of its lists.
     func row(_ shape: Shape, creation: UInt64) -> Row {
+        var kinds: TagSet = []
+        for slot in 0..<count { kinds.formUnion(TagSet(tag(slot))) }
         let header = RowHeader(
-            shape: shape, slotCount: count, creation: creation, listCount: listCount,
-            textCount: textCount)
+            shape: shape, creation: creation, slotCount: count, listCount: listCount,
+            kinds: kinds)
         let tagWords = Row.tagWords(count)
         let wordCount = tagWords + count + ((textCount + 7) >> 3)
         let buffer = Row.create(minimumCapacity: wordCount) { _ in header }

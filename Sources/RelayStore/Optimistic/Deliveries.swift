@@ -11,18 +11,27 @@ final class Deliveries: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Whether calls may wait: most commits leave none, and ask no lock then.
+    private let mayWait = Atomic(false)
 
     /// Adds calls behind those that wait. Must be called under the writer's lock, which gives the order.
     func add(_ calls: [@Sendable () -> Void]) {
         if calls.isEmpty { return }
-        state.withLock { $0.waiting += calls }
+        state.withLock { state in
+            state.waiting += calls
+            mayWait.store(true, ordering: .releasing)
+        }
     }
 
     /// Makes the calls that wait, with no lock held.
     func deliver() {
-        while true {
+        while mayWait.load(ordering: .acquiring) {
             let calls = state.withLock { state -> [@Sendable () -> Void] in
-                if state.isDelivering || state.waiting.isEmpty { return [] }
+                if state.isDelivering { return [] }
+                if state.waiting.isEmpty {
+                    mayWait.store(false, ordering: .relaxed)
+                    return []
+                }
                 state.isDelivering = true
                 defer { state.waiting = [] }
                 return state.waiting

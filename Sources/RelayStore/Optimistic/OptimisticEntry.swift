@@ -29,5 +29,5 @@ struct OptimisticEntry: Sendable {
     /// What the updater wrote when it ran last.
     var writes: WriteSet = .empty
     /// The records that it changed when it ran last.
-    var touched: Set<RecordIndex> = []
+    var touched = TouchedRecords()
 }

@@ -42,19 +42,30 @@ struct ReaderPlans {
 
     private struct Entry {
         let fragment: ReaderFragment
+        let variables: VariableData
         let plan: ReaderPlan
     }
 
     private var entries: [Key: Entry] = [:]
+    /// Rows of a list are read one after the other, by one fragment.
+    private var last: Entry?
     private static let limit = 4_096
 
     mutating func plan(_ selector: ReaderSelector, _ symbols: Symbols) -> ReaderPlan {
         let fragment = selector.fragment
+        if let last, last.fragment === fragment, last.variables == selector.variables {
+            return last.plan
+        }
         let key = Key(fragment: ObjectIdentifier(fragment), variables: selector.variables)
-        if let entry = entries[key] { return entry.plan }
+        if let entry = entries[key] {
+            last = entry
+            return entry.plan
+        }
         if entries.count >= Self.limit { entries = [:] }
         let plan = ReaderPlan(fragment, variables: selector.variables, symbols: symbols)
-        entries[key] = Entry(fragment: fragment, plan: plan)
+        let entry = Entry(fragment: fragment, variables: selector.variables, plan: plan)
+        entries[key] = entry
+        last = entry
         return plan
     }
 }

@@ -91,7 +91,8 @@ extension Store {
                 OptimisticUpdate { try $0.run(updater, isOptimistic: true) })
             writer.state = state
             step.events += begun.step.events
-            let touched = step.changes.touchedRecords.union(begun.step.changes.touchedRecords)
+            var touched = TouchedRecords(step.changes)
+            touched.insert(begun.step.changes)
             step.changes = state.head.difference(from: before, in: touched)
             finish(step, from: sequence, &writer, &outcome)
             return begun.id

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The records of a client: what was confirmed, and what is shown on top of it.
 ///
-/// Any thread may call anything. One writer at a time changes the records; readers hold a ``Snapshot`` and
+/// Any thread may call anything. One writer at a time changes the records; readers hold a snapshot and
 /// wait for nobody. After each commit those subscriptions are told whose data is another now, in the
 /// order of the commits and outside all locks.
 ///
@@ -35,14 +35,16 @@ public final class Store: Sendable {
     let options: StoreOptions
     package let symbols: Symbols
     private let writer: Mutex<Writer>
-    /// What readers see.
-    private let published: Mutex<Snapshot>
+    /// What readers see; behind one reference, so that to take it counts one.
+    private let publication: Mutex<PublishedSnapshot>
     private let readers = Mutex(ReaderPlans())
     private let handlerProvider: Mutex<any HandlerProvider>
     private let deliveries = Deliveries()
     let observers = StoreObservers()
     private let tasks = Mutex<[Task]>([])
-    private let journalStopped = Atomic(false)
+    /// Whether tasks may wait.
+    private let hasTasks = Atomic(false)
+    private let journal: StoreJournal?
     let isCollectionScheduled = Atomic(false)
     /// The thread that holds the writer's lock; zero when none does.
     private let writingThread = Atomic<UInt>(0)
@@ -70,14 +72,17 @@ public final class Store: Sendable {
     package init(_ snapshot: Snapshot = Snapshot(), options: StoreOptions) {
         self.options = options
         symbols = snapshot.symbols
+        journal = options.journal.map { StoreJournal($0, options) }
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
-        published = Mutex(state.head)
+        publication = Mutex(PublishedSnapshot(state.head))
         writer = Mutex(Writer(state: state))
         handlerProvider = Mutex(options.handlers)
     }
 
     /// The records as readers see them now: confirmed state with the optimistic entries on top.
-    package var snapshot: Snapshot { published.withLock { $0 } }
+    package var snapshot: Snapshot { published.snapshot }
+
+    var published: PublishedSnapshot { publication.withLock { $0 } }
 
     /// Confirmed state alone.
     package var confirmed: Snapshot {
@@ -127,7 +132,10 @@ public final class Store: Sendable {
     ///
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
-        tasks.withLock { $0.append(task) }
+        tasks.withLock { tasks in
+            tasks.append(task)
+            hasTasks.store(true, ordering: .releasing)
+        }
         if writingThread.load(ordering: .relaxed) == currentThread() { return }
         performTasks()
         deliveries.deliver()
@@ -135,6 +143,7 @@ public final class Store: Sendable {
 
     /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
     private func performTasks() {
+        // The list itself is asked: whoever adds to it later finds the writer's lock free.
         while tasks.withLock({ !$0.isEmpty }) {
             let isDone: Void? = writer.withLockIfAvailable { writer in
                 writingThread.store(currentThread(), ordering: .relaxed)
@@ -148,8 +157,13 @@ public final class Store: Sendable {
     }
 
     private func perform(_ writer: inout Writer, _ outcome: inout Outcome) {
+        // What is overlooked here is found when the lock is free again.
+        guard hasTasks.load(ordering: .acquiring) else { return }
         let waiting = tasks.withLock { tasks -> [Task] in
-            defer { tasks = [] }
+            defer {
+                tasks = []
+                hasTasks.store(false, ordering: .relaxed)
+            }
             return tasks
         }
         for task in waiting { task(&writer, &outcome, self) }
@@ -162,10 +176,16 @@ public final class Store: Sendable {
     ) {
         append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
-            writer.collection?.touch(step.changes.touchedRecords)
+            writer.collection?.touch(TouchedRecords(step.changes))
         }
         let head = writer.state.head
-        published.withLock { $0 = head }
+        let next = PublishedSnapshot(head)
+        // What was there before goes when the lock is free again: it may be the last to hold many rows.
+        let last = publication.withLock { published in
+            defer { published = next }
+            return published
+        }
+        defer { withExtendedLifetime(last) {} }
         let calls = writer.subscriptions.calls(for: step.changes, to: head)
         outcome.calls += observers.isEmpty ? calls : observed(calls, of: step.changes)
         for failure in step.failures {
@@ -193,17 +213,25 @@ public final class Store: Sendable {
     private func append(
         _ bodies: [EventBody], behind sequence: UInt64, to confirmed: Snapshot
     ) {
-        guard let journal = options.journal, !bodies.isEmpty,
-            !journalStopped.load(ordering: .relaxed)
-        else { return }
+        guard let journal, !bodies.isEmpty else { return }
         let now = options.now()
-        journal.append(
-            bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, expecting: sequence
-        ) { [weak self] result in
-            guard let self else { return }
-            guard case .failure(let error) = result else { return options.journaled(confirmed) }
-            if journalStopped.exchange(true, ordering: .relaxed) { return }
-            options.journalFailed(error)
+        journal.add(
+            bodies.map { NewEvent(timeMicroseconds: now, body: $0) }, behind: sequence,
+            confirmed: confirmed)
+    }
+
+    /// Whether changes are kept.
+    public var journalStatus: JournalStatus { journal?.status ?? .keeping }
+
+    /// Waits until everything that has changed so far is in the journal, and on the disk. Without a journal it
+    /// returns at once.
+    /// - Throws: why it is not, when the journal refuses for now or has stopped; see ``journalStatus``.
+    public func synchronize() async throws { try await journal?.synchronize() }
+
+    /// Keeps an event that is in the snapshot that the store was made of, and not in the journal yet.
+    package func keep(_ event: NewEvent, behind sequence: UInt64) throws {
+        try write { writer, _ in
+            journal?.add([event], behind: sequence, confirmed: writer.state.confirmed)
         }
     }
 
@@ -212,5 +240,18 @@ public final class Store: Sendable {
     /// How a selector reads, prepared once for each fragment and its variables.
     func plan(_ selector: ReaderSelector) -> ReaderPlan {
         readers.withLock { $0.plan(selector, symbols) }
+    }
+}
+
+/// A state as readers see it.
+final class PublishedSnapshot: Sendable {
+    let snapshot: Snapshot
+
+    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+    func read(
+        _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode?
+    ) -> SelectorSnapshot {
+        snapshot.read(selector, plan, previous: previous)
     }
 }

@@ -2,8 +2,10 @@
 package struct StoreOptions: Sendable {
     /// Where events are kept; nil: nowhere.
     package var journal: (any EventJournal)?
-    /// Called once, when an event could not be kept. The store goes on without its journal.
-    package var journalFailed: @Sendable (JournalError) -> Void = { _ in }
+    /// Called when the journal refuses events, takes them again, or stops: under no lock, in order.
+    package var journalChanged: @Sendable (JournalStatus) -> Void = { _ in }
+    /// Bytes of events that may wait for a journal that refuses. Beyond, the store goes on without it.
+    package var journalBacklogBytes = 64 << 20
     /// Called on a thread of the journal's when events are durable, with the confirmed state after them.
     package var journaled: @Sendable (Snapshot) -> Void = { _ in }
     /// Called when an optimistic updater threw on a newer state. Its entry shows nothing until the state
@@ -19,6 +21,14 @@ package struct StoreOptions: Sendable {
     /// After this, fetched data counts as stale; nil: never.
     package var queryExpirationMicroseconds: Int64?
 
+    /// Runs work after so many milliseconds, never on the caller's own stack.
+    package var later: @Sendable (_ milliseconds: Int, @escaping @Sendable () -> Void) -> Void = {
+        milliseconds, work in
+        Task {
+            if milliseconds > 0 { try? await Task.sleep(for: .milliseconds(milliseconds)) }
+            work()
+        }
+    }
     /// Runs garbage collection when it is due.
     package var schedule: @Sendable (@escaping @Sendable () -> Void) -> Void = { work in
         Task { work() }

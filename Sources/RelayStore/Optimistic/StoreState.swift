@@ -148,12 +148,13 @@ struct StoreState {
             return (changes, [], [])
         }
         let before = head
-        var touched = changes.touchedRecords.union(old?.touched ?? [])
+        var touched = TouchedRecords(changes)
+        if let old { touched.insert(old.touched) }
         var rebased: [RebasedEntry] = []
         var failures: [(OptimisticEntryID, any Error)] = []
         head = confirmed
         for place in entries.indices {
-            touched.formUnion(entries[place].touched)
+            touched.insert(entries[place].touched)
             var draft = Draft(on: head, keepsPayloads: keepsEvents)
             do {
                 try entries[place].update.run(&draft)
@@ -163,7 +164,7 @@ struct StoreState {
             }
             let writes = entries[place].writes
             entries[place].take(draft)
-            touched.formUnion(entries[place].touched)
+            touched.insert(entries[place].touched)
             head = draft.snapshot
             if entries[place].writes != writes {
                 rebased.append(
@@ -198,14 +199,14 @@ struct StoreState {
         return replayed.sequence == confirmed.sequence && replayed.pending == confirmed.pending
             && replayed.recordCount == confirmed.recordCount
             && replayed.nextCreation == confirmed.nextCreation
-            && replayed.difference(from: confirmed, in: changes.touchedRecords).isEmpty
+            && replayed.difference(from: confirmed, in: TouchedRecords(changes)).isEmpty
     }
 }
 
 extension OptimisticEntry {
     fileprivate mutating func take(_ draft: Draft) {
         writes = draft.writeSet
-        touched = draft.changes.touchedRecords
+        touched = TouchedRecords(draft.changes)
     }
 }
 

@@ -3,7 +3,11 @@ public protocol ConnectionProxy: AnyObject {
     /// The nodes that exist.
     var nodes: [any RecordProxy] { get }
     /// Adds a node. One that is in the connection already stays where it is.
-    /// - Parameter edgeType: the type of the edge, where edges are records.
+    ///
+    /// - Parameters:
+    ///   - node: the record.
+    ///   - edgeType: the type of the edge, where edges are records.
+    ///   - place: where in the connection.
     func insert(_ node: any RecordProxy, edgeType: String, at place: ConnectionPlace)
     /// Takes a node out, however often it is there. The record itself stays.
     func delete(nodeID: DataID)

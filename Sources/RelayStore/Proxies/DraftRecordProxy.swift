@@ -116,8 +116,20 @@ extension FieldValue {
             self = .unset
             return
         }
-        guard let json = JSONValue(plain: value) else { return nil }
-        self = FieldValue(leaf: json)
+        // The usual types, by their very type: a cast to a protocol costs more than the write.
+        let type = type(of: value)
+        if type == String.self, let text = value as? String {
+            self = .string(text)
+        } else if type == Int.self, let number = value as? Int {
+            self = .int(Int64(number))
+        } else if type == Bool.self, let flag = value as? Bool {
+            self = .bool(flag)
+        } else if type == Double.self, let number = value as? Double {
+            self = .double(number)
+        } else {
+            guard let json = JSONValue(plain: value) else { return nil }
+            self = FieldValue(leaf: json)
+        }
     }
 }
 

@@ -2,15 +2,11 @@ import Synchronization
 
 /// Somebody who wants to be told; until ``cancel()``, or until nobody holds it any more.
 package final class StoreSubscription: Sendable {
-    let tell: @Sendable (SelectorSnapshot) -> Void
-    private let isCancelled = Atomic(false)
+    private let listener: Listener
     private let end: @Sendable () -> Void
 
-    init(
-        _ tell: @escaping @Sendable (SelectorSnapshot) -> Void,
-        end: @escaping @Sendable () -> Void
-    ) {
-        self.tell = tell
+    init(_ listener: Listener, end: @escaping @Sendable () -> Void) {
+        self.listener = listener
         self.end = end
     }
 
@@ -18,8 +14,22 @@ package final class StoreSubscription: Sendable {
 
     /// Nobody is told any more, also of what has happened already. May be called anywhere, more than once.
     package func cancel() {
-        if !isCancelled.exchange(true, ordering: .acquiringAndReleasing) { end() }
+        if listener.stop() { end() }
     }
+}
 
-    var isLive: Bool { !isCancelled.load(ordering: .acquiring) }
+/// What the store knows of a subscription. It outlives the token by the time that the store takes to
+/// strike it off.
+final class Listener: Sendable {
+    private let callback: @Sendable (SelectorSnapshot) -> Void
+    private let isStopped = Atomic(false)
+
+    init(_ callback: @escaping @Sendable (SelectorSnapshot) -> Void) { self.callback = callback }
+
+    /// - Returns: whether it had not been stopped before.
+    func stop() -> Bool { !isStopped.exchange(true, ordering: .acquiringAndReleasing) }
+
+    func tell(_ snapshot: SelectorSnapshot) {
+        if !isStopped.load(ordering: .acquiring) { callback(snapshot) }
+    }
 }

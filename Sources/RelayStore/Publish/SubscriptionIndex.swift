@@ -1,111 +1,163 @@
 /// From what changed to who read it, so that a commit asks only those whom it can concern.
 ///
-/// A record has a short list of its readers. Where many read one record (all queries read the root), the
-/// list is sorted by field, so that a change costs what its own readers cost.
+/// Readers stand under the number of their record, most records have none or one. Where many read one record
+/// (all queries read the root), the list is sorted by field, so that a change costs what its own readers cost.
 struct SubscriptionIndex {
-    /// The number of a group of equal subscriptions.
-    typealias Group = Int
-
-    fileprivate struct Reader {
-        let group: Group
+    struct Reader {
+        let group: SubscriptionGroup
         /// nil: the record did not exist.
         let reading: FlatReading?
     }
 
-    fileprivate struct Readers {
-        var few: ContiguousArray<Reader> = []
-        /// By field, once there are many; a group that found no record is under no field.
-        var byField: [NameIndex: [Group: Int]]?
-        /// How often each group is in here, once there are many.
-        var counts: [Group: Int] = [:]
-
-        var isEmpty: Bool { few.isEmpty && counts.isEmpty }
+    private enum Readers {
+        case none
+        case one(Reader)
+        case several(RecordReaders)
     }
 
-    fileprivate static let fewLimit = 24
-
-    private var readers: [RecordIndex: Readers] = [:]
+    /// By record.
+    private var readers: ContiguousArray<Readers> = []
+    private var question: UInt64 = 0
 
     // MARK: Keeping it
 
-    mutating func add(_ group: Group, _ seen: ContiguousArray<SeenRecord>) {
-        for record in seen { add(group, record) }
+    mutating func add(_ group: SubscriptionGroup, _ seen: ContiguousArray<SeenRecord>) {
+        for record in seen {
+            let index = Int(record.record.rawValue)
+            while readers.count <= index { readers.append(.none) }
+            let new = Reader(group: group, reading: record.reading)
+            switch readers[index] {
+            case .none: readers[index] = .one(new)
+            case .one(let old): readers[index] = .several(RecordReaders([old, new]))
+            case .several(let all): all.add(new)
+            }
+        }
     }
 
-    mutating func remove(_ group: Group, _ seen: ContiguousArray<SeenRecord>) {
-        for record in seen { remove(group, record) }
-    }
-
-    private mutating func add(_ group: Group, _ seen: SeenRecord) {
-        readers[seen.record, default: Readers()].add(group, seen.reading)
-    }
-
-    private mutating func remove(_ group: Group, _ seen: SeenRecord) {
-        readers[seen.record]?.remove(group, seen.reading)
-        if readers[seen.record]?.isEmpty ?? false { readers[seen.record] = nil }
+    mutating func remove(_ group: SubscriptionGroup, _ seen: ContiguousArray<SeenRecord>) {
+        for record in seen {
+            let index = Int(record.record.rawValue)
+            guard index < readers.count else { continue }
+            switch readers[index] {
+            case .none: break
+            case .one(let old): if old.group === group { readers[index] = .none }
+            case .several(let all):
+                all.remove(Reader(group: group, reading: record.reading))
+                if all.isEmpty { readers[index] = .none }
+            }
+        }
     }
 
     // MARK: Asking
 
-    /// Groups that read something that changed, in the order of their numbers.
-    func groups(touchedBy changes: ChangeSet) -> [Group] {
-        if readers.isEmpty { return [] }
-        var groups: Set<Group> = []
-        for record in changes.created { readers[record]?.addAll(to: &groups) }
-        for record in changes.deleted { readers[record]?.addAll(to: &groups) }
-        for field in changes.fields { readers[field.record]?.add(to: &groups, field.key) }
+    /// Groups that read something that changed, older ones first.
+    mutating func groups(
+        concernedBy changes: ChangeSet
+    ) -> ContiguousArray<SubscriptionGroup> {
+        question += 1
+        var groups = ConcernedGroups(question: question)
+        for record in changes.created { addAll(of: record, to: &groups) }
+        for record in changes.deleted { addAll(of: record, to: &groups) }
+        for field in changes.fields { add(field, to: &groups) }
         return groups.sorted()
     }
 
-    /// Every record that somebody reads.
-    var records: some Collection<RecordIndex> { readers.keys }
-}
-
-extension SubscriptionIndex.Readers {
-    fileprivate mutating func add(_ group: Int, _ reading: FlatReading?) {
-        if byField != nil {
-            counts[group, default: 0] += 1
-            for key in reading?.keys ?? [] { byField?[key, default: [:]][group, default: 0] += 1 }
-            return
-        }
-        few.append(.init(group: group, reading: reading))
-        if few.count > SubscriptionIndex.fewLimit {
-            let all = few
-            few = []
-            byField = [:]
-            for reader in all { add(reader.group, reader.reading) }
+    private func addAll(of record: RecordIndex, to groups: inout ConcernedGroups) {
+        let index = Int(record.rawValue)
+        guard index < readers.count else { return }
+        switch readers[index] {
+        case .none: break
+        case .one(let reader): groups.insert(reader.group)
+        case .several(let all): all.addAll(to: &groups)
         }
     }
 
-    fileprivate mutating func remove(_ group: Int, _ reading: FlatReading?) {
+    private func add(_ field: ChangeSet.Field, to groups: inout ConcernedGroups) {
+        let index = Int(field.record.rawValue)
+        guard index < readers.count else { return }
+        switch readers[index] {
+        case .none: break
+        case .one(let reader):
+            if reader.reading?.reads(field.key) ?? false { groups.insert(reader.group) }
+        case .several(let all): all.add(to: &groups, field.key)
+        }
+    }
+
+    /// Calls the body with every record that somebody reads.
+    func forEachRecord(_ body: (RecordIndex) -> Void) {
+        for index in readers.indices {
+            if case .none = readers[index] { continue }
+            body(RecordIndex(rawValue: UInt32(index)))
+        }
+    }
+}
+
+/// Those who read one record.
+final class RecordReaders: @unchecked Sendable {
+    // Unchecked: the writer's alone.
+
+    private typealias Number = Int
+
+    /// As long as there are few.
+    private var few: ContiguousArray<SubscriptionIndex.Reader>
+    /// By field, once there are many; a group that found no record is under no field.
+    private var byField: [NameIndex: [Number: Int]]?
+    /// How often each group is in here, once there are many.
+    private var many: [Number: (group: SubscriptionGroup, times: Int)] = [:]
+
+    private static let fewLimit = 24
+
+    init(_ readers: ContiguousArray<SubscriptionIndex.Reader>) { few = readers }
+
+    var isEmpty: Bool { few.isEmpty && many.isEmpty }
+
+    func add(_ reader: SubscriptionIndex.Reader) {
+        if byField != nil { return addToMany(reader) }
+        few.append(reader)
+        guard few.count > Self.fewLimit else { return }
+        byField = [:]
+        for reader in few { addToMany(reader) }
+        few = []
+    }
+
+    private func addToMany(_ reader: SubscriptionIndex.Reader) {
+        let number = reader.group.number
+        many[number, default: (reader.group, 0)].times += 1
+        for key in reader.reading?.keys ?? [] {
+            byField?[key, default: [:]][number, default: 0] += 1
+        }
+    }
+
+    func remove(_ reader: SubscriptionIndex.Reader) {
         guard byField != nil else {
-            if let place = few.firstIndex(where: { $0.group == group && $0.reading === reading }) {
-                few.remove(at: place)
+            let place = few.firstIndex {
+                $0.group === reader.group && $0.reading === reader.reading
             }
+            if let place { few.remove(at: place) }
             return
         }
-        guard let count = counts[group] else { return }
-        counts[group] = count > 1 ? count - 1 : nil
-        for key in reading?.keys ?? [] {
-            guard let times = byField?[key]?[group] else { continue }
-            byField?[key]?[group] = times > 1 ? times - 1 : nil
+        let number = reader.group.number
+        guard let times = many[number]?.times else { return }
+        if times > 1 { many[number]?.times = times - 1 } else { many[number] = nil }
+        for key in reader.reading?.keys ?? [] {
+            guard let times = byField?[key]?[number] else { continue }
+            byField?[key]?[number] = times > 1 ? times - 1 : nil
             if byField?[key]?.isEmpty ?? false { byField?[key] = nil }
         }
     }
 
-    fileprivate func addAll(to groups: inout Set<Int>) {
-        if byField != nil {
-            groups.formUnion(counts.keys)
-        } else {
-            for reader in few { groups.insert(reader.group) }
-        }
+    func addAll(to groups: inout ConcernedGroups) {
+        for reader in few { groups.insert(reader.group) }
+        for reader in many.values { groups.insert(reader.group) }
     }
 
-    fileprivate func add(to groups: inout Set<Int>, _ key: NameIndex) {
+    func add(to groups: inout ConcernedGroups, _ key: NameIndex) {
         if let byField {
-            if let touched = byField[key] { groups.formUnion(touched.keys) }
+            for number in byField[key, default: [:]].keys {
+                if let group = many[number]?.group { groups.insert(group) }
+            }
         } else {
-            for reader in few where reader.reading?.keys.contains(key) ?? false {
+            for reader in few where reader.reading?.reads(key) ?? false {
                 groups.insert(reader.group)
             }
         }

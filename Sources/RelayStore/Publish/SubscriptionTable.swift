@@ -1,20 +1,6 @@
-/// Who is to be told of which data. Equal subscriptions are one group, which is read once.
+/// Who is to be told of which data.
 struct SubscriptionTable {
-    private struct Group {
-        let plan: ReaderPlan
-        /// What the group was told last.
-        var current: SelectorSnapshot
-        var subscriptions: [Weak] = []
-    }
-
-    /// A subscription lives as long as its subscriber holds it.
-    private struct Weak {
-        let id: ObjectIdentifier
-        weak var subscription: StoreSubscription?
-    }
-
-    private var groups: [SubscriptionIndex.Group: Group] = [:]
-    private var numbers: [ReaderSelector: SubscriptionIndex.Group] = [:]
+    private var groups: [ReaderSelector: SubscriptionGroup] = [:]
     private var nextNumber = 0
     private(set) var index = SubscriptionIndex()
     private var watchers: [RecordIndex: [Watcher]] = [:]
@@ -25,43 +11,42 @@ struct SubscriptionTable {
         let tell: @Sendable () -> Void
     }
 
-    var count: Int { groups.values.reduce(0) { $0 + $1.subscriptions.count } }
+    var count: Int { groups.values.reduce(0) { $0 + $1.listeners.count } }
 
     // MARK: Subscriptions
 
     /// - Parameter snapshot: what the subscriber has read, perhaps from an older state.
     /// - Returns: what is to be told at once, if that is outdated.
     mutating func add(
-        _ subscription: StoreSubscription, _ id: ObjectIdentifier, _ snapshot: SelectorSnapshot,
-        _ plan: ReaderPlan, head: Snapshot
+        _ listener: Listener, _ snapshot: SelectorSnapshot, _ plan: ReaderPlan, head: Snapshot
     ) -> SelectorSnapshot? {
         let selector = snapshot.selector
-        let new: SelectorSnapshot
-        let weak = Weak(id: id, subscription: subscription)
-        if let number = numbers[selector], let group = groups[number] {
-            new = group.current
-            groups[number]?.subscriptions.append(weak)
+        let group: SubscriptionGroup
+        if let known = groups[selector] {
+            group = known
         } else {
-            new = head.read(selector, plan, previous: snapshot.data)
-            let number = nextNumber
+            // A record that nobody spoke of yet must have a number to be waited for.
+            let record = head.symbols.record(selector.dataID.rawValue)
+            let new = head.read(record, selector, plan, previous: snapshot.data)
+            group = SubscriptionGroup(number: nextNumber, record: record, plan, new)
             nextNumber += 1
-            numbers[selector] = number
-            groups[number] = Group(plan: plan, current: new, subscriptions: [weak])
-            index.add(number, new.seen)
+            groups[selector] = group
+            index.add(group, new.seen)
         }
+        group.listeners.append(listener)
+        let new = group.current
         let isSame =
             new.data == snapshot.data && new.isMissingData == snapshot.isMissingData
             && new.errors == snapshot.errors
         return isSame ? nil : new
     }
 
-    mutating func remove(_ id: ObjectIdentifier, _ selector: ReaderSelector) {
-        guard let number = numbers[selector] else { return }
-        groups[number]?.subscriptions.removeAll { $0.id == id }
-        guard let group = groups[number], group.subscriptions.isEmpty else { return }
-        index.remove(number, group.current.seen)
-        groups[number] = nil
-        numbers[selector] = nil
+    mutating func remove(_ listener: Listener, _ selector: ReaderSelector) {
+        guard let group = groups[selector] else { return }
+        group.listeners.removeAll { $0 === listener }
+        guard group.listeners.isEmpty else { return }
+        index.remove(group, group.current.seen)
+        groups[selector] = nil
     }
 
     // MARK: Telling
@@ -72,12 +57,9 @@ struct SubscriptionTable {
     ) -> [@Sendable () -> Void] {
         if changes.isEmpty { return [] }
         var calls: [@Sendable () -> Void] = []
-        for number in index.groups(touchedBy: changes) {
-            guard let new = refresh(number, head) else { continue }
-            for weak in groups[number]?.subscriptions ?? [] {
-                guard let subscription = weak.subscription else { continue }
-                calls.append { if subscription.isLive { subscription.tell(new) } }
-            }
+        for group in groups.isEmpty ? [] : index.groups(concernedBy: changes) {
+            guard let new = refresh(group, head) else { continue }
+            for listener in group.listeners { calls.append { listener.tell(new) } }
         }
         if !watchers.isEmpty, let key = head.symbols.findName(Snapshot.invalidatedKey) {
             for field in changes.fields where field.key == key {
@@ -88,15 +70,16 @@ struct SubscriptionTable {
     }
 
     /// Reads a group again; nil when its data is what it was.
-    private mutating func refresh(_ number: Int, _ head: Snapshot) -> SelectorSnapshot? {
-        guard let group = groups[number] else { return nil }
+    private mutating func refresh(
+        _ group: SubscriptionGroup, _ head: Snapshot
+    ) -> SelectorSnapshot? {
         let old = group.current
-        let new = head.read(old.selector, group.plan, previous: old.data)
+        let new = head.read(group.record, group.selector, group.plan, previous: old.data)
         if !new.seen.isSame(as: old.seen) {
-            index.remove(number, old.seen)
-            index.add(number, new.seen)
+            index.remove(group, old.seen)
+            index.add(group, new.seen)
         }
-        groups[number]?.current = new
+        group.current = new
         return new.isSame(as: old) ? nil : new
     }
 

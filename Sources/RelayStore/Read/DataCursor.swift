@@ -5,36 +5,64 @@ package import RelayJSON
 ///
 /// Generated code asks for the fields in the order in which they were selected, so each look-up is one
 /// comparison; another order works too and takes longer.
+///
+/// A cursor does not keep its node: whoever uses it keeps the node, or what the node was read with. So a
+/// walk through thousands of records counts no references for its cursors.
 package struct DataCursor {
-    package let node: DataNode
+    private let held: Unmanaged<DataNode>
+    // What the node holds, taken out of it once: to go through the node each time would count references
+    // up and down for every leaf. It stays as long as the node does.
+    private let row: Unmanaged<Row>
+    private let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
+    private let slots: Unmanaged<ReadingSlots>?
     private var place = 0
-    private var hint = 0
 
-    package init(_ node: DataNode) { self.node = node }
+    /// - Parameter node: is kept by the caller while the cursor is used.
+    package init(_ node: DataNode) {
+        held = Unmanaged.passUnretained(node)
+        row = Unmanaged.passUnretained(node.row)
+        names = node.reading.names
+        slots = node.slots
+    }
+
+    package var node: DataNode { held.takeUnretainedValue() }
 
     /// The place of a field among those of the reading.
     @inline(__always)
     private mutating func field(_ name: StaticString) throws(DataError) -> Int {
         let text = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        guard let found = node.reading.place(of: text, hint: place) else {
+        if place < names.count, areSame(names[place], text) {
+            place += 1
+            return place - 1
+        }
+        guard let found = names.firstIndex(where: { areSame($0, text) }) else {
             throw DataError(field: "\(name)", problem: .notSelected)
         }
         place = found + 1
         return found
     }
 
-    /// The slot of a leaf; nil when it is null.
+    /// The slot of a leaf, and what is in it; nil when it is null.
     @inline(__always)
-    private mutating func slot(_ name: StaticString) throws(DataError) -> Int? {
-        let found = try field(name)
-        let key = node.reading.fields[found].key
-        guard let slot = node.row.presentSlot(of: key, hint: &hint) else { return nil }
-        switch node.row.tag(slot) {
-        case .null: return nil
+    private mutating func slot(
+        _ name: StaticString
+    ) throws(DataError) -> (slot: Int, tag: Row.Tag)? {
+        let field = try field(name)
+        let slot: Int
+        if let slots {
+            slot = Int(slots._withUnsafeGuaranteedRef { $0.places[field] })
+            if slot < 0 { return nil }
+        } else {
+            guard let found = node.row.slot(of: node.reading.fields[field].key) else { return nil }
+            slot = found
+        }
+        let tag = row._withUnsafeGuaranteedRef { $0.tag(slot) }
+        switch tag {
+        case .absent, .null: return nil
         case .failed:
-            if let error = failure(of: found, slot) { throw error }
+            if let error = failure(of: field, slot) { throw error }
             return nil
-        default: return slot
+        default: return (slot, tag)
         }
     }
 
@@ -50,45 +78,51 @@ package struct DataCursor {
     // MARK: Leaves; nil when the value is null or unknown
 
     package mutating func string(_ name: StaticString) throws(DataError) -> String? {
-        guard let slot = try slot(name) else { return try special(name) }
-        if node.row.tag(slot) == .string {
-            return node.row.withText(slot) { String(decoding: $0, as: UTF8.self) }
+        guard let (slot, tag) = try slot(name) else { return special() }
+        if tag == .string {
+            return row._withUnsafeGuaranteedRef {
+                $0.withText(slot) { String(decoding: $0, as: UTF8.self) }
+            }
         }
         // An id that a server sent as a number.
-        if node.row.tag(slot) == .int { return String(node.row.int(slot)) }
+        if tag == .int { return String(node.row.int(slot)) }
         throw DataError(field: "\(name)", problem: .notA("string"))
     }
 
-    /// `__typename` and `__id`, which rows do not have as fields.
-    private mutating func special(_ name: StaticString) throws(DataError) -> String? {
-        let symbols = node.reading.symbols
-        return switch node.reading.fields[place - 1].kind {
-        case .typename: symbols.nameString(node.row.type)
-        case .dataID: symbols.idString(node.record)
-        default: nil
+    /// `__typename` and `__id`, which rows do not have as fields; of the field that was asked for last.
+    @inline(never)
+    private func special() -> String? {
+        held._withUnsafeGuaranteedRef { node in
+            switch node.reading.fields[place - 1].kind {
+            case .typename:
+                slots?._withUnsafeGuaranteedRef { $0.typename }
+                    ?? node.reading.symbols.nameString(node.row.type)
+            case .dataID: node.reading.symbols.idString(node.record)
+            default: nil
+            }
         }
     }
 
     package mutating func int(_ name: StaticString) throws(DataError) -> Int? {
-        guard let slot = try slot(name) else { return nil }
-        guard node.row.tag(slot) == .int else {
+        guard let (slot, tag) = try slot(name) else { return nil }
+        guard tag == .int else {
             throw DataError(field: "\(name)", problem: .notA("whole number"))
         }
-        return Int(node.row.int(slot))
+        return row._withUnsafeGuaranteedRef { Int($0.int(slot)) }
     }
 
     package mutating func double(_ name: StaticString) throws(DataError) -> Double? {
-        guard let slot = try slot(name) else { return nil }
-        switch node.row.tag(slot) {
-        case .double: return node.row.double(slot)
-        case .int: return Double(node.row.int(slot))
+        guard let (slot, tag) = try slot(name) else { return nil }
+        switch tag {
+        case .double: return row._withUnsafeGuaranteedRef { $0.double(slot) }
+        case .int: return row._withUnsafeGuaranteedRef { Double($0.int(slot)) }
         default: throw DataError(field: "\(name)", problem: .notA("number"))
         }
     }
 
     package mutating func bool(_ name: StaticString) throws(DataError) -> Bool? {
-        guard let slot = try slot(name) else { return nil }
-        switch node.row.tag(slot) {
+        guard let (_, tag) = try slot(name) else { return nil }
+        switch tag {
         case .true: return true
         case .false: return false
         default: throw DataError(field: "\(name)", problem: .notA("boolean"))
@@ -97,7 +131,7 @@ package struct DataCursor {
 
     /// Any leaf: custom scalars, lists of leaves.
     package mutating func json(_ name: StaticString) throws(DataError) -> JSONValue? {
-        guard let slot = try slot(name) else { return try special(name).map { .string($0) } }
+        guard let (slot, _) = try slot(name) else { return special().map { .string($0) } }
         return node.row.json(slot)
     }
 
@@ -111,6 +145,21 @@ package struct DataCursor {
         case .list: throw DataError(field: "\(name)", problem: .notA("record"))
         case .failed(let errors): throw DataError(field: "\(name)", problem: .failed(errors))
         }
+    }
+
+    /// A cursor of what a link leads to; nil when it is null or unknown. It is kept by what keeps this
+    /// cursor's node.
+    package mutating func cursor(_ name: StaticString) throws(DataError) -> DataCursor? {
+        let found = try field(name)
+        let fast = held._withUnsafeGuaranteedRef { node -> DataCursor? in
+            guard node.reading.fields[found].kind == .linked,
+                case .node(let child) = node.children[node.reading.fields[found].childPlace]
+            else { return nil }
+            return DataCursor(child)
+        }
+        if let fast { return fast }
+        place = found
+        return try node(name).map { DataCursor($0) }
     }
 
     /// The value of a list of links; nil when it is null or unknown.

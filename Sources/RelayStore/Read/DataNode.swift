@@ -18,11 +18,15 @@ package final class DataNode: @unchecked Sendable {
     package let record: RecordIndex
     package let row: Row
     package let reading: FlatReading
+    /// Where the reading's fields stand in the row; the reading holds it.
+    let slots: Unmanaged<ReadingSlots>?
     let children: ContiguousArray<Child>
 
     init(
-        record: RecordIndex, row: Row, reading: FlatReading, children: ContiguousArray<Child>
+        record: RecordIndex, row: Row, reading: FlatReading, slots: Unmanaged<ReadingSlots>?,
+        children: ContiguousArray<Child>
     ) {
+        self.slots = slots
         self.record = record
         self.row = row
         self.reading = reading
@@ -36,23 +40,13 @@ package final class DataNode: @unchecked Sendable {
         }.flatMap { $0.child == nil ? nil : children[$0.childPlace] }
     }
 
-    /// Whether another node says the same: not only the values, but the very children.
-    func isSame(as other: DataNode) -> Bool {
-        guard record == other.record, reading === other.reading else { return false }
-        for place in children.indices where !children[place].isSame(as: other.children[place]) {
+    /// Whether a node of another row of this record would say the same: not only the values, but the
+    /// very children.
+    func isSame(_ other: Row, _ others: ContiguousArray<Child>) -> Bool {
+        for place in children.indices where !children[place].isSame(as: others[place]) {
             return false
         }
-        if row === other.row { return true }
-        guard row.type == other.row.type else { return false }
-        for field in reading.fields where field.kind == .scalar {
-            switch (row.slot(of: field.key), other.row.slot(of: field.key)) {
-            case (nil, nil): continue
-            case (let slot?, let otherSlot?):
-                if !row.slot(slot, equals: other.row, otherSlot) { return false }
-            default: return false
-            }
-        }
-        return true
+        return hasSameLeaves(in: other)
     }
 }
 
@@ -85,23 +79,23 @@ extension DataNode: Equatable {
     package static func == (left: DataNode, right: DataNode) -> Bool {
         if left === right { return true }
         guard left.record == right.record, left.reading === right.reading,
-            left.hasSameLeaves(as: right)
+            left.hasSameLeaves(in: right.row)
         else { return false }
         return left.children.indices.allSatisfy { left.children[$0] == right.children[$0] }
     }
 
-    private func hasSameLeaves(as other: DataNode) -> Bool {
-        guard row !== other.row else { return true }
-        return row.type == other.row.type
-            && reading.fields.allSatisfy { field in
-                guard field.kind == .scalar else { return true }
-                guard let slot = row.slot(of: field.key) else {
-                    return other.row.slot(of: field.key) == nil
-                }
-                return other.row.slot(of: field.key).map {
-                    row.slot(slot, equals: other.row, $0)
-                } ?? false
+    fileprivate func hasSameLeaves(in other: Row) -> Bool {
+        if row === other { return true }
+        guard row.type == other.type else { return false }
+        for field in reading.fields where field.kind == .scalar {
+            switch (row.slot(of: field.key), other.slot(of: field.key)) {
+            case (nil, nil): continue
+            case (let slot?, let otherSlot?):
+                if !row.slot(slot, equals: other, otherSlot) { return false }
+            default: return false
             }
+        }
+        return true
     }
 }
 

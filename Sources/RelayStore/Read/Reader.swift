@@ -8,11 +8,23 @@ extension Snapshot {
     package func read(
         _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode? = nil
     ) -> SelectorSnapshot {
-        var reader = Reader(self)
+        read(symbols.findRecord(selector.dataID.rawValue), selector, plan, previous: previous)
+    }
+
+    /// The same, with the record of the selector: nil when nobody ever spoke of it.
+    func read(
+        _ record: RecordIndex?, _ selector: ReaderSelector, _ plan: ReaderPlan,
+        previous: DataNode?
+    ) -> SelectorSnapshot {
+        var reader = Reader()
         var data: DataNode?
-        if let record = symbols.findRecord(selector.dataID.rawValue) {
-            data = reader.read(record, plan, previous)
-            if let data, !isOfType(selector.fragment, data.row.type) {
+        if let record {
+            data = withExtendedLifetime(plan) {
+                reader.read(record, .passUnretained(plan), previous, self)
+            }
+            if let data, !plan.types.contains(data.row.type),
+                !isOfType(selector.fragment, data.row.type)
+            {
                 // A pointer that was masked by a type condition: nothing of it was ever asked for.
                 reader.isMissingData = false
             }
@@ -25,11 +37,9 @@ extension Snapshot {
             sequence: sequence)
     }
 
+    /// Whether a type is of the abstract one that a fragment is for.
     private func isOfType(_ fragment: ReaderFragment, _ type: NameIndex) -> Bool {
         let name = symbols.nameText(type)
-        if fragment.type.utf8.elementsEqual(name) || name.elementsEqual(Self.rootTypeName.utf8) {
-            return true
-        }
         guard let abstractKey = fragment.abstractKey else { return false }
         return fragment.possibleTypes.contains { $0.utf8.elementsEqual(name) }
             || self.type(type, has: abstractKey)
@@ -38,24 +48,30 @@ extension Snapshot {
 
 /// Walks from record to record as selections say.
 struct Reader {
-    private let snapshot: Snapshot
+    // The snapshot is handed from call to call: kept here, each of its parts would be counted.
+
     var isMissingData = false
     fileprivate(set) var errors: [FieldError] = []
     fileprivate(set) var required: RequiredFieldFailure?
     fileprivate(set) var seen: ContiguousArray<SeenRecord> = []
     private var path: ContiguousArray<Step> = []
+    /// Records without links that were read just now, by their numbers: one that is linked again and again
+    /// (the author of many posts) is one node.
+    private var recent: ContiguousArray<DataNode?> = []
+    private static let recentCount = 256
+    /// Below, it is not worth the memory.
+    private static let seenForRecent = 64
 
     private enum Step {
         case field(UnsafeBufferPointer<UInt8>)
         case index(Int)
     }
 
-    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
-
     /// - Returns: nil when the record does not exist, or lacks a `@required` field.
-    mutating func read(_ record: RecordIndex, _ plan: ReaderPlan, _ previous: DataNode?)
-        -> DataNode?
-    {
+    mutating func read(
+        _ record: RecordIndex, _ plan: Unmanaged<ReaderPlan>, _ previous: DataNode?,
+        _ snapshot: Snapshot
+    ) -> DataNode? {
         let row: Row
         switch snapshot[record] {
         case .existent(let existing): row = existing
@@ -67,43 +83,113 @@ struct Reader {
             isMissingData = true
             return nil
         }
-        let reading = plan.reading(row.type, in: snapshot)
-        seen.append(SeenRecord(record: record, reading: reading))
+        let reading = plan._withUnsafeGuaranteedRef { $0.reading(row.type, in: snapshot) }
+        let previous = previous?.reading === reading ? previous : nil
+        let known = reading.childCount == 0 ? recentNode(record, reading) : nil
+        if known == nil {
+            seen.append(SeenRecord(record: record, reading: reading))
+        } else if previous == nil {
+            return known
+        }
+        let slots = reading.slots(of: row)
         var children: ContiguousArray<DataNode.Child> = []
-        if reading.childCount > 0 { children.reserveCapacity(reading.childCount) }
-        var hint = 0
         var isComplete = true
-        for place in reading.fields.indices {
-            switch reading.fields[place].kind {
-            case .scalar:
-                // Nearly always there and nothing special: no more of the field is looked at then.
-                let slot = row.presentSlot(of: reading.fields[place].key, hint: &hint)
-                let tag = slot.map { row.tag($0) } ?? .absent
-                if tag == .absent || tag == .null || tag == .failed {
-                    isComplete = leaf(reading.fields[place], row, slot) && isComplete
-                }
-            case .typename, .dataID: continue
-            case .linked, .plural:
-                let field = reading.fields[place]
-                let earlier = previous.flatMap {
-                    $0.reading === reading ? $0.children[field.childPlace] : nil
-                }
-                let child = self.child(field, of: row, &hint, earlier)
-                children.append(child)
-                if let required = field.required {
-                    switch child {
-                    case .null, .missing:
-                        note(field, required)
-                        isComplete = false
-                    default: break
+        if row.kinds.isDisjoint(with: reading.specialKinds),
+            slots?._withUnsafeGuaranteedRef({ $0.hasAllScalars }) ?? false
+        {
+            // Nearly always: there is nothing to say about any leaf.
+            if reading.childCount == 0 {
+                return leaves(record, row, reading, slots, previous, known)
+            }
+            children.reserveCapacity(reading.childCount)
+            for place in reading.links {
+                link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
+            }
+        } else {
+            children.reserveCapacity(reading.childCount)
+            for place in reading.fields.indices {
+                switch reading.fields[place].kind {
+                case .scalar:
+                    let slot = slot(place, reading, row, slots)
+                    let tag = slot.map { row.tag($0) } ?? .absent
+                    if tag == .absent || tag == .null || tag == .failed {
+                        isComplete = leaf(reading.fields[place], row, slot) && isComplete
                     }
+                case .typename, .dataID: continue
+                case .linked, .plural:
+                    link(place, reading, row, slots, previous, snapshot, &children, &isComplete)
                 }
             }
         }
         guard isComplete else { return nil }
-        let node = DataNode(record: record, row: row, reading: reading, children: children)
-        if let previous, node.isSame(as: previous) { return previous }
+        if let previous, previous.record == record, previous.isSame(row, children) {
+            return previous
+        }
+        return DataNode(
+            record: record, row: row, reading: reading, slots: slots, children: children)
+    }
+
+    /// The node of a record of which nothing but leaves is read: what was read at this place before, if it is
+    /// the same, or else what was read elsewhere just now.
+    private mutating func leaves(
+        _ record: RecordIndex, _ row: Row, _ reading: FlatReading,
+        _ slots: Unmanaged<ReadingSlots>?, _ previous: DataNode?, _ known: DataNode?
+    ) -> DataNode {
+        if let previous, previous.record == record, previous.isSame(row, []) {
+            if known == nil { keep(previous) }
+            return previous
+        }
+        if let known { return known }
+        let node = DataNode(
+            record: record, row: row, reading: reading, slots: slots, children: [])
+        keep(node)
         return node
+    }
+
+    @inline(__always)
+    private func recentNode(_ record: RecordIndex, _ reading: FlatReading) -> DataNode? {
+        if recent.isEmpty { return nil }
+        let node = recent[Int(record.rawValue) & (Self.recentCount - 1)]
+        guard let node, node.record == record, node.reading === reading else { return nil }
+        return node
+    }
+
+    @inline(__always)
+    private mutating func keep(_ node: DataNode) {
+        if recent.isEmpty {
+            if seen.count < Self.seenForRecent { return }
+            recent = ContiguousArray(repeating: nil, count: Self.recentCount)
+        }
+        recent[Int(node.record.rawValue) & (Self.recentCount - 1)] = node
+    }
+
+    /// The slot of a field that has a value.
+    @inline(__always)
+    private func slot(
+        _ place: Int, _ reading: FlatReading, _ row: Row, _ slots: Unmanaged<ReadingSlots>?
+    ) -> Int? {
+        guard let slots else { return row.slot(of: reading.fields[place].key) }
+        let slot = Int(slots._withUnsafeGuaranteedRef { $0.places[place] })
+        return slot < 0 || row.tag(slot) == .absent ? nil : slot
+    }
+
+    private mutating func link(
+        _ place: Int, _ reading: FlatReading, _ row: Row, _ slots: Unmanaged<ReadingSlots>?,
+        _ previous: DataNode?, _ snapshot: Snapshot,
+        _ children: inout ContiguousArray<DataNode.Child>, _ isComplete: inout Bool
+    ) {
+        // A copy of the field would count its parts.
+        let earlier = previous.map { $0.children[reading.fields[place].childPlace] }
+        let child = self.child(
+            place, reading, row, slot(place, reading, row, slots), earlier, snapshot)
+        children.append(child)
+        guard let required = reading.fields[place].required else { return }
+        switch child {
+        case .null, .missing:
+            note(reading.fields[place], required)
+            isComplete = false
+        default: break
+        }
     }
 
     /// A leaf without a value.
@@ -122,17 +208,22 @@ struct Reader {
     // MARK: Links
 
     private mutating func child(
-        _ field: FlatReading.Field, of row: Row, _ hint: inout Int, _ previous: DataNode.Child?
+        _ place: Int, _ reading: FlatReading, _ row: Row, _ slot: Int?,
+        _ previous: DataNode.Child?, _ snapshot: Snapshot
     ) -> DataNode.Child {
-        guard let slot = row.presentSlot(of: field.key, hint: &hint), let plan = field.child else {
-            isMissingData = isMissingData || !field.isClient
+        guard let slot, let plan = reading.fields[place].child else {
+            isMissingData = isMissingData || !reading.fields[place].isClient
             return .missing
         }
+        guard let target = reading.fields[place].catchTo else {
+            path.append(.field(reading.fields[place].name))
+            defer { path.removeLast() }
+            return value(place, reading, plan, row, slot, previous, snapshot)
+        }
         let before = (errors: errors.count, required: required)
-        path.append(.field(field.name))
-        let child = value(field, plan, row, slot, previous)
+        path.append(.field(reading.fields[place].name))
+        let child = value(place, reading, plan, row, slot, previous, snapshot)
         path.removeLast()
-        guard let target = field.catchTo else { return child }
         return caught(target, since: before) ?? child
     }
 
@@ -152,18 +243,21 @@ struct Reader {
     }
 
     private mutating func value(
-        _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ slot: Int,
-        _ previous: DataNode.Child?
+        _ place: Int, _ reading: FlatReading, _ plan: Unmanaged<ReaderPlan>, _ row: Row,
+        _ slot: Int,
+        _ previous: DataNode.Child?, _ snapshot: Snapshot
     ) -> DataNode.Child {
+        let kind = reading.fields[place].kind
         switch row.tag(slot) {
-        case .link where field.kind == .linked:
+        case .link where kind == .linked:
             var earlier: DataNode?
             if case .node(let node)? = previous { earlier = node }
-            return read(row.link(slot), plan, earlier).map { .node($0) } ?? .null
-        case .links where field.kind == .plural:
+            return read(row.link(slot), plan, earlier, snapshot).map { .node($0) } ?? .null
+        case .links where kind == .plural:
             var earlier: DataList?
             if case .list(let list)? = previous { earlier = list }
-            return .list(list(field, plan, row, row.links(slot), earlier))
+            return .list(
+                list(reading.fields[place].key, plan, row, row.links(slot), earlier, snapshot))
         case .failed:
             note(row, slot)
             return .null
@@ -173,8 +267,8 @@ struct Reader {
     }
 
     private mutating func list(
-        _ field: FlatReading.Field, _ plan: ReaderPlan, _ row: Row, _ links: LinkList,
-        _ previous: DataList?
+        _ key: NameIndex, _ plan: Unmanaged<ReaderPlan>, _ row: Row, _ links: LinkList,
+        _ previous: DataList?, _ snapshot: Snapshot
     ) -> DataList {
         var elements: ContiguousArray<DataNode?> = []
         elements.reserveCapacity(links.count)
@@ -190,10 +284,10 @@ struct Reader {
             let earlier = previous.flatMap {
                 index < $0.elements.count ? $0.elements[index] : nil
             }
-            elements.append(read(record, plan, earlier))
+            elements.append(read(record, plan, earlier, snapshot))
             path.removeLast()
         }
-        if hasNulls { noteElements(field, row) }
+        if hasNulls { noteElements(key, row, snapshot.symbols) }
         let list = DataList(elements)
         if let previous, list.isSame(as: previous) { return previous }
         return list
@@ -214,9 +308,9 @@ struct Reader {
     }
 
     /// Errors about elements of a list stand in a field of their own.
-    private mutating func noteElements(_ field: FlatReading.Field, _ row: Row) {
-        let name = snapshot.symbols.nameString(field.key) + Snapshot.elementErrorsSuffix
-        guard let key = snapshot.symbols.findName(name), let slot = row.slot(of: key),
+    private mutating func noteElements(_ key: NameIndex, _ row: Row, _ symbols: Symbols) {
+        let name = symbols.nameString(key) + Snapshot.elementErrorsSuffix
+        guard let key = symbols.findName(name), let slot = row.slot(of: key),
             row.tag(slot) == .json
         else { return }
         note(row, slot)

@@ -78,7 +78,7 @@ struct ReaderFlattener {
 
     func reading() -> FlatReading {
         var fields: ContiguousArray<FlatReading.Field> = []
-        var children = 0
+        var children: [ReaderPlan] = []
         for name in names {
             guard let (selected, isClient) = selected[name] else { continue }
             let text = symbols.nameText(symbols.name(name))
@@ -102,11 +102,11 @@ struct ReaderFlattener {
                         name: text, key: key(first.key), kind: first.plural ? .plural : .linked,
                         required: parts.lazy.compactMap(\.required).first,
                         catchTo: parts.lazy.compactMap(\.catchTo).first, isClient: isClient,
-                        child: child, childPlace: children))
-                children += 1
+                        child: .passUnretained(child), childPlace: children.count))
+                children.append(child)
             }
         }
-        return FlatReading(fields, spreads: spreads, symbols: symbols)
+        return FlatReading(fields, children: children, spreads: spreads, symbols: symbols)
     }
 
     private func key(_ key: StorageKey) -> NameIndex {

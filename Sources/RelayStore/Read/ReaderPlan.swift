@@ -10,6 +10,8 @@ package final class ReaderPlan: Sendable {
     let variables: VariableData
     private let symbols: Symbols
     private let sources: [[ReaderSelection]]
+    /// Types of records that the fragment is for, whatever the schema says of them.
+    let types: [NameIndex]
     /// The reading for all types, where it is the same.
     private let common: FlatReading?
     private let readings = Mutex<[NameIndex: FlatReading]>([:])
@@ -17,10 +19,16 @@ package final class ReaderPlan: Sendable {
     package convenience init(
         _ fragment: ReaderFragment, variables: VariableData, symbols: Symbols
     ) {
-        self.init([fragment.selections], variables, symbols)
+        self.init(
+            [fragment.selections], variables, symbols,
+            types: [symbols.name(fragment.type), symbols.name(Snapshot.rootTypeName)])
     }
 
-    init(_ sources: [[ReaderSelection]], _ variables: VariableData, _ symbols: Symbols) {
+    init(
+        _ sources: [[ReaderSelection]], _ variables: VariableData, _ symbols: Symbols,
+        types: [NameIndex] = []
+    ) {
+        self.types = types
         self.sources = sources
         self.variables = variables
         self.symbols = symbols
@@ -95,8 +103,9 @@ package final class FlatReading: @unchecked Sendable {
         let catchTo: CatchTarget?
         /// Of a field that only the client's schema has: not missing when it is unknown.
         let isClient: Bool
-        /// Of a linked or plural field.
-        let child: ReaderPlan?
+        /// Of a linked or plural field; the reading holds it. (Nothing in a field is counted, so that one can
+        /// be looked at in the midst of others for nothing.)
+        let child: Unmanaged<ReaderPlan>?
         /// The place of a linked or plural field among a node's children.
         let childPlace: Int
     }
@@ -104,34 +113,140 @@ package final class FlatReading: @unchecked Sendable {
     /// Linked and plural fields come in the order of their places among the children.
     package let fields: ContiguousArray<Field>
     let childCount: Int
-    /// Storage keys that are read, for the index of subscriptions.
-    let keys: Set<NameIndex>
+    /// The places of linked and plural fields.
+    let links: ContiguousArray<Int>
+    /// Kinds of leaves that are more than a value; where a row has none of them, all of its leaves are fine.
+    let specialKinds: TagSet
+    /// Storage keys that are read, each once: for the index of subscriptions.
+    let keys: ContiguousArray<NameIndex>
+    /// The same, where a scan would take longer.
+    private let keySet: Set<NameIndex>?
     /// The fragments that stand here, with their arguments' values.
     package let spreads: [String: VariableData]
     let symbols: Symbols
+    private let children: [ReaderPlan]
 
+    /// - Parameter children: those that the fields refer to.
     init(
-        _ fields: ContiguousArray<Field>, spreads: [String: VariableData], symbols: Symbols
+        _ fields: ContiguousArray<Field>, children: [ReaderPlan],
+        spreads: [String: VariableData], symbols: Symbols
     ) {
+        self.children = children
         self.fields = fields
+        let names = UnsafeMutableBufferPointer<UnsafeBufferPointer<UInt8>>.allocate(
+            capacity: fields.count)
+        _ = names.initialize(from: fields.lazy.map(\.name))
+        self.names = UnsafeBufferPointer(names)
         self.spreads = spreads
         self.symbols = symbols
-        childCount = fields.count { $0.child != nil }
-        keys = Set(fields.lazy.filter { $0.kind != .typename && $0.kind != .dataID }.map(\.key))
+        links = ContiguousArray(fields.indices.filter { fields[$0].child != nil })
+        childCount = links.count
+        specialKinds =
+            fields.contains { $0.kind == .scalar && $0.required != nil }
+            ? [TagSet(.absent), TagSet(.failed), TagSet(.null)]
+            : [TagSet(.absent), TagSet(.failed)]
+        let keys = Set(
+            fields.lazy.filter { $0.kind != .typename && $0.kind != .dataID }.map(\.key))
+        self.keys = ContiguousArray(keys)
+        keySet = keys.count > 24 ? keys : nil
     }
+
+    /// Whether a storage key is read.
+    @inline(__always)
+    func reads(_ key: NameIndex) -> Bool { keySet?.contains(key) ?? keys.contains(key) }
+
+    /// The names of the fields, by their places; as long as the reading lives.
+    let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
 
     /// The place of the field with this name.
     /// - Parameter hint: where it probably is.
     @inline(__always)
     func place(of name: UnsafeBufferPointer<UInt8>, hint: Int) -> Int? {
-        if hint < fields.count, Self.equal(fields[hint].name, name) { return hint }
-        return fields.firstIndex { Self.equal($0.name, name) }
+        if hint < fields.count, areSame(fields[hint].name, name) { return hint }
+        return fields.firstIndex { areSame($0.name, name) }
     }
 
+    // MARK: Slots
+
+    private let known = Atomic<Unmanaged<ReadingSlots>?>(nil)
+    /// Shapes that are remembered: records that keep growing have another one each time.
+    private static let knownLimit = 16
+
+    /// Where the fields stand in rows of a shape; nil where too many shapes were met to remember.
+    ///
+    /// Lives as long as the reading.
     @inline(__always)
-    private static func equal(
-        _ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        one.count == other.count && one.elementsEqual(other)
+    func slots(of row: Row) -> Unmanaged<ReadingSlots>? {
+        let shape = row.shapeIdentity
+        var next = known.load(ordering: .acquiring)
+        while let slots = next {
+            if slots._withUnsafeGuaranteedRef({ $0.shapeIdentity == shape }) { return slots }
+            next = slots._withUnsafeGuaranteedRef { $0.next }
+        }
+        return learnSlots(of: row.shape)
     }
+
+    @inline(never)
+    private func learnSlots(of shape: Shape) -> Unmanaged<ReadingSlots>? {
+        while true {
+            let first = known.load(ordering: .acquiring)
+            let count = (first?._withUnsafeGuaranteedRef { $0.number } ?? 0) + 1
+            if count > Self.knownLimit { return nil }
+            let new = Unmanaged.passRetained(
+                ReadingSlots(fields, in: shape, number: count, next: first, symbols))
+            let isNewest = known.compareExchange(
+                expected: first, desired: new, ordering: .acquiringAndReleasing
+            ).exchanged
+            if isNewest { return new }
+            new.release()
+        }
+    }
+
+    deinit {
+        names.deallocate()
+        var next = known.load(ordering: .acquiring)
+        while let slots = next {
+            next = slots._withUnsafeGuaranteedRef { $0.next }
+            slots.release()
+        }
+    }
+}
+
+/// Where the fields of a reading stand in the rows of one shape. Fixed once made.
+final class ReadingSlots: @unchecked Sendable {
+    // Unchecked: nothing is written after the initializer.
+
+    private let shape: Shape
+    let shapeIdentity: UnsafeRawPointer
+    /// The type of the shape's records.
+    let typename: String
+    /// By place of the field; -1 where the shape lacks it.
+    let places: UnsafePointer<Int32>
+    /// Whether rows have a slot for each scalar.
+    let hasAllScalars: Bool
+    /// How many shapes are known with this one.
+    let number: Int
+    let next: Unmanaged<ReadingSlots>?
+
+    init(
+        _ fields: ContiguousArray<FlatReading.Field>, in shape: Shape, number: Int,
+        next: Unmanaged<ReadingSlots>?, _ symbols: Symbols
+    ) {
+        self.shape = shape
+        self.number = number
+        typename = symbols.nameString(shape.type)
+        self.next = next
+        shapeIdentity = UnsafeRawPointer(Unmanaged.passUnretained(shape).toOpaque())
+        let places = UnsafeMutablePointer<Int32>.allocate(capacity: fields.count)
+        var hasAllScalars = true
+        for (place, field) in fields.enumerated() {
+            let slot = shape.slot(of: field.key).map { Int32(truncatingIfNeeded: $0) }
+            if slot == nil, field.kind == .scalar { hasAllScalars = false }
+            (places + place).initialize(to: slot ?? -1)
+        }
+        self.places = UnsafePointer(places)
+        self.hasAllScalars = hasAllScalars
+    }
+
+    deinit { places.deallocate() }
 }

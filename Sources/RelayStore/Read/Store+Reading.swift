@@ -4,7 +4,7 @@ extension Store {
     package func lookup(
         _ selector: ReaderSelector, previous: SelectorSnapshot? = nil
     ) -> SelectorSnapshot {
-        snapshot.read(selector, plan(selector), previous: previous?.data)
+        published.read(selector, plan(selector), previous: previous?.data)
     }
 
     /// Tells when the data of a snapshot becomes another. If it has done so since it was read, at once.
@@ -18,25 +18,15 @@ extension Store {
         let selector = snapshot.selector
         let plan = plan(selector)
         return try write { writer, outcome in
-            let token = SubscriptionID()
-            let subscription = StoreSubscription(tell) { [weak self] in
-                self?.afterwards { writer, _, _ in
-                    writer.subscriptions.remove(ObjectIdentifier(token), selector)
-                }
-            }
-            // A record that nobody spoke of yet must have a number to be waited for.
-            _ = symbols.record(selector.dataID.rawValue)
+            let listener = Listener(tell)
             let new = writer.subscriptions.add(
-                subscription, ObjectIdentifier(token), snapshot, plan, head: writer.state.head)
-            if let new {
-                outcome.calls.append { [weak subscription] in
-                    if let subscription, subscription.isLive { subscription.tell(new) }
+                listener, snapshot, plan, head: writer.state.head)
+            if let new { outcome.calls.append { listener.tell(new) } }
+            return StoreSubscription(listener) { [weak self] in
+                self?.afterwards { writer, _, _ in
+                    writer.subscriptions.remove(listener, selector)
                 }
             }
-            return subscription
         }
     }
 }
-
-/// Names a subscription, also while it is going away.
-private final class SubscriptionID: Sendable {}

@@ -31,7 +31,8 @@ package struct Indexes: Sendable {
     private var placedKeys: [NameIndex: [NameIndex]] = [:]
     private var places = LinkPlaces()
     private var counts: [LinkCount] = []
-    private var isEmpty = true
+    /// Whether nobody asked for any.
+    private(set) var isEmpty = true
 
     init(_ definitions: [IndexDefinition], symbols: Symbols) {
         for definition in Set(definitions) {
@@ -94,7 +95,7 @@ package struct Indexes: Sendable {
     ///   - rows: all records, this one as it is now.
     ///   - changes: the counts that changed are added to it.
     mutating func update(
-        _ record: RecordIndex, old: Row?, new: Row?, rows: PersistentVector<RecordSlot>,
+        _ record: RecordIndex, old: Row?, new: Row?, rows: RowTree,
         changes: inout ChangeSet
     ) {
         if isEmpty { return }
@@ -110,7 +111,7 @@ package struct Indexes: Sendable {
 
     /// The same where nobody wants to know of counts.
     mutating func update(
-        _ record: RecordIndex, old: Row?, new: Row?, rows: PersistentVector<RecordSlot>
+        _ record: RecordIndex, old: Row?, new: Row?, rows: RowTree
     ) {
         if isEmpty { return }
         var changes = ChangeSet()
@@ -153,7 +154,7 @@ package struct Indexes: Sendable {
 
     /// Takes in that a record may count now where it did not, or the other way round.
     private mutating func recount(
-        _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: PersistentVector<RecordSlot>,
+        _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: RowTree,
         _ changes: inout ChangeSet
     ) {
         for index in counts.indices {
@@ -172,7 +173,7 @@ package struct Indexes: Sendable {
 
     /// Takes in that a record's lists are others.
     private mutating func updateLinks(
-        _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: PersistentVector<RecordSlot>,
+        _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: RowTree,
         _ changes: inout ChangeSet
     ) {
         for type in Set([old?.type, new?.type].compactMap(\.self)) {
@@ -197,7 +198,7 @@ package struct Indexes: Sendable {
 
     private mutating func count(
         _ number: Int, _ node: RecordIndex, of owner: RecordIndex, _ counted: [Int],
-        _ rows: PersistentVector<RecordSlot>, _ changes: inout ChangeSet
+        _ rows: RowTree, _ changes: inout ChangeSet
     ) {
         for index in counted where counts[index].matches(rows.row(node)) {
             counts[index].add(number, to: owner)
@@ -213,13 +214,6 @@ package struct Indexes: Sendable {
         case .int: String(row.int(slot))
         default: nil
         }
-    }
-}
-
-extension PersistentVector<RecordSlot> {
-    fileprivate func row(_ record: RecordIndex) -> Row? {
-        let index = Int(record.rawValue)
-        return index < count ? self[index].row : nil
     }
 }
 

@@ -26,13 +26,24 @@ package final class Row: ManagedBuffer<RowHeader, UInt64> {
         @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.shape } }
     }
 
+    /// The shape's address: to compare, without a look at the shape.
+    var shapeIdentity: UnsafeRawPointer {
+        @inline(__always) get {
+            withUnsafeMutablePointerToHeader {
+                UnsafeRawPointer(Unmanaged.passUnretained($0.pointee.shape).toOpaque())
+            }
+        }
+    }
+
     package var type: NameIndex { shape.type }
 
     /// The place of this record in the order in which the store's records came to be.
     package var creation: UInt64 { withUnsafeMutablePointerToHeader { $0.pointee.creation } }
 
     package var slotCount: Int {
-        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.slotCount } }
+        @inline(__always) get {
+            withUnsafeMutablePointerToHeader { Int($0.pointee.slotCount) }
+        }
     }
 
     // MARK: Reading a slot
@@ -55,6 +66,11 @@ package final class Row: ManagedBuffer<RowHeader, UInt64> {
         case failed
     }
 
+    /// The kinds of values that the row has, as a set of tags.
+    var kinds: TagSet {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.kinds } }
+    }
+
     @inline(__always)
     package func tag(_ slot: Int) -> Tag {
         withUnsafeMutablePointerToElements {
@@ -67,6 +83,22 @@ package final class Row: ManagedBuffer<RowHeader, UInt64> {
     @inline(__always)
     func word(_ slot: Int) -> UInt64 {
         withUnsafeMutablePointerToElements { $0[Self.tagWords(slotCount) + slot] }
+    }
+
+    /// Calls the body with all tags and words.
+    @inline(__always)
+    func withSlots(
+        _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt64>) -> Void
+    ) {
+        withUnsafeMutablePointerToElements { words in
+            let count = slotCount
+            words.withMemoryRebound(to: UInt8.self, capacity: count) {
+                body(
+                    UnsafeBufferPointer(start: $0, count: count),
+                    UnsafeBufferPointer(start: words + Self.tagWords(count), count: count))
+            }
+        }
+        withExtendedLifetime(self) {}
     }
 
     /// Calls the body with the text of a string, JSON or failed slot.
@@ -139,12 +171,30 @@ package enum RecordSlot: @unchecked Sendable {
 
 package struct RowHeader {
     let shape: Shape
-    /// The number of the shape's keys.
-    let slotCount: Int
     let creation: UInt64
-    let listCount: Int
-    /// Bytes behind the slots.
-    let textCount: Int
+    /// The number of the shape's keys.
+    let slotCount: UInt32
+    let listCount: UInt32
+    let kinds: TagSet
+
+    init(shape: Shape, creation: UInt64, slotCount: Int, listCount: Int, kinds: TagSet) {
+        self.shape = shape
+        self.creation = creation
+        // A response is a block of memory of less than 4 GiB; a field in it takes more than a byte.
+        self.slotCount = UInt32(truncatingIfNeeded: slotCount)
+        self.listCount = UInt32(truncatingIfNeeded: listCount)
+        self.kinds = kinds
+    }
+}
+
+/// Kinds of values that occur in a row.
+struct TagSet: OptionSet {
+    var rawValue: UInt16
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    @inline(__always)
+    init(_ tag: Row.Tag) { rawValue = 1 << UInt16(tag.rawValue) }
 }
 
 extension Row {
@@ -160,7 +210,7 @@ extension Row {
             return word(slot) == other.word(otherSlot)
         case .string, .json, .failed:
             return withText(slot) { text in
-                other.withText(otherSlot) { $0.count == text.count && $0.elementsEqual(text) }
+                other.withText(otherSlot) { areSame($0, text) }
             }
         case .links:
             return links(slot) == other.links(otherSlot)

@@ -3,12 +3,14 @@
 /// Kept and used again by the store's writer, so that making a row allocates nothing but the row.
 struct RowBuilder {
     private var shape: Shape?
-    private var tags = ContiguousArray<Row.Tag>()
+    /// ``Row/Tag``s by slot.
+    private var tags = ContiguousArray<UInt8>()
+    /// As in a row. The place of a text is in `text` where the slot was written, else in `source`; a list
+    /// belongs to `lists` where the slot was written, else to `source`.
     private var words = ContiguousArray<UInt64>()
-    private var lists = ContiguousArray<LinkList?>()
-    /// Text of the slots that have been written; slots that were not still point into `source`.
+    private var isWritten = ContiguousArray<Bool>()
     private var text = ContiguousArray<UInt8>()
-    private var isRewritten = ContiguousArray<Bool>()
+    private var lists = ContiguousArray<(slot: Int, list: LinkList)>()
     private var source: Row?
 
     /// Starts from a row, whose type may change, or from a record without fields.
@@ -25,12 +27,11 @@ struct RowBuilder {
             shape = row.shape.keys.reduce(shapes.root(of: type)) { shapes.growing($0, by: $1) }
         }
         self.shape = shape
-        for slot in 0..<row.slotCount {
-            tags.append(row.tag(slot))
-            words.append(row.word(slot))
-            lists.append(tags[slot] == .links ? row.links(slot) : nil)
-            isRewritten.append(false)
+        row.withSlots { rowTags, rowWords in
+            tags.append(contentsOf: rowTags)
+            words.append(contentsOf: rowWords)
         }
+        isWritten.append(contentsOf: repeatElement(false, count: tags.count))
     }
 
     /// Starts a record that has every key of a shape, none of them with a value yet.
@@ -43,9 +44,9 @@ struct RowBuilder {
     private mutating func clear() {
         tags.removeAll(keepingCapacity: true)
         words.removeAll(keepingCapacity: true)
-        lists.removeAll(keepingCapacity: true)
+        isWritten.removeAll(keepingCapacity: true)
         text.removeAll(keepingCapacity: true)
-        isRewritten.removeAll(keepingCapacity: true)
+        if !lists.isEmpty { lists.removeAll(keepingCapacity: true) }
         source = nil
     }
 
@@ -59,20 +60,26 @@ struct RowBuilder {
     }
 
     private mutating func addSlot() {
-        tags.append(.absent)
+        tags.append(Row.Tag.absent.rawValue)
         words.append(0)
-        lists.append(nil)
-        isRewritten.append(true)
+        isWritten.append(true)
+    }
+
+    private func tag(_ slot: Int) -> Row.Tag {
+        // Only this type and rows write tags, from the enum itself.
+        unsafeBitCast(tags[slot], to: Row.Tag.self)
     }
 
     /// What a slot holds now, if it is a list.
-    func list(_ slot: Int) -> LinkList? { lists[slot] }
+    func list(_ slot: Int) -> LinkList? {
+        guard tag(slot) == .links else { return nil }
+        return isWritten[slot] ? lists.last { $0.slot == slot }?.list : source?.links(slot)
+    }
 
     mutating func set(_ slot: Int, _ tag: Row.Tag, word: UInt64 = 0) {
-        tags[slot] = tag
+        tags[slot] = tag.rawValue
         words[slot] = word
-        lists[slot] = nil
-        isRewritten[slot] = true
+        isWritten[slot] = true
     }
 
     mutating func set(_ slot: Int, _ tag: Row.Tag, text new: UnsafeBufferPointer<UInt8>) {
@@ -82,7 +89,7 @@ struct RowBuilder {
 
     mutating func set(_ slot: Int, _ list: LinkList) {
         set(slot, .links)
-        lists[slot] = list
+        lists.append((slot, list))
     }
 
     /// Lays the row out. The builder lets go of everything it held.
@@ -91,51 +98,61 @@ struct RowBuilder {
         let count = tags.count
         var textCount = 0
         var listCount = 0
+        var kinds: TagSet = []
         for slot in 0..<count {
-            switch tags[slot] {
+            let tag = tag(slot)
+            kinds.formUnion(TagSet(tag))
+            switch tag {
             case .string, .json, .failed: textCount += Int(words[slot] >> 32)
             case .links: listCount += 1
             default: break
             }
         }
         let header = RowHeader(
-            shape: shape, slotCount: count, creation: creation, listCount: listCount,
-            textCount: textCount)
-        let wordCount = Row.tagWords(count) + count + ((textCount + 7) >> 3)
-        let buffer = Row.create(minimumCapacity: wordCount) { _ in header }
+            shape: shape, creation: creation, slotCount: count, listCount: listCount,
+            kinds: kinds)
+        let tagWords = Row.tagWords(count)
+        let buffer = Row.create(minimumCapacity: tagWords + count + ((textCount + 7) >> 3)) { _ in
+            header
+        }
         let row = unsafeDowncast(buffer, to: Row.self)
         row.withUnsafeMutablePointerToElements { elements in
-            for word in 0..<Row.tagWords(count) { elements[word] = 0 }
-            let tagBytes = UnsafeMutableRawPointer(elements)
-            let slots = elements + Row.tagWords(count)
-            let textStart = UnsafeMutableRawPointer(slots + count)
-            var offset = 0
-            for slot in 0..<count {
-                tagBytes.storeBytes(of: tags[slot].rawValue, toByteOffset: slot, as: UInt8.self)
-                switch tags[slot] {
-                case .string, .json, .failed:
-                    let length = Int(words[slot] >> 32)
-                    copyText(slot, to: textStart + offset, count: length)
-                    slots[slot] = UInt64(length) << 32 | UInt64(offset)
-                    offset += length
-                case .links:
-                    guard let list = lists[slot] else {
-                        preconditionFailure("a links slot of a builder holds a list")
-                    }
-                    slots[slot] = UInt64(
-                        UInt(bitPattern: Unmanaged.passRetained(list).toOpaque()))
-                default:
-                    slots[slot] = words[slot]
-                }
+            elements.update(repeating: 0, count: tagWords)
+            tags.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(start: elements, count: count).copyMemory(from: $0)
             }
+            fill(elements + tagWords, count)
         }
         self.shape = nil
         source = nil
+        if !lists.isEmpty { lists.removeAll(keepingCapacity: true) }
         return row
     }
 
+    /// Writes slots and text of a row.
+    private func fill(_ slots: UnsafeMutablePointer<UInt64>, _ count: Int) {
+        let textStart = UnsafeMutableRawPointer(slots + count)
+        var offset = 0
+        for slot in 0..<count {
+            switch tag(slot) {
+            case .string, .json, .failed:
+                let length = Int(words[slot] >> 32)
+                copyText(slot, to: textStart + offset, count: length)
+                slots[slot] = UInt64(length) << 32 | UInt64(offset)
+                offset += length
+            case .links:
+                guard let list = list(slot) else {
+                    preconditionFailure("a links slot of a builder holds a list")
+                }
+                slots[slot] = UInt64(UInt(bitPattern: Unmanaged.passRetained(list).toOpaque()))
+            default:
+                slots[slot] = words[slot]
+            }
+        }
+    }
+
     private func copyText(_ slot: Int, to target: UnsafeMutableRawPointer, count: Int) {
-        if isRewritten[slot] {
+        if isWritten[slot] {
             let from = Int(words[slot] & 0xFFFF_FFFF)
             text.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(start: target, count: count)

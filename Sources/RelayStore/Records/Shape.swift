@@ -40,6 +40,10 @@ package final class ShapeTable: @unchecked Sendable {
     // Unchecked: the writer's alone; readers reach shapes through rows.
 
     private var roots: [NameIndex: Shape] = [:]
+    /// Rows are made in it; whoever needs it takes it and puts it back.
+    var builder = RowBuilder()
+    /// Likewise, for the fields of a record that are written.
+    var written: ContiguousArray<(slot: Int, key: NameIndex)> = []
 
     /// The shape of a record of this type that has no field yet.
     func root(of type: NameIndex) -> Shape {

@@ -9,21 +9,18 @@ package struct Snapshot: Sendable {
     package internal(set) var sequence: UInt64 = 0
     /// Records that exist.
     package internal(set) var recordCount = 0
-    /// Look-ups derived from the records; not part of the state.
-    package internal(set) var indexes: Indexes
-    package internal(set) var ledger = MutationLedger()
-    /// The schema text in force, from the genesis event and the schema events after it.
-    package internal(set) var schema = ""
     /// Mutations that have begun and not ended, in log order.
     package internal(set) var pending: [PendingMutation] = []
 
-    var rows = PersistentVector<RecordSlot>()
+    var rows = RowTree()
+    var parts: SnapshotParts
     /// The number the next new record gets; see ``Row/creation``.
     var nextCreation: UInt64 = 0
 
     package init(symbols: Symbols = Symbols(), indexes: [IndexDefinition] = []) {
         self.symbols = symbols
-        self.indexes = Indexes(indexes, symbols: symbols)
+        parts = SnapshotParts(
+            Indexes(indexes, symbols: symbols), MutationLedger(), schema: "")
     }
 
     /// The type of the record ``DataID/rootID``.
@@ -55,12 +52,8 @@ package struct Snapshot: Sendable {
     package func recordsInCreationOrder() -> [RecordIndex] {
         var found: [(creation: UInt64, record: RecordIndex)] = []
         found.reserveCapacity(recordCount)
-        rows.forEachLeaf { start, leaf in
-            for index in leaf.indices {
-                guard let row = leaf[index].row else { continue }
-                found.append((row.creation, RecordIndex(rawValue: UInt32(start + index))))
-            }
-            return true
+        rows.forEach { record, slot in
+            if case .existent(let row) = slot { found.append((row.creation, record)) }
         }
         found.sort { $0.creation < $1.creation }
         return found.map(\.record)
@@ -69,18 +62,14 @@ package struct Snapshot: Sendable {
     /// The ids of the records that were deleted and not made again, sorted.
     package func deletedIDs() -> [String] {
         var ids: [String] = []
-        rows.forEachLeaf { start, leaf in
-            for index in leaf.indices {
-                guard case .nonexistent = leaf[index] else { continue }
-                ids.append(symbols.idString(RecordIndex(rawValue: UInt32(start + index))))
-            }
-            return true
+        rows.forEach { record, slot in
+            if case .nonexistent = slot { ids.append(symbols.idString(record)) }
         }
         return ids.sorted()
     }
 
     mutating func set(_ record: RecordIndex, _ slot: RecordSlot) {
-        while rows.count <= Int(record.rawValue) { rows.append(.unknown) }
+        rows.grow(to: Int(record.rawValue) + 1)
         rows[Int(record.rawValue)] = slot
     }
 }
@@ -88,16 +77,16 @@ package struct Snapshot: Sendable {
 extension Snapshot {
     /// The same state with other look-ups, made anew from the records. Only the writer may call this.
     package func indexed(by definitions: [IndexDefinition]) -> Snapshot {
-        var snapshot = self
-        snapshot.indexes = Indexes(definitions, symbols: symbols)
+        var indexes = Indexes(definitions, symbols: symbols)
         // As if the records came one after the other: each is taken in once, and finds those before it.
-        var known = PersistentVector<RecordSlot>()
-        for _ in 0..<rows.count { known.append(.unknown) }
+        var known = RowTree()
+        known.grow(to: rows.count)
         for record in recordsInCreationOrder() {
             known[Int(record.rawValue)] = self[record]
-            snapshot.indexes.update(
-                record, old: nil, new: row(record), rows: known)
+            indexes.update(record, old: nil, new: row(record), rows: known)
         }
+        var snapshot = self
+        snapshot.indexes = indexes
         return snapshot
     }
 }

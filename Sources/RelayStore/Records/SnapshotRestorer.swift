@@ -59,7 +59,7 @@ package struct SnapshotRestorer {
         let row = builder.finish(creation: creation)
         snapshot.set(record, .existent(row))
         snapshot.recordCount += 1
-        snapshot.indexes.update(record, old: nil, new: row, rows: snapshot.rows)
+        snapshot.updateIndexes(record, old: nil, new: row)
     }
 
     /// Whether a record has been restored.
@@ -86,12 +86,8 @@ extension Snapshot {
     /// The records that were deleted and not made again, in no particular order.
     package func deletedRecords() -> [RecordIndex] {
         var records: [RecordIndex] = []
-        rows.forEachLeaf { start, leaf in
-            for index in leaf.indices {
-                guard case .nonexistent = leaf[index] else { continue }
-                records.append(RecordIndex(rawValue: UInt32(start + index)))
-            }
-            return true
+        rows.forEach { record, slot in
+            if case .nonexistent = slot { records.append(record) }
         }
         return records
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// An append-only table that gives every distinct text (a record id, a name) a small dense number.
 ///
-/// One writer, any number of readers, no lock. Why that is safe:
+/// Any thread may look up, without a lock, and add, with one. Why that is safe:
 /// 1. Texts and entries never move and never change: they live in blocks that are only ever added.
 /// 2. A reader knows a number only from a snapshot that was handed to it after the entry was written,
 ///    or from a slot of the hash table, which is published with release order and read with acquire.
@@ -12,12 +12,41 @@ import Synchronization
 ///
 /// The hash is seeded per table, so nobody outside can choose texts that collide.
 package final class SymbolTable: @unchecked Sendable {
-    // Unchecked: see the three rules above. Everything that is not atomic is the writer's alone,
-    // or fixed before a reader can learn of it.
+    // Unchecked: see the three rules above. Everything that is not atomic belongs to who holds
+    // `adding`, or is fixed before a reader can learn of it.
 
+    /// Sixteen bytes. A text of up to 15 bytes stands in the entry itself, with its count behind it in the last
+    /// byte: who looks it up touches one line of memory less. A longer one stands in an arena: its address, then
+    /// its count and a last byte of 255. (Little-endian machines: the last byte is the highest.)
     private struct Entry {
-        var bytes: UnsafePointer<UInt8>
-        var count: Int
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
+
+        static let inlineLimit = 15
+        private static let isElsewhere: UInt64 = 255 << 56
+
+        init(inline text: UnsafeBufferPointer<UInt8>) {
+            withUnsafeMutableBytes(of: &self) { $0.copyBytes(from: text) }
+            high |= UInt64(text.count) << 56
+        }
+
+        init(at place: UnsafePointer<UInt8>, count: Int) {
+            low = UInt64(UInt(bitPattern: place))
+            high = UInt64(count) | Self.isElsewhere
+        }
+
+        /// The text of an entry that stays where it is.
+        @inline(__always)
+        static func text(_ entry: UnsafePointer<Entry>) -> UnsafeBufferPointer<UInt8> {
+            let last = entry.pointee.high >> 56
+            if last <= UInt64(inlineLimit) {
+                let bytes = UnsafeRawPointer(entry).assumingMemoryBound(to: UInt8.self)
+                return UnsafeBufferPointer(start: bytes, count: Int(last))
+            }
+            return UnsafeBufferPointer(
+                start: UnsafePointer(bitPattern: UInt(entry.pointee.low)),
+                count: Int(entry.pointee.high & ~isElsewhere))
+        }
     }
 
     /// Blocks of entries; block k holds 256 << k of them, so number -> block is arithmetic.
@@ -29,14 +58,14 @@ package final class SymbolTable: @unchecked Sendable {
     private var retiredSlots: [UnsafeMutableRawPointer] = []
     private var slotCapacity: Int
     private let seed: UInt64
+    private let adding = Mutex<Void>(())
 
     private var arena: UnsafeMutablePointer<UInt8>
     private var arenaUsed = 0
     private var arenaSize = 1 << 12
     private var arenas: [UnsafeMutablePointer<UInt8>]
 
-    /// Texts in the table; only the writer may ask.
-    package private(set) var count = 0
+    private var count = 0
 
     package init() {
         blocks = .allocate(capacity: Self.blockLimit)
@@ -61,8 +90,7 @@ package final class SymbolTable: @unchecked Sendable {
     /// The text with this number. The number must come from this table.
     @inline(__always)
     package func text(_ number: UInt32) -> UnsafeBufferPointer<UInt8> {
-        let entry = self.entry(number)
-        return UnsafeBufferPointer(start: entry.pointee.bytes, count: entry.pointee.count)
+        Entry.text(entry(number))
     }
 
     /// The text with this number, as a string.
@@ -82,17 +110,26 @@ package final class SymbolTable: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// The number of a text, which is added when it is new. Only the writer may call this.
+    /// The number of a text, which is added when it is new.
     package func intern(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
         let hash = hash(text)
+        if let number = find(text, hash: hash).number { return number }
+        return adding.withLock { _ in add(text, hash: hash) }
+    }
+
+    /// Only under the lock.
+    private func add(_ text: UnsafeBufferPointer<UInt8>, hash: UInt64) -> UInt32 {
+        // Somebody may have been faster.
         let found = find(text, hash: hash)
         if let number = found.number { return number }
         precondition(count < Int(UInt32.max) - 1, "a symbol table holds at most 2^32 - 2 texts")
         let number = UInt32(count)
-        append(Entry(bytes: copy(text), count: text.count))
+        append(
+            text.count <= Entry.inlineLimit
+                ? Entry(inline: text) : Entry(at: copy(text), count: text.count))
         Self.slot(found.slot, in: slots.load(ordering: .relaxed)).pointee
             .store(Self.packed(hash: hash, number: number), ordering: .releasing)
-        if count * 2 > slotCapacity { grow() }
+        if count * 4 > slotCapacity * 3 { grow() }
         return number
     }
 
@@ -174,17 +211,10 @@ package final class SymbolTable: @unchecked Sendable {
             if word == 0 { return (nil, index) }
             if (word ^ hash) >> 32 == 0 {
                 let number = UInt32(truncatingIfNeeded: word) - 1
-                if Self.equal(self.text(number), text) { return (number, index) }
+                if areSame(self.text(number), text) { return (number, index) }
             }
             index = (index + 1) & mask
         }
-    }
-
-    @inline(__always)
-    private static func equal(
-        _ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        one.count == other.count && one.elementsEqual(other)
     }
 
     private func grow() {
@@ -207,18 +237,31 @@ package final class SymbolTable: @unchecked Sendable {
     /// Eight bytes a step, each folded in by the high and low halves of a 128-bit product.
     private func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let bytes = UnsafeRawBufferPointer(text)
-        var hash = seed ^ UInt64(truncatingIfNeeded: bytes.count)
+        let count = bytes.count
+        var hash = seed ^ UInt64(truncatingIfNeeded: count)
         var offset = 0
-        while bytes.count - offset >= 8 {
+        while count - offset > 8 {
             hash = Self.mix(hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             offset += 8
         }
-        var rest: UInt64 = 0
-        while offset < bytes.count {
-            rest = rest << 8 | UInt64(bytes[offset])
-            offset += 1
+        return Self.mix(Self.mix(hash ^ Self.rest(bytes, from: offset)))
+    }
+
+    /// The last bytes, at most eight of them: two halves that overlap where there are fewer.
+    @inline(__always)
+    private static func rest(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
+        let count = bytes.count
+        if count >= 8 {
+            return bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         }
-        return Self.mix(Self.mix(hash ^ rest))
+        if count >= 4 {
+            let low = bytes.loadUnaligned(fromByteOffset: 0, as: UInt32.self)
+            let high = bytes.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+            return UInt64(high) << 32 | UInt64(low)
+        }
+        var rest: UInt64 = 0
+        for byte in bytes { rest = rest << 8 | UInt64(byte) }
+        return rest
     }
 
     @inline(__always)

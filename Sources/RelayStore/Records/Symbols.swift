@@ -16,8 +16,8 @@ package struct NameIndex: Hashable, Sendable {
 
 /// What one store calls its records, fields and types, and the shapes its records have.
 ///
-/// Shared by all snapshots of a store. One writer adds, everybody reads; see ``SymbolTable``. Numbers are
-/// private to the process: logs and messages carry the texts.
+/// Shared by all snapshots of a store. Anybody may look up and add; see ``SymbolTable``. Numbers are private
+/// to the process: logs and messages carry the texts.
 package final class Symbols: Sendable {
     private let ids = SymbolTable()
     private let names = SymbolTable()
@@ -42,12 +42,10 @@ package final class Symbols: Sendable {
         ids.find(id).map(RecordIndex.init(rawValue:))
     }
 
-    /// Only the writer may call this.
     package func record(_ id: UnsafeBufferPointer<UInt8>) -> RecordIndex {
         RecordIndex(rawValue: ids.intern(id))
     }
 
-    /// Only the writer may call this.
     package func record(_ id: String) -> RecordIndex { RecordIndex(rawValue: ids.intern(id)) }
 
     // MARK: Names
@@ -62,11 +60,9 @@ package final class Symbols: Sendable {
         names.find(name).map(NameIndex.init(rawValue:))
     }
 
-    /// Only the writer may call this.
     package func name(_ name: UnsafeBufferPointer<UInt8>) -> NameIndex {
         NameIndex(rawValue: names.intern(name))
     }
 
-    /// Only the writer may call this.
     package func name(_ name: String) -> NameIndex { NameIndex(rawValue: names.intern(name)) }
 }

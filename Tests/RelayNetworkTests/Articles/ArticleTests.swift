@@ -7,7 +7,8 @@ import TodoFixtures
 import TodoMutations
 
 /// The articles of the client runtime: their code runs, and is what they say it is.
-@Suite struct ArticleTests {
+@Suite(.timeLimit(.minutes(3)))
+struct ArticleTests {
     @Test func aListIsFetchedFollowedAndChanged() async throws {
         try await ServedTodos.run { todos in
             let shown = Noted<Int>()

@@ -117,6 +117,30 @@ import Testing
         retention.cancel()
     }
 
+    /// A writer waits for one slice at most, and a slice is so many records, whatever it finds.
+    @Test func noSliceIsLongerThanAsked() throws {
+        let store = Store.quiet {
+            $0.releaseBufferSize = 0
+            $0.collectionSlice = 64
+        }
+        try fill(store, (0..<500).map { "t\($0)" })
+        let retention = try store.retain(one("t0"))
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        var records = try store.confirmed.recordCount
+        var slices = 0
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {
+            let left = try store.confirmed.recordCount
+            // One word of marks more than asked, at most.
+            #expect(records - left <= 128)
+            records = left
+            slices += 1
+            try store.commitUpdate { $0["t0"]?["text"] = "\(slices)" }
+        }
+        #expect(slices > 1_000 / 128)
+        #expect(store.ids().sorted() == ["client:root", "t0", "ut0"])
+        retention.cancel()
+    }
+
     @Test func availability() throws {
         let time = Mutex<Int64>(1_000)
         let store = Store.quiet {

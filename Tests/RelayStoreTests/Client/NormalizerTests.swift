@@ -130,7 +130,28 @@ import Testing
         }
     }
 
-    /// T6, T7: errors are told beside the data, with their paths, and stand beside the fields.
+    /// T6: a response without data is told with its errors, and changes nothing.
+    @Test(arguments: [
+        #"{"data":null,"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no"}]}"#,
+    ])
+    func trap6AResponseWithoutDataIsToldWithItsErrors(_ text: String) throws {
+        let store = try todo(["text": "x"])
+        let before = store.snapshot
+        let error = #expect(throws: StoreError.self) {
+            try store.commitPayload(
+                TodoDocuments.operation("One", ["id": "t"]), Array(text.utf8))
+        }
+        guard case .responseWithoutData(let summary)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(summary.errors == [["message": "no"]])
+        #expect(!summary.hasData)
+        #expect(store.snapshot.sequence == before.sequence)
+        #expect(store.field("t", "text") == .string("x"))
+    }
+
+    /// T7: errors are told beside the data, with their paths, and stand beside the fields.
     @Test func trap7ErrorsStandBesideTheFieldsTheyAreAbout() throws {
         let store = Store.quiet { $0.journal = InMemoryJournal() }
         let summary = try store.commit(
@@ -287,6 +308,36 @@ import Testing
         #expect(store.field("u", "name") == .string("Bob"))
     }
 
+    /// The older form of incremental delivery, as servers order its keys.
+    @Test func thePathOfAPartMayStandBehindItsData() throws {
+        let store = Store.quiet()
+        try store.commit("Deferred", ["data": ["me": ["id": "u"]], "hasNext": true])
+        try store.commit(
+            "Deferred", ["data": ["name": "Ada", "me": nil], "path": ["me"], "hasNext": false])
+        #expect(store.field("u", "name") == .string("Ada"))
+        #expect(store.field("client:root", "me") == .link("u"))
+    }
+
+    /// T7 for parts: their errors are told, and stand beside their fields.
+    @Test func trap7ErrorsOfAPartAreNotDropped() throws {
+        let store = Store.quiet()
+        try store.commit("Deferred", ["data": ["me": ["id": "u"]], "hasNext": true])
+        let summary = try store.commit(
+            "Deferred",
+            [
+                "incremental": [
+                    [
+                        "path": ["me"], "data": ["name": nil],
+                        "errors": [["message": "secret", "path": ["me", "name"]]],
+                    ]
+                ]
+            ])
+        #expect(summary.errors.count == 1)
+        let selector = ReaderSelector(
+            try TodoDocuments.fragment("Name_user"), dataID: "u", variables: [:])
+        #expect(store.lookup(selector).errors.map(\.message) == ["secret"])
+    }
+
     @Test func streamedItemsGoIntoTheirList() throws {
         let store = Store.quiet()
         try store.commit("List", ["data": ["list": [["id": "a"]]], "hasNext": true])
@@ -295,6 +346,18 @@ import Testing
             ["incremental": [["path": ["list", 1], "items": [["id": "b"], nil, ["id": "c"]]]]])
         #expect(
             store.field("client:root", "todos(first:3)") == .links(["a", "b", nil, "c"]))
+    }
+
+    /// T12: places that no list has kill nobody.
+    @Test(arguments: [Int64.max, Int64.max - 1, 1 << 40, -1, Int64.min])
+    func trap12ItemsAtImpossiblePlacesAreLeftOut(_ place: Int64) throws {
+        let store = Store.quiet()
+        try store.commit("List", ["data": ["list": [["id": "a"]]], "hasNext": true])
+        let part: JSONValue = [
+            "incremental": [["path": ["list", .int(place)], "items": [["id": "b"], ["id": "c"]]]]
+        ]
+        #expect(throws: StoreError.self) { try store.commit("List", part) }
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a"]))
     }
 
     @Test func anotherTypeUnderTheSameIDTakesItsPlace() throws {

@@ -248,6 +248,36 @@ struct StoreHistoryTests {
         subscription.cancel()
     }
 
+    /// T15: what a thread reads for the first time has names that nobody used before, while others write
+    /// names that nobody used before.
+    @Test func trap15ReadersAndWritersMayBringNewNamesAtOnce() async throws {
+        let store = Store.quiet()
+        try store.commitUpdate { $0.create(dataID: "t", typeName: "Todo")["priority"] = 0 }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for thread in 0..<2 {
+                group.addTask {
+                    for number in 0..<300 {
+                        let step = Double(thread * 1_000 + number) + 0.5
+                        let operation = try TodoDocuments.operation(
+                            "Counter", ["step": step])
+                        #expect(store.lookup(ReaderSelector(operation)).isMissingData)
+                    }
+                }
+                group.addTask {
+                    for number in 0..<300 {
+                        try store.commitUpdate { $0["t"]?["field\(thread)-\(number)"] = number }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for thread in 0..<2 {
+            for number in 0..<300 {
+                #expect(store.field("t", "field\(thread)-\(number)") == .int(Int64(number)))
+            }
+        }
+    }
+
     private static func work(
         _ store: Store, _ selector: ReaderSelector, _ thread: Int, _ number: Int
     ) throws {

@@ -84,6 +84,7 @@ enum TodoDocuments {
         query List($complete: Boolean, $with: Boolean! = true, $not: Boolean! = false) {
           list: todos(first: 3, complete: $complete) { id text @include(if: $with) complete @skip(if: $not) }
         }
+        query Authors { todos(first: 200) { id author { id name } } }
         query Counter($step: Float = 1.5) { counter(step: $step) }
         query Best { me { id name best { id name best { id name } } } }
         query Required { me { id name @required(action: LOG) best @required(action: NONE) { id } } }

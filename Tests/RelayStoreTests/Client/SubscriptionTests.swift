@@ -60,6 +60,37 @@ import Testing
         #expect(author === same)
     }
 
+    /// However often a selection reaches a record, what did not change stays the very same.
+    @Test func recordsThatAreReachedAgainAndAgainAreRecycled() throws {
+        let store = Store.quiet()
+        func payload(_ name: String) -> JSONValue {
+            let todos = (0..<200).map { index -> JSONValue in
+                let author: JSONObject = [
+                    "id": .string("u\(index % 3)"),
+                    "name": .string(index % 3 == 0 ? name : "\(index % 3)"),
+                ]
+                return ["id": .string("t\(index)"), "author": .object(author)]
+            }
+            return ["data": ["todos": .array(todos)]]
+        }
+        try store.commit("Authors", payload("Ada"))
+        func todos(_ snapshot: SelectorSnapshot) throws -> [DataNode] {
+            guard case .list(let list)? = snapshot.data?.child("todos") else { return [] }
+            return list.elements.compactMap(\.self)
+        }
+        let first = try store.read("Authors")
+        #expect(first.data?.json == payload("Ada")["data"])
+        try store.commitUpdate { $0["t5"]?["text"] = "not read" }
+        let same = store.lookup(first.selector, previous: first)
+        #expect(same.data === first.data)
+        try store.commitUpdate { $0["u0"]?["name"] = "Bob" }
+        let other = store.lookup(first.selector, previous: first)
+        #expect(other.data?.json == payload("Bob")["data"])
+        let (before, after) = (try todos(first), try todos(other))
+        #expect(before.count == 200 && after.count == 200)
+        for index in 0..<200 { #expect((before[index] === after[index]) == (index % 3 != 0)) }
+    }
+
     /// T23: what changes between reading and subscribing is told.
     @Test func trap23NothingIsMissedBetweenReadingAndSubscribing() throws {
         let store = Store.quiet()
@@ -176,5 +207,6 @@ import Testing
         #expect(throws: DataError.self) { try cursor.int("id") }
         #expect(throws: DataError.self) { try cursor.string("nothing") }
         #expect(throws: DataError.self) { try cursor.node("text") }
+        withExtendedLifetime(data) {}
     }
 }

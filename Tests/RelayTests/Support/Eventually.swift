@@ -1,8 +1,8 @@
 import Testing
 
-/// Waits until `condition` holds; fails after a while.
+/// Waits until `condition` holds; fails after a minute.
 func eventually(
-    within limit: Duration = .seconds(30), sourceLocation: SourceLocation = #_sourceLocation,
+    within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
 ) async rethrows {
     let deadline = ContinuousClock.now + limit

@@ -24,6 +24,16 @@ struct MutationPageTests {
         #expect(!mutation.wrappedValue.isInFlight)
     }
 
+    /// T20: the pages disagree on the initializer of the input; both the page's own form and variables of the
+    /// same names lead to one request.
+    @Test func trap20TheInputIsMadeAsThePageMakesIt() {
+        let variables = ChangeTodoStatusMutation.Variables(
+            input: .init(complete: true, id: "a", userId: "me"))
+        #expect(
+            variables.variableData.description
+                == #"{input:{complete:true,id:"a",userId:"me"}}"#)
+    }
+
     @Test func theMutatorChangesALiveServer() async throws {
         try await TodoService.run { service in
             let environment = Environment(
