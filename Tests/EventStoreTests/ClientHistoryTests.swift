@@ -90,7 +90,8 @@ struct ClientHistoryTests {
             let (journal, store) = try open(historyBytes: limit)
             try write(15, to: store)
             journal.close()
-            if try firstSequence > 1 { break }
+            // A checkpoint that a busy machine writes late drops less, and the next drops more.
+            if try firstSequence > 1, segmentBytes <= Int(limit) { break }
         }
         #expect(try firstSequence > 1)
         #expect(segmentBytes <= Int(limit))
