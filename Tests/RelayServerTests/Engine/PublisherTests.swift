@@ -92,12 +92,14 @@ struct PublisherTests {
         let engine = try await EngineUnderTest()
         let query = "subscription { user { totalCount } }"
         let staying = try engine.subscribe(query)
+        let questions: [(String, JSONObject)] = [
+            (query, JSONObject()),
+            ("subscription { user { count: totalCount } }", JSONObject()),
+            (query, ["records": true]), (query, ["resume": .string(engine.cursor(1))]),
+        ]
         for number in 1...30 {
             _ = try await engine.addTodo("\(number)")
-            for (text, relay) in [
-                (query, [:]), ("subscription { user { count: totalCount } }", [:]),
-                (query, ["records": true]), (query, ["resume": .string(engine.cursor(1))]),
-            ] as [(String, JSONObject)] {
+            for (text, relay) in questions {
                 let sink = try engine.subscribe(text, relay: relay)
                 let first = try await eventually("a result") {
                     engine.resultsSoFar(of: sink).first { $0["data"] != .null }
