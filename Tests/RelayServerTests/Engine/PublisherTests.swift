@@ -92,20 +92,23 @@ struct PublisherTests {
         let engine = try await EngineUnderTest()
         let query = "subscription { user { totalCount } }"
         let staying = try engine.subscribe(query)
-        let questions: [(String, JSONObject)] = [
-            (query, JSONObject()),
-            ("subscription { user { count: totalCount } }", JSONObject()),
-            (query, ["records": true]), (query, ["resume": .string(engine.cursor(1))]),
-        ]
         for number in 1...30 {
             _ = try await engine.addTodo("\(number)")
-            for (text, relay) in questions {
+            let resumed: JSONObject = ["resume": .string(engine.cursor(1))]
+            let asked: [(String, JSONObject)] = [
+                (query, [:]), ("subscription { user { count: totalCount } }", [:]),
+                (query, ["records": true]), (query, resumed),
+            ]
+            for (text, relay) in asked {
                 let sink = try engine.subscribe(text, relay: relay)
-                let first = try await eventually("a result") {
-                    engine.resultsSoFar(of: sink).first { $0["data"] != .null }
+                let first: JSONValue = try await eventually("a result") {
+                    let results: [JSONValue] = engine.resultsSoFar(of: sink)
+                    return results.first { (result: JSONValue) in result["data"] != .null }
                 }
-                let user = first["data"]?["user"]
-                #expect((user?["totalCount"] ?? user?["count"]) == .int(Int64(2 + number)))
+                let user: JSONValue? = first["data"]?["user"]
+                let told: JSONValue? = user?["totalCount"] ?? user?["count"]
+                let expected = JSONValue.int(Int64(2 + number))
+                #expect(told == expected)
                 engine.service.unsubscribe(sink)
             }
         }
