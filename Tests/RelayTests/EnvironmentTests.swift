@@ -45,6 +45,8 @@ struct EnvironmentTests {
                 environment.mockResponse(
                     TodoQuery(id: "\(id)"), Payloads.todo("\(id)", "t\(id)", complete: false))
             }
+            // Of forty operations that nobody retains, the store keeps the last ten at least.
+            let retained = environment.retain(operation: TodoQuery(id: "17").createDescriptor())
             let texts = try await withThrowingTaskGroup(of: String?.self) { group in
                 for id in 0..<40 {
                     group.addTask {
@@ -55,6 +57,7 @@ struct EnvironmentTests {
             }
             #expect(texts == Set((0..<40).map { "t\($0)" }))
             #expect(environment.todo("17")?.text == "t17")
+            withExtendedLifetime(retained) {}
         }
         try await work()
         #expect(gone == nil)
