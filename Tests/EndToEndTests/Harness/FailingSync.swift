@@ -46,7 +46,10 @@ struct FailingSync: Sendable {
         ).finish()
         guard compiled.exit == .code(0) else { throw Failure("cc failed: \(compiled)") }
         trigger = sandbox.path("fail")
-        environment = ["LD_PRELOAD": library, "FAILING_SYNC": trigger]
+        // Behind what is loaded before everything already, as script/tsan does.
+        let inherited = ProcessInfo.processInfo.environment["LD_PRELOAD"]
+        let libraries = [inherited, library].compactMap(\.self).joined(separator: ":")
+        environment = ["LD_PRELOAD": libraries, "FAILING_SYNC": trigger]
     }
 
     /// From now on every fdatasync of the program fails with EIO.
