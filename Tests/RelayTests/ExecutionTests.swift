@@ -10,13 +10,19 @@ struct ExecutionTests {
 
     /// Starts of one execution, and what they said.
     private final class Work: @unchecked Sendable {
-        var runs: [Execution<Int>.Run] = []
-        var cancels = 0
+        // Unchecked: everything is behind the lock.
+
+        private let lock = NSLock()
+        private var started: [Execution<Int>.Run] = []
+        private var cancelled = 0
+
+        var runs: [Execution<Int>.Run] { lock.withLock { started } }
+        var cancels: Int { lock.withLock { cancelled } }
 
         func publisher() -> ExecutionPublisher<Int> {
             ExecutionPublisher { [self] run in
-                runs.append(run)
-                return AnyCancellable { [self] in cancels += 1 }
+                lock.withLock { started.append(run) }
+                return AnyCancellable { [self] in lock.withLock { cancelled += 1 } }
             }
         }
     }
