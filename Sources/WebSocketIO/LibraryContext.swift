@@ -32,6 +32,7 @@ func makeContext(
     var loops: UnsafeMutableRawPointer? = UnsafeMutableRawPointer(eventLoop)
     return withUnsafeMutablePointer(to: &loops) { loops in
         info.foreign_loops = loops
+        // Unsafe in name only: it is written before withLock returns, on this thread.
         nonisolated(unsafe) var context: OpaquePointer?
         contextCreation.withLock { hasInitializedTLS in
             if !hasInitializedTLS {

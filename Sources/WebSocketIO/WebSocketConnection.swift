@@ -35,25 +35,20 @@ package final class WebSocketConnection: Sendable, Identifiable {
     }
 
     /// Sends `prefix` and the payload of `message` as one message.
-    ///
-    /// - Parameter sharesWrite: on the loop's thread, it waits for what else the current callback sends here. False
-    ///   where nothing else will come: it is sent at once, while what belongs to the connection is at hand.
-    package func send(
-        _ message: OutgoingMessage, prefix: [UInt8] = [], sharesWrite: Bool = true
-    ) {
+    package func send(_ message: OutgoingMessage, prefix: [UInt8] = []) {
         count(unsent: prefix.count + message.payloadBytes)
         // Not performSoon: a closure for each delivery would be an allocation for each.
         if loop.isCurrent {
-            enqueue(message, prefix: prefix, sharesWrite: sharesWrite)
+            enqueue(message, prefix: prefix)
         } else {
             loop.perform { self.enqueue(message, prefix: prefix) }
         }
     }
 
     /// Queues what has been counted already.
-    func enqueue(_ message: OutgoingMessage, prefix: [UInt8], sharesWrite: Bool = true) {
+    func enqueue(_ message: OutgoingMessage, prefix: [UInt8]) {
         if let session = session.value {
-            session.enqueue(message, prefix: prefix, sharesWrite: sharesWrite)
+            session.enqueue(message, prefix: prefix)
         } else {
             count(unsent: -(prefix.count + message.payloadBytes))
         }

@@ -112,7 +112,7 @@ final class WebSocketSession {
     /// Payload bytes that wait here.
     var queuedBytes: Int { queue.byteCount }
 
-    func enqueue(_ message: OutgoingMessage, prefix: [UInt8], sharesWrite: Bool = true) {
+    func enqueue(_ message: OutgoingMessage, prefix: [UInt8]) {
         if localClose != nil || isEnding {
             connection.count(unsent: -(prefix.count + message.payloadBytes))
             return
@@ -122,8 +122,7 @@ final class WebSocketSession {
             giveUp(reason: "Too much is waiting to be sent")
             return
         }
-        if blockedSince != nil { return }
-        if sharesWrite || isWaitingForFlush { requestFlush() } else { flush() }
+        if blockedSince == nil { requestFlush() }
     }
 
     func close(code: UInt16, reason: String) {

@@ -42,10 +42,9 @@ final class Front: HTTPServerHandler {
                 shared = (response, frame)
                 return frame
             }
-            let sharesWrites = !deliveries.tellOneThing
             for delivery in deliveries {
                 if let sink = delivery.sink as? OperationSink {
-                    sink.take(delivery.event, sharesWrites: sharesWrites, frame)
+                    sink.take(delivery.event, frame)
                 } else if let sink = delivery.sink as? EventStream {
                     sink.take(delivery.event)
                 }
@@ -235,23 +234,6 @@ final class Front: HTTPServerHandler {
             }
         } catch {
             refuse(error.response)
-        }
-    }
-}
-
-extension [Delivery] {
-    /// All are told the same, so that hardly anybody is told twice.
-    fileprivate var tellOneThing: Bool {
-        guard let response = first?.event.response else { return false }
-        return allSatisfy { $0.event.response === response }
-    }
-}
-
-extension Delivery.Event {
-    fileprivate var response: Response? {
-        switch self {
-        case .next(let response), .latest(let response), .patch(let response, _): response
-        case .began, .caughtUp, .failed, .completed: nil
         }
     }
 }

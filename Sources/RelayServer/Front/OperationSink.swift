@@ -34,19 +34,14 @@ final class OperationSink: SubscriptionSink {
 
     // MARK: On the loop's thread
 
-    /// - Parameters:
-    ///   - sharesWrites: more may come for the same connection in a moment, to be sent in one write.
-    ///   - frame: the frame of a `next` message behind its prefix; made once for all sinks.
-    func take(
-        _ event: Delivery.Event, sharesWrites: Bool, _ frame: (Response) -> OutgoingMessage
-    ) {
+    /// - Parameter frame: the frame of a `next` message behind its prefix; made once for all sinks.
+    func take(_ event: Delivery.Event, _ frame: (Response) -> OutgoingMessage) {
         guard !isOver.load(ordering: .relaxed), let socket,
             let connection = socket.connectionToSendOn
         else { return }
         let isFull = socket.isFull(connection)
         switch pacing.withLock({ $0.take(event, isFull: isFull) }) {
-        case .send(let response):
-            connection.send(frame(response), prefix: prefix, sharesWrite: sharesWrites)
+        case .send(let response): connection.send(frame(response), prefix: prefix)
         case .hold: connection.awaitDrained()
         case .end(let error): socket.end(self, [error])
         case .fail(let errors): socket.end(self, errors.map(\.json))
