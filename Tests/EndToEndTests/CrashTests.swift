@@ -4,9 +4,6 @@ import Testing
 
 /// kill -9 under load, again and again: what was answered is there, once; what was not is there
 /// once it has been sent again.
-///
-/// RELAY_CRASH_ROUNDS says how many rounds, RELAY_CRASH_SEED repeats a run: `script/crash` sets
-/// them.
 struct CrashTests {
     private static let clients = 4
 
@@ -16,9 +13,8 @@ struct CrashTests {
 
     init() throws {
         sandbox = try Sandbox()
-        let environment = ProcessInfo.processInfo.environment
-        rounds = environment["RELAY_CRASH_ROUNDS"].flatMap { Int($0) } ?? 5
-        seed = environment["RELAY_CRASH_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+        let crashes = CrashRounds(otherwise: 5)
+        (rounds, seed) = (crashes.count, crashes.seed)
     }
 
     @Test func nothingThatWasAnsweredIsLostOrDoneTwice() async throws {

@@ -3,8 +3,6 @@ import RelayJSON
 import Testing
 
 /// A client with its store on disk, and its server, both killed in the middle of their work.
-///
-/// RELAY_CRASH_ROUNDS and RELAY_CRASH_SEED as with the server's crashes: `script/crash` sets them.
 struct JournaledClientTests {
     private let sandbox: Sandbox
     private let rounds: Int
@@ -12,9 +10,8 @@ struct JournaledClientTests {
 
     init() throws {
         sandbox = try Sandbox()
-        let environment = ProcessInfo.processInfo.environment
-        rounds = environment["RELAY_CRASH_ROUNDS"].flatMap { Int($0) } ?? 4
-        seed = environment["RELAY_CRASH_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+        let crashes = CrashRounds(otherwise: 4)
+        (rounds, seed) = (crashes.count, crashes.seed)
     }
 
     private func client(_ server: RunningServer) throws -> ChildProcess {
