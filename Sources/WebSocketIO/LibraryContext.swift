@@ -22,10 +22,13 @@ func makeContext(
         LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV
             | LWS_SERVER_OPTION_VALIDATE_UTF8)
     info.user = user
-    info.gid = -1  // stay who we are
-    info.uid = -1
+    // Stay who we are: -1, which is signed in the library's 4.1 and unsigned since 4.2.
+    info.gid = .init(truncatingIfNeeded: -1)
+    info.uid = .init(truncatingIfNeeded: -1)
     info.pt_serv_buf_size = serviceBufferBytes
-    info.max_http_header_data2 = 65_536  // our parser has the limit for requests
+    // Twice the largest head that our own parser lets through, and the most that the library allows: 4.3 keeps the
+    // number in 16 bits, 5.0 caps it here.
+    info.max_http_header_data2 = 32_768
     // How long a server may take to answer a handshake or a request. The options of a connection say
     // that, and timers of ours see to it; the library must not be the first to lose patience.
     info.timeout_secs = 86_400
