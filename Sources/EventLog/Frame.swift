@@ -106,7 +106,8 @@ struct FrameHeader: Equatable {
             isClosing == (header.payloadLength == 0),
             header.payloadLength <= FrameLayout.maximumPayload,
             header.count * EventLayout.headerSize <= header.payloadLength,
-            header.firstSequence > 0, header.firstSequence <= UInt64(Int64.max),
+            header.firstSequence > 0,
+            header.firstSequence <= UInt64(Int64.max) - UInt64(header.count),
             header.epoch <= LogMetadata.largestEpoch
         else { throw .fields }
         return header

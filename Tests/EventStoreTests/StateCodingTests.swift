@@ -106,6 +106,41 @@ import Testing
         #expect(try places(read).count == 101)
     }
 
+    /// Where a number of the bytes is put to an extreme, the state is refused, or is one that can be folded
+    /// on from and written again.
+    @Test func numbersAtTheirExtremesAreRefusedOrGoodToGoOnFrom() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let bytes = try RandomHistory(seed: seed, count: 40).snapshot.stateBytes
+        let extremes: [UInt64] = [
+            0, 1, 127, 128, UInt64(UInt32.max) - 1, UInt64(UInt32.max), UInt64(Int64.max) - 1,
+            UInt64(Int64.max), UInt64(Int64.max) + 1, .max - 1, .max,
+        ]
+        var accepted = 0
+        for offset in bytes.indices {
+            for extreme in extremes {
+                var writer = ByteWriter()
+                writer.write(number: extreme)
+                let changed = bytes[..<offset] + writer.bytes + bytes[(offset + 1)...]
+                guard
+                    var snapshot = try? decode(
+                        Array(changed), indexes: [.records(type: "T0"), .records(type: "T1")])
+                else { continue }
+                accepted += 1
+                var draft = Draft(on: snapshot)
+                draft.write(
+                    "new", type: "T0", fields: [(key: "l", value: FieldValue.append("new"))])
+                let writes = draft.writeSet
+                let event = Event(
+                    sequence: snapshot.sequence + 1, timeMicroseconds: 0,
+                    body: .update(LocalUpdate(name: "commitUpdate", writes: writes)))
+                var changes = ChangeSet()
+                try snapshot.fold(event, changes: &changes)
+                #expect(!snapshot.stateBytes.isEmpty, "seed \(seed), byte \(offset), \(extreme)")
+            }
+        }
+        #expect(accepted > 0)
+    }
+
     @Test func lookUpsAreThereAfterReading() throws {
         var draft = Draft(on: Snapshot())
         for (id, login) in [("u2", "eve"), ("u1", "ada")] {

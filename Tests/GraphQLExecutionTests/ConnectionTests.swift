@@ -62,6 +62,54 @@ import Testing
         #expect(try summary(service, "last: 9, before: \"\(b2)\"") == "b1 >")
     }
 
+    static let farPositions = [
+        "0", "4", "5", "4294967295", "4294967296", "9223372036854775806", "9223372036854775807",
+    ]
+
+    @Test(arguments: farPositions)
+    func aCursorMayNameAnyPosition(_ digits: String) throws {
+        let position = try #require(Int(digits))
+        let cursor = Base64URL.encode(Array("p\(digits)".utf8))
+        let ids = (0..<5).map { "b\($0)" }
+        let behind = ids.enumerated().filter { $0.offset > position }.map(\.element)
+        let before = ids.enumerated().filter { $0.offset < position }.map(\.element)
+        func pages(_ service: TestService) throws -> [String] {
+            try ["first: 9, after", "last: 9, after", "first: 9, before", "last: 9, before"].map {
+                try summary(service, "\($0): \"\(cursor)\"")
+            }
+        }
+        var service = try TestService.withBooks()
+        let after = "< " + behind.joined(separator: " ")
+        let end = before.joined(separator: " ") + (position < 5 ? " >" : "")
+        #expect(try pages(service) == [after, after, end, end])
+        // A list that is packed looks places up in another way.
+        for _ in 0..<70 {
+            service.write("Author", "ada", ["books": .append("b0")])
+            service.write("Author", "ada", ["books": .splice(start: 5, deleted: .max, [])])
+        }
+        #expect(try pages(service).count == 4)
+    }
+
+    static let noPositions = [
+        "", "-1", "+1", "9223372036854775808", "18446744073709551615", "1e3", " 1", "0x10", "1.0",
+        String(repeating: "9", count: 400),
+    ]
+
+    @Test(arguments: noPositions)
+    func aPositionThatNoListCanHaveIsNoCursor(_ digits: String) throws {
+        let cursor = Base64URL.encode(Array("p\(digits)".utf8))
+        let service = try TestService.withBooks()
+        for argument in ["after", "before"] {
+            let query = """
+                { author(name: "Ada") { books(\(argument): "\(cursor)") { edges { cursor } } } }
+                """
+            let response = try JSONValue(parsing: service.answer(query))
+            #expect(response["data"] == ["author": ["books": .null]])
+            let code = response["errors"]?.array?.first?["extensions"]?["code"]
+            #expect(code == "BAD_USER_INPUT")
+        }
+    }
+
     @Test func pageInformationHasTheCursorsOfItsEdges() throws {
         let service = try TestService.withBooks()
         let page = try page(service, "first: 2")

@@ -40,6 +40,43 @@ import Testing
         #expect(list.records.last == record(8))
     }
 
+    static let extremes: [Int] = [.min, .min + 1, -1, 0, 1, 2, 3, .max - 1, .max]
+
+    /// A log can say anything; a cursor can, too.
+    @Test(arguments: extremes)
+    func noPositionAndNoCountIsTooFar(_ number: Int) {
+        let plain = LinkList((0..<3).map(record))
+        var packed = LinkList((0..<300).map(record))
+        for place in 0..<297 { packed = packed.removing(at: place) }
+        #expect(packed.count == 3)
+        for (list, first) in [(plain, 0), (packed, 297), (LinkList.empty, 0)] {
+            let positions = list.isEmpty ? [] : Array(first..<first + 3)
+            func all(_ links: LinkList.Links) -> [Int] {
+                var links = links
+                var found: [Int] = []
+                while let link = links.next() { found.append(link.position) }
+                return found
+            }
+            #expect(all(list.links(from: number)) == positions.filter { $0 >= number })
+            #expect(all(list.links(after: number)) == positions.filter { $0 > number })
+            #expect(
+                all(list.linksBack(from: number)) == positions.reversed().filter { $0 <= number })
+            #expect(
+                all(list.linksBack(before: number)) == positions.reversed().filter { $0 < number })
+            #expect((list[number] == .hole) == !positions.contains(number))
+            #expect(
+                list.removing(at: number).count == list.count - (positions.contains(number) ? 1 : 0)
+            )
+            for start in Self.extremes {
+                let spliced = list.splicing(start: start, deleted: number, inserted: [record(9)])
+                let from = min(max(start, 0), list.count)
+                let deleted = min(max(number, 0), list.count - from)
+                #expect(spliced.count == list.count - deleted + 1)
+                #expect(spliced.records[from] == record(9))
+            }
+        }
+    }
+
     @Test func aBuilderGivesTheSamePositions() {
         let list = LinkList([record(1), nil, record(2), record(3)]).removing(record(2))
         var builder = LinkListBuilder()

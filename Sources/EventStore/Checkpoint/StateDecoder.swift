@@ -10,6 +10,8 @@ struct StateDecoder {
     private var ids: [RecordIndex] = []
     private var names: [NameIndex] = []
     private var shapes: [Shape] = []
+    /// Records that were ever created; each has a number below it.
+    private var creations: UInt64 = 0
 
     static func decode(
         _ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition]
@@ -37,10 +39,20 @@ struct StateDecoder {
         guard version == UInt64(StateFormat.version) else {
             throw MalformedEvent(message: "the state has version \(version)")
         }
-        let sequence = try reader.readNumber()
+        let sequence = try readCounter("the sequence")
         let schema = try reader.readString()
-        let creations = try reader.readNumber()
+        creations = try readCounter("the count of creations")
         restorer.begin(sequence: sequence, schema: schema, creationCount: creations)
+    }
+
+    /// A number that the fold counts on from. No history is long enough to reach 2^62, and from there it
+    /// could not overflow either.
+    private mutating func readCounter(_ what: String) throws(MalformedEvent) -> UInt64 {
+        let number = try reader.readNumber()
+        guard number < 1 << 62 else {
+            throw MalformedEvent(message: "\(what) is too high: \(number)")
+        }
+        return number
     }
 
     // MARK: Records
@@ -51,7 +63,7 @@ struct StateDecoder {
         var creation: UInt64 = 0
         for _ in 0..<count {
             let (next, isTooHigh) = creation.addingReportingOverflow(try reader.readNumber())
-            guard !isTooHigh else {
+            guard !isTooHigh, next < creations else {
                 throw MalformedEvent(message: "a creation number is too high")
             }
             creation = next
@@ -106,10 +118,7 @@ struct StateDecoder {
     }
 
     private mutating func readLinks() throws(MalformedEvent) -> LinkList {
-        let end = try reader.readNumber()
-        guard end < UInt64(UInt32.max) else {
-            throw MalformedEvent(message: "a list has \(end) places")
-        }
+        let end = try readCounter("the count of places in a list")
         var list = LinkListBuilder()
         var position: UInt64 = 0
         while position < end {

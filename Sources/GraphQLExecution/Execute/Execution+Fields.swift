@@ -181,7 +181,7 @@ extension Execution {
     private mutating func writeCursor(_ edge: ConnectionEdge) {
         // Base64url has nothing to escape.
         writer.raw(UInt8(ascii: "\""))
-        Cursor.write(edge.position, to: &writer)
+        ConnectionCursor(edge.position).write(to: &writer)
         writer.raw(UInt8(ascii: "\""))
     }
 
@@ -289,18 +289,18 @@ extension PageArguments {
                 "Argument \"\(name)\" must be a non-negative integer, not \(value).",
                 code: .badUserInput)
         }
-        return Int(value)
+        return Int(clamping: value)
     }
 
     private static func cursor(
         _ name: String, _ arguments: JSONObject
-    ) throws(ExecutionError) -> Int? {
+    ) throws(ExecutionError) -> ConnectionCursor? {
         guard let text = arguments[name]?.string else { return nil }
-        guard let position = Cursor.decode(text) else {
+        guard let cursor = ConnectionCursor(text) else {
             throw ExecutionError(
                 "Argument \"\(name)\" is not a cursor of this connection: \"\(text)\".",
                 code: .badUserInput)
         }
-        return position
+        return cursor
     }
 }

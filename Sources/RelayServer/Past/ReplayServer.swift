@@ -33,6 +33,19 @@ package final class ReplayServer: Sendable {
         package var longestPause: Duration?
 
         package init() {}
+
+        /// The longest pause that can be asked for.
+        private static let year = 31_536_000.0
+
+        /// How long to wait between two events.
+        ///
+        /// Their times come from the log, where a clock may have jumped to anywhere: a clock that was set
+        /// back makes no pause, and no pause is longer than a year.
+        func pause(from earlier: Int64, to later: Int64) -> Duration {
+            let seconds = (Double(later) - Double(earlier)) / 1e6 / speed
+            let pause = Duration.seconds(min(max(seconds, 0), Self.year))
+            return longestPause.map { min(pause, $0) } ?? pause
+        }
     }
 
     static let mutationRefusal = "This is a replay of a log: the past can be read, not changed."
@@ -130,11 +143,8 @@ package final class ReplayServer: Sendable {
         guard var time = await replay.nextTime else { return }
         var due = ContinuousClock.now
         while let next = await replay.nextTime {
-            // A clock that was set back makes no pause.
-            var pause = Duration.microseconds(max(0, next - time)) / pace.speed
-            if let longest = pace.longestPause { pause = min(pause, longest) }
+            due += pace.pause(from: time, to: next)
             time = next
-            due += pause
             try await Task.sleep(until: due)
             publish(try await replay.steps(through: next, limit: Self.batchLimit))
             note(sequence)

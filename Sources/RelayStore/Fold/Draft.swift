@@ -42,7 +42,7 @@ package struct Draft: Sendable {
     package mutating func invalidate(_ id: DataID) {
         guard let record = snapshot.existing(id.rawValue), let type = snapshot.type(of: record)
         else { return }
-        let sequence = FieldValue.int(Int64(snapshot.sequence) + 1)
+        let sequence = FieldValue.int(Int64(clamping: snapshot.sequence + 1))
         write(
             id, type: snapshot.symbols.nameString(type),
             fields: [(key: Snapshot.invalidatedKey, value: sequence)])

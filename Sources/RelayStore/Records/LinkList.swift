@@ -9,6 +9,9 @@
 /// when more places are holes than links, the list is packed, and keeps the positions beside the links.
 /// Nobody else can tell the difference.
 ///
+/// Positions come from outside too, as cursors, and counts as splices of a log. Every operation takes any
+/// `Int`: what lies outside of the list is before or behind everything in it.
+///
 /// Invariants: 1. `count` is the number of places that are not holes. 2. Holes are equal to `hole` and
 /// nothing else is. 3. All places before `firstPlace` are holes; `firstPlace` is none, or is
 /// `places.count`. 4. `positions`, if there are any, rise and are as many as the places. 5. All positions
@@ -86,10 +89,19 @@ package final class LinkList: Sendable {
         Links(list: self, place: max(place(atOrBehind: position), firstPlace), step: 1)
     }
 
+    /// The links behind a position, in order.
+    package func links(after position: Int) -> Links {
+        Links(list: self, place: max(place(behind: position), firstPlace), step: 1)
+    }
+
     /// The links at and before a position, the last one first.
     package func linksBack(from position: Int) -> Links {
-        let place = position >= end ? places.count : place(atOrBehind: position + 1)
-        return Links(list: self, place: place - 1, step: -1)
+        Links(list: self, place: place(behind: position) - 1, step: -1)
+    }
+
+    /// The links before a position, the last one first.
+    package func linksBack(before position: Int) -> Links {
+        Links(list: self, place: place(atOrBehind: position) - 1, step: -1)
     }
 
     /// Goes from link to link; finding its place in the list once.
@@ -225,7 +237,8 @@ package final class LinkList: Sendable {
         }
         var records = self.records
         let from = max(0, start)
-        records.replaceSubrange(from..<min(records.count, from + max(0, deleted)), with: inserted)
+        let to = from + min(max(0, deleted), records.count - from)
+        records.replaceSubrange(from..<to, with: inserted)
         return LinkList(records)
     }
 
@@ -244,6 +257,11 @@ package final class LinkList: Sendable {
             if positions[middle] < position { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// The first place whose position is behind this one.
+    private func place(behind position: Int) -> Int {
+        position >= end ? places.count : place(atOrBehind: position + 1)
     }
 
     @inline(__always)
