@@ -34,6 +34,9 @@ public final class HTTPNetwork: RespondingNetwork {
         /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
         /// ids; for others it may be false, and such a mutation fails as `interrupted`.
         public var resendsMutations = true
+        /// Requests with a mutation that may break off before the answer came; then it fails as `gaveUp`. With
+        /// a store on disk the count survives a restart. nil: no limit but that of `retry`.
+        public var maximumInterruptions: Int? = 10
         /// From the first packet of a request to the last byte of its answer.
         public var timeout: Duration = .seconds(30)
         /// When a subscription that broke off is resumed; again and again by default.
@@ -91,12 +94,12 @@ public final class HTTPNetwork: RespondingNetwork {
     /// Sends an operation.
     package func responses(
         to request: RequestParameters, variables: VariableData, metadata: RelayMetadata? = nil,
-        transactionID: String? = nil
+        transactionID: String? = nil, interruptions: Interruptions? = nil
     ) -> Responses {
         if request.operationKind == .subscription, let network = options.subscriptions {
             return network.responses(
                 to: request, variables: variables, metadata: metadata,
-                transactionID: transactionID)
+                transactionID: transactionID, interruptions: interruptions)
         }
         let operation = OperationRequest(
             request, variables: variables, metadata: metadata, transactionID: transactionID,
@@ -105,7 +108,7 @@ public final class HTTPNetwork: RespondingNetwork {
         let channel = ResponseChannel(capacity: 1) {}
         let task = Task {
             do throws(TransportError) {
-                _ = channel.push(try await self.send(operation))
+                _ = channel.push(try await self.send(operation, interruptions))
                 channel.finish(nil)
             } catch {
                 channel.finish(error)
@@ -114,12 +117,20 @@ public final class HTTPNetwork: RespondingNetwork {
         return Responses(channel) { task.cancel() }
     }
 
-    private func send(_ operation: OperationRequest) async throws(TransportError) -> [UInt8] {
+    private func send(
+        _ operation: OperationRequest, _ interruptions: Interruptions?
+    ) async throws(TransportError) -> [UInt8] {
         let body = JSONValue.object(operation.payload()).bytes
         var attempts = HTTPAttempts(
             options.retry,
             isRepeatable: operation.kind == .query || options.resendsMutations,
             asksForTokens: options.tokens != nil)
+        if operation.kind == .mutation {
+            attempts.countInterruptions(
+                from: interruptions?.count ?? 0, name: operation.name,
+                limit: options.maximumInterruptions.map { UInt64(max(1, $0)) })
+            if let error = attempts.exhaustion { throw error }
+        }
         var token = try await token(isRefused: false)
         while true {
             let step: HTTPAttempts.Step
@@ -128,6 +139,7 @@ public final class HTTPNetwork: RespondingNetwork {
             } catch {
                 step = attempts.failed(error)
             }
+            if attempts.takeInterruption() { interruptions?.note() }
             switch step {
             case .deliver(let response): return response
             case .fail(let error): throw error

@@ -40,10 +40,14 @@ public final class WebSocketNetwork: RespondingNetwork {
         /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
         /// ids; for others it may be false, and such a mutation fails as `interrupted`.
         public var resendsMutations = true
+        /// Connections that may end after a mutation was sent and before it is answered; then it fails as
+        /// `gaveUp`, so that it does not keep those behind it waiting for ever. With a store on disk the
+        /// count survives a restart. nil: no limit.
+        public var maximumInterruptions: Int? = 10
         /// Mutations that the server may have before it has answered them. With 1 they are carried out in
         /// the order in which they were begun.
         public var maximumMutationsInFlight = 1
-        /// Operations at a time, those that wait included; who comes later fails as `tooManyOperations`.
+        /// Operations at a time, those that wait included; further ones fail as `tooManyOperations`.
         public var maximumOperations = 10_000
         /// Responses of one stream that wait to be taken. Beyond it the stream is stopped at the server,
         /// and resumed behind the last of them once half are taken; one that cannot be resumed fails as
@@ -109,12 +113,14 @@ public final class WebSocketNetwork: RespondingNetwork {
     /// Begins an operation.
     package func responses(
         to request: RequestParameters, variables: VariableData, metadata: RelayMetadata? = nil,
-        transactionID: String? = nil
+        transactionID: String? = nil, interruptions: Interruptions? = nil
     ) -> Responses {
         let operation = OperationRequest(
             request, variables: variables, metadata: metadata, transactionID: transactionID,
             options.mutationIDs)
-        return link.begin(operation, capacity: options.responseCapacity, keeping: self)
+        return link.begin(
+            operation, capacity: options.responseCapacity, interruptions: interruptions,
+            keeping: self)
     }
 }
 
@@ -126,6 +132,7 @@ extension WebSocketNetwork.Options {
         link.maximumOperations = maximumOperations
         link.maximumMutationsInFlight = max(1, maximumMutationsInFlight)
         link.resendsMutations = resendsMutations
+        link.maximumInterruptions = maximumInterruptions.map { UInt64(max(1, $0)) }
         link.acknowledgementTimeout = connectTimeout
         link.idleTimeout = idleTimeout
         link.asksForTokens = tokens != nil

@@ -118,6 +118,27 @@ struct HTTPNetworkTests {
         #expect(steps == ["wait 1", "authorize", "wait 2", "fail refused(status: 503)"])
     }
 
+    @Test func aMutationThatBreaksOffTooOftenIsGivenUp() {
+        var attempts = HTTPAttempts(RetryPolicy(), isRepeatable: true, asksForTokens: false)
+        attempts.countInterruptions(from: 1, name: "AddMutation", limit: 4)
+        #expect(attempts.exhaustion == nil)
+        let lost = IOError(code: .connectionLost, message: "gone")
+        #expect(Self.word(attempts.failed(lost)) == "wait 1")
+        #expect(Self.interruptions(&attempts) == [true, false])
+        // The server did nothing, or was not there.
+        let unreachable = IOError(code: .cannotConnect, message: "unreachable")
+        #expect(Self.word(attempts.failed(unreachable)) == "wait 2")
+        #expect(Self.step(&attempts, 503) == "wait 3")
+        #expect(Self.interruptions(&attempts) == [false, false])
+        #expect(Self.step(&attempts, 500) == "wait 4")
+        #expect(Self.word(attempts.failed(lost)) == "fail gaveUp")
+        #expect(Self.interruptions(&attempts) == [true, false])
+    }
+
+    private static func interruptions(_ attempts: inout HTTPAttempts) -> [Bool] {
+        [attempts.takeInterruption(), attempts.takeInterruption()]
+    }
+
     @Test func whatMayHaveBeenDoneIsNotRepeatedUnlessItMayBe() {
         var attempts = HTTPAttempts(RetryPolicy(), isRepeatable: false, asksForTokens: false)
         #expect(Self.step(&attempts, 500) == "fail refused(status: 500)")

@@ -96,7 +96,10 @@ struct LinkMachineTests {
 
     @Test func anUnansweredMutationIsSentAgainByItsID() {
         var link = LinkUnderTest.connected("mutation a", "mutation b")
-        #expect(link.close(1006) == ["disconnected closed(1006)", "retry after failure 1"])
+        #expect(
+            link.close(1006) == [
+                "interrupted 1", "disconnected closed(1006)", "retry after failure 1",
+            ])
         #expect(link.retry() == ["connecting", "connect"])
         #expect(link.open().suffix(1) == [Self.subscribe(1, "a", #"{"mutationId":"c:1"}"#)])
     }
@@ -117,6 +120,51 @@ struct LinkMachineTests {
             ])
         _ = link.retry()
         #expect(link.open().suffix(1) == [Self.subscribe(1, "b", #"{"mutationId":"c:2"}"#)])
+    }
+
+    @Test func aMutationThatEndsEveryConnectionIsGivenUp() {
+        var link = LinkUnderTest.connected("mutation a", "mutation b") {
+            $0.maximumInterruptions = 3
+        }
+        for _ in 1...2 {
+            #expect(link.close(1006).first == "interrupted 1")
+            _ = link.retry()
+            #expect(link.open().last == Self.subscribe(1, "a", #"{"mutationId":"c:1"}"#))
+        }
+        #expect(
+            link.close(1006) == [
+                "interrupted 1", "fail 1 gaveUp", "disconnected closed(1006)",
+                "retry after failure 3",
+            ])
+        _ = link.retry()
+        #expect(link.open().last == Self.subscribe(1, "b", #"{"mutationId":"c:2"}"#))
+    }
+
+    @Test func interruptionsOfAnEarlierLifeCount() {
+        var link = LinkUnderTest { $0.maximumInterruptions = 3 }
+        #expect(link.begin("mutation a", interruptionCount: 3) == ["fail 1 gaveUp"])
+        _ = link.begin("mutation b", interruptionCount: 2)
+        _ = link.open()
+        #expect(link.close(1006).prefix(2) == ["interrupted 2", "fail 2 gaveUp"])
+    }
+
+    @Test func aConnectionThatTheProgramGivesUpIsNoInterruption() {
+        var link = LinkUnderTest.connected("mutation a") { $0.maximumInterruptions = 1 }
+        #expect(link.perform { $0.reconnect() } == ["abort", "connecting", "connect"])
+        #expect(link.open().last == Self.subscribe(1, "a", #"{"mutationId":"c:1"}"#))
+    }
+
+    @Test func aMutationThatWasInterruptedIsSentAlone() {
+        var link = LinkUnderTest.connected("mutation a", "mutation b", "mutation c") {
+            $0.maximumMutationsInFlight = 3
+        }
+        #expect(link.close(1006).prefix(3) == ["interrupted 1", "interrupted 2", "interrupted 3"])
+        _ = link.retry()
+        let a = Self.subscribe(1, "a", #"{"mutationId":"c:1"}"#)
+        #expect(link.open().filter { $0.contains("subscribe") } == [a])
+        _ = link.next(1)
+        #expect(
+            link.complete(1) == ["finish 1", Self.subscribe(2, "b", #"{"mutationId":"c:2"}"#)])
     }
 
     // MARK: Streams

@@ -30,9 +30,12 @@ struct LinkUnderTest {
     // MARK: What happens
 
     /// Begins an operation: "query q", "mutation m", "subscription s".
-    mutating func begin(_ words: String) -> [String] {
+    mutating func begin(_ words: String, interruptionCount: UInt64 = 0) -> [String] {
         lastID += 1
-        return texts(machine.begin(OperationID(number: lastID), Self.request(words, lastID)))
+        return texts(
+            machine.begin(
+                OperationID(number: lastID), Self.request(words, lastID),
+                interruptionCount: interruptionCount))
     }
 
     private static func request(_ words: String, _ number: UInt64) -> OperationRequest {
@@ -103,6 +106,7 @@ struct LinkUnderTest {
             case .retry(_, let failures): "retry after failure \(failures)"
             case .deliver(let id, let bytes):
                 "deliver \(id.number) " + String(decoding: bytes, as: UTF8.self)
+            case .interrupted(let id): "interrupted \(id.number)"
             case .finish(let id, nil): "finish \(id.number)"
             case .finish(let id, let error?): "fail \(id.number) \(error.code)"
             case .report(.disconnected(let error)): "disconnected \(error.code)"

@@ -120,7 +120,7 @@ import Testing
 
         func responses(
             to request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
-            transactionID: String?
+            transactionID: String?, interruptions: Interruptions?
         ) -> Responses {
             taken.note(1)
             return Responses(channels[taken.all.count - 1]) {}

@@ -93,6 +93,7 @@ extension History {
                 body = .revocation(revocation)
             case .update(var update):
                 update.rebased = update.rebased.renumbered(by: numbers)
+                update.interrupted = update.interrupted.flatMap { numbers[$0] }
                 body = .update(update)
             case .schema, .unknown:
                 break

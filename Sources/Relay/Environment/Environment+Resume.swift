@@ -41,10 +41,12 @@ public struct ResumedMutation: Sendable {
 }
 
 extension Environment {
-    /// Sends the mutations again that were under way when the process before this one ended, in order and
-    /// under their old names, so that none is carried out twice.
+    /// Sends the mutations again that were under way when the process before this one ended: one after the
+    /// other, in the order in which they were begun, and under their old names, so that none is carried out
+    /// twice. Mutations that are begun meanwhile are sent behind them.
     ///
-    /// Call it once, before other mutations. What they show stays until they are answered, or refused.
+    /// Call it once, before other mutations. What they show stays until they are answered, or refused. One whose
+    /// connection ends each time that it is sent is given up; the attempts of earlier processes count.
     /// Optimistic updates that belong to no mutation are taken back: whoever showed them is gone.
     ///
     /// - Parameters:
@@ -57,6 +59,7 @@ extension Environment {
         _ mutations: [ResumableMutation], completion: ((ResumedMutation) -> Void)? = nil
     ) throws -> [String] {
         var unknown: [String] = []
+        var known: [Outbox.Resume] = []
         for (entry, pending) in try store.pendingMutations {
             let intent = pending.intent
             guard let id = intent.mutationID, let name = intent.operationName else {
@@ -69,21 +72,24 @@ extension Environment {
             }
             let request = RequestDescriptor(
                 node: mutation.node, variables: VariableData(intent.arguments.object ?? [:]))
-            resume(
-                ExecutionPublisher { [self] run in
-                    OperationExecutor(
-                        self, OperationDescriptor(request: request),
-                        CacheConfig(transactionID: "\(id)"), updater: mutation.updater,
-                        unfinished: entry, run: run
-                    ).begin()
-                }, "\(id)", name, completion)
+            known.append { [self] ended in
+                resume(
+                    ExecutionPublisher { [self] run in
+                        OperationExecutor(
+                            self, OperationDescriptor(request: request),
+                            CacheConfig(transactionID: "\(id)"), updater: mutation.updater,
+                            unfinished: .init(entry, intent.interruptionCount), run: run
+                        ).begin()
+                    }, "\(id)", name, completion, ended)
+            }
         }
+        outbox.resume(known)
         return unknown
     }
 
     private func resume(
         _ responses: ExecutionPublisher<GraphQLResponse>, _ transactionID: String, _ name: String,
-        _ completion: ((ResumedMutation) -> Void)?
+        _ completion: ((ResumedMutation) -> Void)?, _ ended: @escaping () -> Void
     ) {
         var last: GraphQLResponse?
         // Nobody holds the subscription: it goes on until the mutation ends.
@@ -98,6 +104,7 @@ extension Environment {
                     completion?(
                         ResumedMutation(
                             transactionID: transactionID, operation: name, result: result))
+                    ended()
                 },
                 receiveValue: { last = $0 }))
     }

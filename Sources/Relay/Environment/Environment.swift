@@ -26,6 +26,7 @@ open class Environment: @unchecked Sendable {
     let queries = SharedQueries()
     let scheduler: any Scheduling
     let log: ExecutionLog
+    let outbox = Outbox()
     private let gaps: GapRecovery
 
     /// - Parameters:
@@ -62,6 +63,12 @@ open class Environment: @unchecked Sendable {
     public var gapPolicy: GapPolicy {
         get { gaps.policy }
         set { gaps.policy = newValue }
+    }
+
+    /// What becomes of a mutation whose intent the store's journal does not take. By default it is held back.
+    public var unkeptMutations: UnkeptMutationPolicy {
+        get { outbox.policy }
+        set { outbox.policy = newValue }
     }
 
     /// A stream has missed events.

@@ -24,14 +24,25 @@ final class OperationExecutor: @unchecked Sendable {
     private let cacheConfig: CacheConfig
     private let optimistic: OptimisticMutation?
     private let updater: SelectorStoreUpdater?
-    /// The entry of a mutation that an earlier process began.
-    private let unfinished: OptimisticEntryID?
+    private let unfinished: Unfinished?
     private let run: Execution<GraphQLResponse>.Run
 
     private let lock = NSLock()
     private var phase = Phase.begun
     private var payloadCount = 0
     private var subscription: AnyCancellable?
+
+    /// A mutation that an earlier process began.
+    struct Unfinished {
+        let entry: OptimisticEntryID
+        /// How often it was interrupted before.
+        let interruptionCount: UInt64
+
+        init(_ entry: OptimisticEntryID, _ interruptionCount: UInt64) {
+            self.entry = entry
+            self.interruptionCount = interruptionCount
+        }
+    }
 
     private enum Phase {
         case begun
@@ -45,7 +56,7 @@ final class OperationExecutor: @unchecked Sendable {
     init(
         _ environment: Environment, _ operation: OperationDescriptor, _ cacheConfig: CacheConfig,
         optimistic: OptimisticMutation? = nil, updater: SelectorStoreUpdater? = nil,
-        unfinished: OptimisticEntryID? = nil, run: Execution<GraphQLResponse>.Run
+        unfinished: Unfinished? = nil, run: Execution<GraphQLResponse>.Run
     ) {
         let transactionID = cacheConfig.transactionID ?? environment.transactions.next()
         var cacheConfig = cacheConfig
@@ -72,17 +83,37 @@ final class OperationExecutor: @unchecked Sendable {
         note(.executeStart)
         do {
             if let unfinished {
-                phase = .waiting(unfinished)
+                phase = .waiting(unfinished.entry)
+                send()
             } else if operation.kind == .mutation {
                 phase = .waiting(try show())
                 if optimistic != nil { note(.executeOptimistic) }
+                environment.outbox.add(environment.store) { [self] problem in
+                    if let problem { failUnkept(problem) } else { send() }
+                }
             } else {
                 phase = .answered
+                send()
             }
         } catch {
             end(.failure(error), reason: "its optimistic update failed")
             return AnyCancellable {}
         }
+        return AnyCancellable { [self] in cancel() }
+    }
+
+    /// Asks the network, unless nobody waits any longer.
+    private func send() {
+        var cacheConfig = cacheConfig
+        let isOver = lock.withLock {
+            switch phase {
+            case .ended: return true
+            case .waiting(let entry): cacheConfig.interruptions = interruptions(of: entry)
+            case .begun, .answered: break
+            }
+            return false
+        }
+        if isOver { return }
         note(.networkStart)
         let publisher = environment.network.execute(
             request: request.node.params, variables: request.variables, cacheConfig: cacheConfig)
@@ -96,7 +127,20 @@ final class OperationExecutor: @unchecked Sendable {
             },
             receiveValue: { [self] in receive(Array($0)) })
         lock.withLock { if case .ended = phase {} else { self.subscription = subscription } }
-        return AnyCancellable { [self] in cancel() }
+    }
+
+    private func interruptions(of entry: OptimisticEntryID) -> Interruptions {
+        // Refused inside an updater only, where no connection ends.
+        Interruptions(count: unfinished?.interruptionCount ?? 0) { [store = environment.store] in
+            try? store.noteInterruption(of: entry)
+        }
+    }
+
+    /// The mutation's intent could not be kept.
+    private func failUnkept(_ cause: any Error) {
+        end(
+            .failure(UnkeptMutationError(operation: request.node.params.name, cause: cause)),
+            reason: "its intent could not be kept")
     }
 
     /// The mutation begins in the store, with what it shows.

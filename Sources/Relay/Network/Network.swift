@@ -35,6 +35,9 @@ public struct CacheConfig {
     public var metadata: Any?
     /// Names this execution in execution events and, for a mutation, on the wire; nil: it gets a new name.
     public var transactionID: String?
+    /// For a mutation: how often its connection ended before the answer came, and where to count that. The
+    /// networks of this package use it.
+    package var interruptions: Interruptions?
 
     /// See the properties of the same names.
     public init(
@@ -45,5 +48,18 @@ public struct CacheConfig {
         self.poll = poll
         self.metadata = metadata
         self.transactionID = transactionID
+    }
+}
+
+/// How often the connection of a mutation ended before its answer came.
+package struct Interruptions: Sendable {
+    /// In earlier lives of the program.
+    package let count: UInt64
+    /// Counts one more, in the store's journal.
+    package let note: @Sendable () -> Void
+
+    package init(count: UInt64, note: @escaping @Sendable () -> Void) {
+        self.count = count
+        self.note = note
     }
 }

@@ -18,11 +18,44 @@ struct HTTPAttempts: Sendable {
     private let asksForTokens: Bool
     private var hasFreshToken = false
     private var failures = 0
+    /// Of a mutation: how often a request broke off that may have reached the server.
+    private var interruptions: Interruptions?
+
+    private struct Interruptions {
+        let name: String
+        var count: UInt64
+        let limit: UInt64?
+        /// Nobody was told of the last one yet.
+        var isNew = false
+    }
 
     init(_ retry: RetryPolicy, isRepeatable: Bool, asksForTokens: Bool) {
         self.retry = retry
         self.isRepeatable = isRepeatable
         self.asksForTokens = asksForTokens
+    }
+
+    /// Counts how often the request breaks off, from what it was in an earlier life of the program.
+    mutating func countInterruptions(from count: UInt64, name: String, limit: UInt64?) {
+        interruptions = Interruptions(name: name, count: count, limit: limit)
+    }
+
+    /// Why the request is given up, if it has broken off too often.
+    var exhaustion: TransportError? {
+        guard let interruptions, let limit = interruptions.limit, interruptions.count >= limit
+        else { return nil }
+        return LinkMachine.gaveUp(interruptions.name, after: interruptions.count)
+    }
+
+    /// Whether the request has broken off since the last call.
+    mutating func takeInterruption() -> Bool {
+        defer { interruptions?.isNew = false }
+        return interruptions?.isNew ?? false
+    }
+
+    private mutating func interrupted() {
+        interruptions?.count += 1
+        interruptions?.isNew = true
     }
 
     /// A stream has brought something: whatever failed before it counts no more.
@@ -54,7 +87,9 @@ struct HTTPAttempts: Sendable {
         // 429 and 503 say that nothing was done; of other trouble of the server's nobody knows.
         switch answer.status {
         case 429, 503: return tryAgain(error)
-        case 500...: return isRepeatable ? tryAgain(error) : .fail(error)
+        case 500...:
+            interrupted()
+            return isRepeatable ? tryAgain(error) : .fail(error)
         default: return .fail(error)
         }
     }
@@ -71,10 +106,12 @@ struct HTTPAttempts: Sendable {
                     message: "\(loss.error) Whether the mutation was carried out is not known.",
                     cause: failure))
         }
+        if (failure as? IOError)?.code != .cannotConnect { interrupted() }
         return tryAgain(loss.error)
     }
 
     private mutating func tryAgain(_ error: TransportError) -> Step {
+        if let error = exhaustion { return .fail(error) }
         failures += 1
         return retry.allowsAnotherAttempt(afterFailures: failures)
             ? .wait(failures: failures) : .fail(error)

@@ -111,6 +111,15 @@ extension LinkMachine {
                 """)
     }
 
+    static func gaveUp(_ name: String, after count: UInt64) -> TransportError {
+        TransportError(
+            code: .gaveUp,
+            message: """
+                Mutation \(name) was given up: \(count) times the connection ended after it was sent and \
+                before its answer came. Whether it was carried out is not known.
+                """)
+    }
+
     static func noToken(_ error: any Error) -> TransportError {
         TransportError(
             code: .unauthenticated, message: "The token provider gave no token: \(error)",

@@ -28,6 +28,8 @@ enum LinkAction: Sendable {
     case retry(Attempt, failures: Int)
     /// A response for an operation.
     case deliver(OperationID, [UInt8])
+    /// A mutation was with the server when the connection ended, and was not answered.
+    case interrupted(OperationID)
     /// An operation has ended; nothing of it follows.
     case finish(OperationID, TransportError?)
     case report(NetworkEvent)

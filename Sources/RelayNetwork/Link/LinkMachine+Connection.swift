@@ -19,14 +19,21 @@ extension LinkMachine {
     mutating func sendWaiting() -> [LinkAction] {
         guard case .open(var connection) = state, connection.isReady else { return [] }
         var actions: [LinkAction] = []
-        while sent.mutationCount < options.maximumMutationsInFlight,
-            let id = waiting.takeMutation()
-        {
+        while let id = waiting.mutations.first, sent.mutationCount < mutationsInFlight(with: id) {
+            _ = waiting.takeMutation()
             actions += send(id, over: &connection)
         }
         for id in waiting.takeOthers() { actions += send(id, over: &connection) }
         state = .open(connection)
         return actions
+    }
+
+    /// How many mutations may be with the server when this one is sent: one that was interrupted is alone.
+    private func mutationsInFlight(with id: OperationID) -> Int {
+        let wereInterrupted = ([id] + sent.ids).contains {
+            operations[$0]?.interruptionCount ?? 0 > 0
+        }
+        return wereInterrupted ? 1 : options.maximumMutationsInFlight
     }
 
     private mutating func send(
@@ -59,7 +66,10 @@ extension LinkMachine {
     }
 
     /// Does what the connection's machine says.
-    mutating func perform(_ actions: [ClientConnection.Action]) -> [LinkAction] {
+    /// - Parameter isOwnDecision: whether the program ends the connection, and nothing is wrong with it.
+    mutating func perform(
+        _ actions: [ClientConnection.Action], isOwnDecision: Bool = false
+    ) -> [LinkAction] {
         var result: [LinkAction] = []
         for action in actions {
             switch action {
@@ -72,7 +82,7 @@ extension LinkMachine {
             case .completed(let wire):
                 guard let id = sent.remove(wire) else { continue }
                 result += [finish(id, nil)] + sendWaiting() + watchIdleness()
-            case .interrupted(let wire): result += interrupted(wire)
+            case .interrupted(let wire): result += interrupted(wire, isOwnDecision)
             case .pinged(let payload): progressed(payload)
             case .ponged: break
             }
@@ -139,22 +149,36 @@ extension LinkMachine {
     }
 
     /// The connection has ended before an operation has.
-    private mutating func interrupted(_ wire: ClientConnection.Operation) -> [LinkAction] {
+    private mutating func interrupted(
+        _ wire: ClientConnection.Operation, _ isOwnDecision: Bool
+    ) -> [LinkAction] {
         guard let id = sent.remove(wire), let operation = operations[id] else {
             return []
         }
+        var actions: [LinkAction] = []
         if operation.isMutation {
             // Its response has come, and only its end has not.
             if operation.responseCount > 0 { return [finish(id, nil)] }
             if !options.resendsMutations {
                 return [finish(id, Self.interrupted(operation.request.name))]
             }
+            if !isOwnDecision {
+                let count = operation.interruptionCount + 1
+                if let limit = options.maximumInterruptions, count >= limit {
+                    return [
+                        .interrupted(id),
+                        finish(id, Self.gaveUp(operation.request.name, after: count)),
+                    ]
+                }
+                operations[id]?.interruptionCount = count
+                actions = [.interrupted(id)]
+            }
         } else if operation.isAnsweredOnce, !operation.canResume {
             return [finish(id, nil)]
         }
         operations[id]?.phase = .waiting
         waiting.insert(id, isMutation: operation.isMutation)
-        return []
+        return actions
     }
 
     // MARK: Ends

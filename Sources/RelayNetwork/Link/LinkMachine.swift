@@ -10,7 +10,8 @@ import RelayJSON
 ///
 /// 1. There is at most one socket; what comes from an earlier one counts for nothing.
 /// 2. Each operation is told `finish` exactly once, and nothing after it.
-/// 3. Mutations are sent in the order in which they were begun.
+/// 3. Mutations are sent in the order in which they were begun. One that was interrupted before is sent alone,
+///    so that it is the one to blame if the connection ends again.
 struct LinkMachine: Sendable {
     typealias Attempt = LinkAction.Attempt
 
@@ -48,7 +49,10 @@ struct LinkMachine: Sendable {
     // MARK: Operations
 
     /// Begins an operation. Ids must rise.
-    mutating func begin(_ id: OperationID, _ request: OperationRequest) -> [LinkAction] {
+    /// - Parameter interruptionCount: of a mutation that was sent before, in another life of the program.
+    mutating func begin(
+        _ id: OperationID, _ request: OperationRequest, interruptionCount: UInt64 = 0
+    ) -> [LinkAction] {
         if case .stopped = state {
             return [.finish(id, .stopped("send operation \(request.name)"))]
         }
@@ -56,7 +60,12 @@ struct LinkMachine: Sendable {
             return [.finish(id, Self.tooMany(request.name, options.maximumOperations))]
         }
         begunCount += 1
-        let operation = LinkOperation(request)
+        let operation = LinkOperation(request, interruptionCount: interruptionCount)
+        if operation.isMutation, let limit = options.maximumInterruptions,
+            interruptionCount >= limit
+        {
+            return [.finish(id, Self.gaveUp(request.name, after: interruptionCount))]
+        }
         operations[id] = operation
         waiting.insert(id, isMutation: operation.isMutation)
         switch state {
@@ -168,7 +177,7 @@ struct LinkMachine: Sendable {
         case .open(var connection):
             let actions = connection.socketClosed()
             state = .open(connection)
-            let interrupted = perform(actions)
+            let interrupted = perform(actions, isOwnDecision: true)
             state = .idle
             return interrupted + [.abort] + (operations.isEmpty ? [] : connect())
         case .waiting:

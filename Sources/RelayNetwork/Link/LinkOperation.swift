@@ -22,8 +22,13 @@ struct LinkOperation: Sendable {
     private(set) var awaitsRecovery = false
     /// It was with the server before.
     private(set) var wasSent = false
+    /// How often a connection ended while the server had it and had not answered.
+    var interruptionCount: UInt64
 
-    init(_ request: OperationRequest) { self.request = request }
+    init(_ request: OperationRequest, interruptionCount: UInt64 = 0) {
+        self.request = request
+        self.interruptionCount = interruptionCount
+    }
 
     var isMutation: Bool { request.kind == .mutation }
 

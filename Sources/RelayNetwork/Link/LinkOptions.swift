@@ -3,13 +3,16 @@ struct LinkOptions: Sendable {
     var retry = RetryPolicy()
     /// Connections in a row that may come to nothing before queries fail; other kinds go on waiting.
     var queryAttempts = 5
-    /// Operations at a time, those that wait included; who comes later fails.
+    /// Operations at a time, those that wait included; further ones fail.
     var maximumOperations = 10_000
     /// Mutations that the server has and has not answered. 1: they are carried out in the order in
     /// which they were asked for, one after the other.
     var maximumMutationsInFlight = 1
     /// A mutation that may have reached the server is sent again, by its id. If not, it fails.
     var resendsMutations = true
+    /// Connections that may end while the server has a mutation and has not answered it; then the mutation
+    /// is given up. nil: no limit.
+    var maximumInterruptions: UInt64? = 10
     /// Time in which the server must acknowledge a connection.
     var acknowledgementTimeout: Duration = .seconds(10)
     /// A connection that nobody has needed for so long is closed; nil: never.

@@ -1,4 +1,5 @@
 import GraphQLTransportWS
+import Relay
 import Synchronization
 import WebSocketIO
 
@@ -19,6 +20,8 @@ actor SocketLink {
     private nonisolated let lastID = Atomic<UInt64>(0)
     private var machine: LinkMachine
     private var channels: [OperationID: ResponseChannel] = [:]
+    /// Where interruptions of mutations are counted.
+    private var interruptions: [OperationID: Interruptions] = [:]
     private var socket: WebSocketConnection?
 
     init(to address: ServerAddress, _ options: LinkOptions, _ outside: Outside, on loop: IOLoop) {
@@ -42,7 +45,8 @@ actor SocketLink {
     /// Begins an operation.
     /// - Parameter owner: stops the link when it is gone, so the responses keep it.
     nonisolated func begin(
-        _ request: OperationRequest, capacity: Int, keeping owner: (any Sendable)? = nil
+        _ request: OperationRequest, capacity: Int, interruptions: Interruptions? = nil,
+        keeping owner: (any Sendable)? = nil
     ) -> Responses {
         let id = OperationID(number: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
         let channel = ResponseChannel(capacity: capacity) { [weak self] in
@@ -50,13 +54,16 @@ actor SocketLink {
         }
         let isTaken = post { link in
             link.channels[id] = channel
-            link.perform(link.machine.begin(id, request))
+            link.interruptions[id] = interruptions
+            link.perform(
+                link.machine.begin(id, request, interruptionCount: interruptions?.count ?? 0))
         }
         if !isTaken { channel.finish(.stopped("send operation \(request.name)")) }
         return Responses(channel) {
             withExtendedLifetime(owner) {
                 _ = self.post { link in
                     link.channels[id] = nil
+                    link.interruptions[id] = nil
                     link.perform(link.machine.cancel(id))
                 }
             }
@@ -95,7 +102,11 @@ actor SocketLink {
                 schedule(.retry(attempt), after: delay)
             case .deliver(let id, let response):
                 if channels[id]?.push(response) == true { perform(machine.suspend(id)) }
+            case .interrupted(let id):
+                // Not here: the count is written to a store, which may have to be waited for.
+                if let note = interruptions[id]?.note { Task { note() } }
             case .finish(let id, let error):
+                interruptions[id] = nil
                 channels.removeValue(forKey: id)?.finish(error)
             case .report(let event): outside.report(event)
             }

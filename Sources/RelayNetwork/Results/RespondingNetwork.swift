@@ -17,7 +17,7 @@ protocol RespondingNetwork: Network, Sendable {
     /// Begins an operation.
     func responses(
         to request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
-        transactionID: String?
+        transactionID: String?, interruptions: Interruptions?
     ) -> Responses
 }
 
@@ -28,10 +28,11 @@ extension RespondingNetwork {
     ) -> AnyPublisher<Data, any Error> {
         let metadata = cacheConfig.metadata as? RelayMetadata
         let transactionID = cacheConfig.transactionID
+        let interruptions = cacheConfig.interruptions
         return ResponsePublisher(in: order) {
             self.responses(
                 to: request, variables: variables, metadata: metadata,
-                transactionID: transactionID)
+                transactionID: transactionID, interruptions: interruptions)
         }.eraseToAnyPublisher()
     }
 }

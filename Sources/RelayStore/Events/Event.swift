@@ -45,6 +45,9 @@ package struct MutationIntent: Sendable, Hashable {
     package var viewer: String?
     /// What the client expects; shown until the mutation ends to those who want to see it.
     package var optimistic: WriteSet?
+    /// How often it was sent and the connection ended before its answer came. A count of the fold's: what is
+    /// appended has none.
+    package internal(set) var interruptionCount: UInt64 = 0
 
     package init(
         operationName: String? = nil, field: String, arguments: JSONValue,
@@ -66,8 +69,9 @@ extension MutationIntent {
     /// An intent as the log has it.
     init(
         operationName: String?, field: String, argumentBytes: [UInt8], mutationID: MutationID?,
-        viewer: String?, optimistic: WriteSet?
+        viewer: String?, optimistic: WriteSet?, interruptionCount: UInt64
     ) {
+        self.interruptionCount = interruptionCount
         self.operationName = operationName
         self.field = field
         self.argumentBytes = argumentBytes
@@ -133,11 +137,21 @@ package struct LocalUpdate: Sendable, Hashable {
     package var writes: WriteSet
     /// What the entries that are still optimistic have become on the new state.
     package var rebased: [RebasedEntry] = []
+    /// The sequence of the event of a mutation that was sent and whose connection ended before its answer
+    /// came.
+    package var interrupted: UInt64?
 
     package init(name: String, writes: WriteSet, rebased: [RebasedEntry] = []) {
         self.name = name
         self.writes = writes
         self.rebased = rebased
+    }
+
+    /// The connection that a mutation was sent over ended before its answer came.
+    package static func interruption(of mutation: UInt64) -> LocalUpdate {
+        var update = LocalUpdate(name: "interrupted", writes: .empty)
+        update.interrupted = mutation
+        return update
     }
 }
 

@@ -31,6 +31,7 @@ extension EventBody {
             if let id = intent.mutationID { parts.add(4, id.description) }
             if let viewer = intent.viewer { parts.add(5, viewer) }
             if let optimistic = intent.optimistic { parts.add(6, optimistic.bytes) }
+            if intent.interruptionCount > 0 { parts.add(7, intent.interruptionCount) }
         case .response(let response):
             parts.add(1, response.mutation)
             parts.add(2, response.writes.bytes)
@@ -44,6 +45,7 @@ extension EventBody {
         case .update(let update):
             parts.add(1, update.name)
             parts.add(2, update.writes.bytes)
+            if let mutation = update.interrupted { parts.add(3, mutation) }
             parts.add(7, update.rebased)
         case .unknown(_, let payload):
             return payload
@@ -73,7 +75,8 @@ extension EventBody {
                     argumentBytes: Array(try parts.required(2, "the arguments").bytes),
                     mutationID: try parts[4]?.mutationID(),
                     viewer: parts[5]?.string,
-                    optimistic: try parts[6]?.writeSet()))
+                    optimistic: try parts[6]?.writeSet(),
+                    interruptionCount: try parts[7]?.number() ?? 0))
         case .response:
             self = .response(
                 MutationResponse(
@@ -89,11 +92,12 @@ extension EventBody {
                     reason: try parts.required(2, "the reason").string,
                     rebased: try parts[7]?.rebasedEntries() ?? []))
         case .update:
-            self = .update(
-                LocalUpdate(
-                    name: try parts.required(1, "the name").string,
-                    writes: try parts.required(2, "the write set").writeSet(),
-                    rebased: try parts[7]?.rebasedEntries() ?? []))
+            var update = LocalUpdate(
+                name: try parts.required(1, "the name").string,
+                writes: try parts.required(2, "the write set").writeSet(),
+                rebased: try parts[7]?.rebasedEntries() ?? [])
+            update.interrupted = try parts[3]?.number()
+            self = .update(update)
         }
     }
 }

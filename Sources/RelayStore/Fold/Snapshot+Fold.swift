@@ -34,6 +34,7 @@ extension Snapshot {
         case .update(let update):
             apply(update.writes, changes: &changes)
             rebase(update.rebased)
+            if let mutation = update.interrupted { noteInterruption(of: mutation) }
         case .unknown:
             break
         }
@@ -47,6 +48,13 @@ extension Snapshot {
             else { continue }
             pending[place].intent.optimistic = entry.writes
         }
+    }
+
+    /// A mutation was sent, and its connection ended before the answer came. One that has ended is passed
+    /// over.
+    mutating func noteInterruption(of mutation: UInt64) {
+        guard let place = pending.firstIndex(where: { $0.sequence == mutation }) else { return }
+        pending[place].intent.interruptionCount &+= 1
     }
 
     private mutating func end(

@@ -161,6 +161,16 @@ extension Store {
         }
     }
 
+    /// The connection that a mutation was sent over ended before its answer came. How often that has happened
+    /// is kept with the mutation. Without effect when it has ended.
+    package func noteInterruption(of entry: OptimisticEntryID) throws {
+        try write { writer, outcome in
+            let sequence = writer.state.confirmed.sequence
+            guard let step = writer.state.interrupt(entry) else { return }
+            finish(step, from: sequence, &writer, &outcome)
+        }
+    }
+
     /// The mutations that have begun and not ended, oldest first; after a restart also those of the
     /// process before.
     package var pendingMutations: [(entry: OptimisticEntryID, mutation: PendingMutation)] {

@@ -228,6 +228,19 @@ public final class Store: Sendable {
     /// - Throws: why it is not, when the journal refuses for now or has stopped; see ``journalStatus``.
     public func synchronize() async throws { try await journal?.synchronize() }
 
+    /// Calls `tell` once everything that has changed so far is in the journal, and on the disk, or with why it
+    /// is not; without a journal at once. Calls come in the order in which they were asked for, one after the
+    /// other, outside all locks.
+    ///
+    /// - Parameter waitsOutRefusals: whether a journal that refuses for now is waited for. One that has
+    ///   stopped is not.
+    package func whenDurable(
+        waitsOutRefusals: Bool, _ tell: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        guard let journal else { return tell(.success(())) }
+        journal.whenDurable(waitsOutRefusals: waitsOutRefusals, tell)
+    }
+
     /// Keeps an event that is in the snapshot that the store was made of, and not in the journal yet.
     package func keep(_ event: NewEvent, behind sequence: UInt64) throws {
         try write { writer, _ in

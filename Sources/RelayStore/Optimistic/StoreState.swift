@@ -113,6 +113,17 @@ struct StoreState {
         return step([.update(update)], on: base, changes, failures)
     }
 
+    /// A mutation was sent, and its connection ended before the answer came.
+    /// - Returns: nil for an entry that has ended.
+    mutating func interrupt(_ id: OptimisticEntryID) -> Step? {
+        guard let mutation = entries.first(where: { $0.id == id })?.mutation else { return nil }
+        let base = confirmed
+        confirmed.sequence += 1
+        confirmed.noteInterruption(of: mutation)
+        head.follow(confirmed)
+        return step([.update(.interruption(of: mutation))], on: base, ChangeSet())
+    }
+
     /// An event that was made elsewhere, or read from the log.
     mutating func fold(_ event: Event) throws(FoldError) -> Step {
         var changes = ChangeSet()

@@ -1,0 +1,131 @@
+import EventStore
+import Foundation
+import GraphQLTransportWS
+import Relay
+import RelayJSON
+import RelayStore
+import Synchronization
+import Testing
+import WebSocketIO
+
+@testable import RelayNetwork
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// A mutation whose connection ends each time that it is sent.
+@Suite(.timeLimit(.minutes(3)))
+final class PoisonMutationTests: Sendable {
+    private let directory = FileManager.default.temporaryDirectory
+        .appending(path: "relay-poison-\(UUID().uuidString)").path
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// A server that closes each connection over which a mutation with "poison" comes, and answers others.
+    private final class Server: HTTPServerHandler, WebSocketHandler {
+        let received = Noted<String>()
+
+        func upgrade(_ request: HTTPRequest) -> UpgradeDecision { .accept(self) }
+        func respond(to request: HTTPRequest, with responder: HTTPResponder) {}
+        func opened(_ connection: WebSocketConnection) {}
+        func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {}
+
+        func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
+            guard let json = try? JSONValue(parsing: message.bytes) else { return }
+            func send(_ text: String) {
+                connection.send(OutgoingMessage(.text, Array(text.utf8)))
+            }
+            switch json["type"]?.string {
+            case "connection_init": send(#"{"type":"connection_ack"}"#)
+            case "subscribe":
+                let text = json["payload"]?["variables"]?["input"]?["text"]?.string ?? ""
+                received.note(text)
+                if text == "poison" { return connection.close(code: 1011, reason: "") }
+                let id = json["id"]?.string ?? ""
+                send(
+                    """
+                    {"id":"\(id)","type":"next","payload":{"data":{"renameTodo":{"todo":\
+                    {"id":"VG9kbzox","text":"\(text)"}}}}}
+                    """)
+                send(#"{"id":"\#(id)","type":"complete"}"#)
+            default: break
+            }
+        }
+    }
+
+    private func serve(
+        _ body: (_ server: Server, _ url: String) async throws -> Void
+    ) async throws {
+        let loop = try IOLoop.start()
+        let server = Server()
+        do {
+            let http = try await HTTPServer.start(
+                HTTPServer.Options(subprotocols: ["graphql-transport-ws"]), on: loop,
+                handler: server)
+            try await body(server, "ws://127.0.0.1:\(http.port)/graphql")
+        } catch {
+            await loop.stop()
+            throw error
+        }
+        await loop.stop()
+    }
+
+    private func environment(
+        _ url: String, _ journal: FileJournal, limit: Int?
+    ) throws -> Environment {
+        var options = WebSocketNetwork.Options()
+        options.retry = RetryPolicy(
+            initialDelay: .milliseconds(1), maximumDelay: .milliseconds(5))
+        options.maximumInterruptions = limit
+        return Environment(
+            network: try WebSocketNetwork(url: url, options: options),
+            store: try Store(journal: journal))
+    }
+
+    @Test func itIsGivenUpAndItsAttemptsAreCountedAcrossRestarts() async throws {
+        try await serve { server, url in
+            var journal = try FileJournal(directory: directory)
+            var environment = try environment(url, journal, limit: nil)
+            var running: [AnyCancellable] = []
+            for text in ["poison", "behind"] {
+                running.append(
+                    environment.executeMutation(
+                        operation: try TodoOperations.rename("VG9kbzox", text)
+                    ).sink(receiveCompletion: { _ in }, receiveValue: { _ in }))
+            }
+            await eventually { server.received.all.count >= 3 }
+            journal.close()
+            for subscription in running { subscription.cancel() }
+
+            // The next life finds the count, and gives the mutation up after a few attempts more.
+            journal = try FileJournal(directory: directory)
+            let store = try Store(journal: journal)
+            let before = try store.pendingMutations.map(\.mutation.intent.interruptionCount)
+            #expect(before.count == 2 && before[0] >= 1 && before[1] == 0, "\(before)")
+            journal.close()
+
+            journal = try FileJournal(directory: directory)
+            environment = try self.environment(url, journal, limit: Int(before[0]) + 2)
+            let seen = server.received.all.count
+            let ended = Noted<ResumedMutation>()
+            try environment.resumeMutations(
+                [ResumableMutation(try TodoOperations.request("RenameMutation"))]
+            ) { ended.note($0) }
+            await eventually { ended.all.count == 2 }
+            #expect(
+                Array(server.received.all[seen...]) == ["poison", "poison", "behind"])
+            let first = try #require(ended.all.first)
+            #expect {
+                try first.result.get()
+            } throws: {
+                ($0 as? TransportError)?.code == .gaveUp
+            }
+            #expect(try ended.all[1].result.get()?.hasData == true)
+            #expect(try environment.store.pendingMutations.isEmpty)
+            journal.close()
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import OpenCombine
+import RelayStore
+import Synchronization
+import Testing
+import TodoFixtures
+
+@testable import Relay
+
+/// A mutation's intent is in the store's journal before the mutation is sent.
+@Suite struct WriteAheadTests {
+    private let journal = HeldJournal()
+    private let network = MockNetwork()
+    private let retries = Retries()
+    private let environment: Environment
+
+    /// Retries of the journal's, done when the test likes.
+    private final class Retries: Sendable {
+        private let works = Mutex<[@Sendable () -> Void]>([])
+
+        func add(_ work: @escaping @Sendable () -> Void) { works.withLock { $0.append(work) } }
+
+        func runAll() {
+            let due = works.withLock { works in
+                defer { works = [] }
+                return works
+            }
+            for work in due { work() }
+        }
+    }
+
+    init() {
+        var options = StoreOptions()
+        options.journal = journal
+        options.later = { [retries] _, work in retries.add(work) }
+        environment = Environment(network: network, store: Store(options: options))
+    }
+
+    private func begin(_ id: String) -> Collected<ChangeTodoStatusMutation.Data?> {
+        Collected(
+            environment.commitMutation(
+                change(id, true), optimisticResponse: optimisticStatus(id, true)))
+    }
+
+    private var sent: [String] {
+        network.requests.compactMap {
+            if case .object(let input)? = $0.variables["input"],
+                case .string(let id)? = input["id"]
+            {
+                id
+            } else {
+                nil
+            }
+        }
+    }
+
+    @Test func aMutationIsSentOnceItsIntentIsOnTheDisk() async {
+        let result = begin("a")
+        // Shown at once; a screen waits for no disk.
+        #expect(environment.store.snapshot.existing("a") != nil)
+        #expect(journal.heldCount == 1)
+        #expect(sent == [])
+        journal.release()
+        await eventually { sent == ["a"] }
+        network.requests.first?.resolve(Payloads.status("a", complete: true))
+        #expect(result.isFinished)
+    }
+
+    @Test func mutationsAreSentInTheOrderInWhichTheyWereBegun() async {
+        let all = (0..<50).map { begin("\($0)") }
+        #expect(sent == [])
+        for _ in 0..<50 { journal.release() }
+        await eventually { sent.count == 50 }
+        #expect(sent == (0..<50).map { "\($0)" })
+        withExtendedLifetime(all) {}
+    }
+
+    @Test func oneThatIsCancelledWhileItWaitsIsNeverSent() async {
+        let first = begin("a")
+        let second = begin("b")
+        first.cancel()
+        while journal.heldCount > 0 { journal.release() }
+        await eventually { sent == ["b"] }
+        #expect(network.executionCount == 1)
+        #expect(environment.store.snapshot.existing("a") == nil)
+        withExtendedLifetime(second) {}
+    }
+
+    @Test func oneIsHeldBackWhileTheJournalRefusesAndFailsWhenItHasStopped() async throws {
+        journal.refuse(.storageFull)
+        let held = begin("a")
+        await eventually {
+            if case .retrying = environment.store.journalStatus { true } else { false }
+        }
+        #expect(sent == [])
+        journal.refuse(nil)
+        retries.runAll()
+        #expect(journal.heldCount == 1)
+        #expect(sent == [])
+        journal.release()
+        await eventually { sent == ["a"] }
+
+        journal.refuse(.frozen)
+        let failed = begin("b")
+        await eventually { failed.error != nil }
+        let error = try #require(failed.error as? UnkeptMutationError)
+        #expect(
+            error.localizedDescription == """
+                Mutation ChangeTodoStatusMutation was not sent: its intent could not be written to the \
+                store's journal. The disk says no.
+                """)
+        #expect(environment.store.snapshot.existing("b") == nil)
+        #expect(sent == ["a"])
+        withExtendedLifetime(held) {}
+    }
+
+    @Test func thePolicyMayFailItOrSendItAllTheSame() async {
+        journal.refuse(.storageFull)
+        environment.unkeptMutations = .fail
+        let failed = begin("a")
+        await eventually { failed.error is UnkeptMutationError }
+        #expect(sent == [])
+        environment.unkeptMutations = .send
+        let sentAnyway = begin("b")
+        await eventually { sent == ["b"] }
+        withExtendedLifetime(sentAnyway) {}
+    }
+
+    // MARK: Unfinished mutations
+
+    /// What a mutation's unfinished predecessors leave in a journal.
+    private func unfinished(_ ids: [String]) throws -> RelayStore.Snapshot {
+        let store = Store(options: StoreOptions())
+        for (number, id) in ids.enumerated() {
+            _ = try store.applyMutation(
+                change(id, true).createDescriptor().selector,
+                mutationID: MutationID("old:\(number + 1)"))
+        }
+        return try store.confirmed
+    }
+
+    @Test func unfinishedMutationsAreSentOneAfterTheOtherAndNewOnesBehindThem() throws {
+        let network = MockNetwork()
+        let environment = Environment(
+            network: network,
+            store: Store(try unfinished(["a", "b"]), options: StoreOptions()))
+        let ended = Mutex<[String]>([])
+        try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
+            resumed in
+            ended.withLock { $0.append(resumed.transactionID) }
+        }
+        let new = Collected(environment.commitMutation(change("c", true)))
+        func names() -> [String?] { network.requests.map(\.cacheConfig.transactionID) }
+        #expect(names() == ["old:1"])
+        // One that fails holds nobody up.
+        network.requests.first?.reject(CancellationError())
+        #expect(names() == ["old:2"])
+        #expect(new.values.isEmpty)
+        network.requests.first?.resolve(Payloads.status("b", complete: true))
+        #expect(ended.withLock { $0 } == ["old:1", "old:2"])
+        #expect(network.requests.count == 1)
+        network.requests.first?.resolve(Payloads.status("c", complete: true))
+        #expect(new.isFinished)
+        // And later ones wait for nobody.
+        let last = Collected(environment.commitMutation(change("d", true)))
+        #expect(network.requests.count == 1)
+        withExtendedLifetime(last) {}
+    }
+
+    @Test func interruptionsAreCountedWithTheMutationInTheJournal() async throws {
+        let running = begin("a")
+        journal.release()
+        await eventually { sent == ["a"] }
+        let interruptions = try #require(network.requests.first?.cacheConfig.interruptions)
+        #expect(interruptions.count == 0)
+        interruptions.note()
+        interruptions.note()
+        #expect(
+            try environment.store.pendingMutations.map(\.mutation.intent.interruptionCount) == [2])
+
+        // What the journal has leads to the same.
+        var snapshot = RelayStore.Snapshot()
+        var changes = ChangeSet()
+        for (place, event) in journal.events.enumerated() {
+            let payload = event.body.payload
+            let body = try payload.withUnsafeBytes {
+                try EventBody(kind: event.body.kind, payload: $0)
+            }
+            try snapshot.fold(
+                Event(sequence: UInt64(place) + 1, timeMicroseconds: 0, body: body),
+                changes: &changes)
+        }
+        #expect(snapshot.pending.map(\.intent.interruptionCount) == [2])
+
+        // And the network of the next life is told.
+        let network = MockNetwork()
+        let next = Environment(
+            network: network, store: Store(snapshot, options: StoreOptions()))
+        try next.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)])
+        #expect(network.requests.map(\.cacheConfig.interruptions?.count) == [2])
+        withExtendedLifetime(running) {}
+    }
+}
