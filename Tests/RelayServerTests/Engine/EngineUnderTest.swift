@@ -58,21 +58,42 @@ final class EngineUnderTest: Sendable {
 
     /// Runs a query or mutation to its answer.
     func run(
-        _ query: String, mutationID: String? = nil, viewer: String? = nil,
-        optimisticResponse: JSONValue? = nil, relay: JSONObject = [:]
+        _ query: String, variables: JSONObject = [:], mutationID: String? = nil,
+        viewer: String? = nil, optimisticResponse: JSONValue? = nil, relay: JSONObject = [:]
     ) async throws -> JSONValue {
         var relay = relay
         if let mutationID { relay["mutationId"] = .string(mutationID) }
         if let optimisticResponse { relay["optimisticResponse"] = optimisticResponse }
         let request = GraphQLRequest(
-            query: query, extensions: ["relay": .object(relay)], viewer: viewer)
-        let prepared = try service.prepare(request)
+            query: query, variables: variables, extensions: ["relay": .object(relay)],
+            viewer: viewer)
+        let prepared: PreparedOperation
+        do {
+            prepared = try service.prepare(request)
+        } catch {
+            return ["errors": .array(error.errors.map(\.json))]
+        }
         let outcome = try await answer("an answer to \(query)") { answered in
             service.execute(prepared, request, answer: answered)
         }
+        return try Self.json(outcome)
+    }
+
+    /// Hands a mutation over and does not wait.
+    func post(
+        _ mutation: String, mutationID: String, answer: @escaping @Sendable (JSONValue) -> Void
+    ) throws {
+        let request = GraphQLRequest(
+            query: mutation, extensions: ["relay": ["mutationId": .string(mutationID)]])
+        service.execute(try service.prepare(request), request) { outcome in
+            answer((try? Self.json(outcome)) ?? "not JSON")
+        }
+    }
+
+    private static func json(_ outcome: Outcome) throws -> JSONValue {
         switch outcome {
-        case .executed(let response): return try JSONValue(parsing: response.bytes)
-        case .refused(let errors): return ["errors": .array(errors.map(\.json))]
+        case .executed(let response): try JSONValue(parsing: response.bytes)
+        case .refused(let errors): ["errors": .array(errors.map(\.json))]
         }
     }
 
