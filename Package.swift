@@ -20,7 +20,8 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [
     -> Target
 {
     .testTarget(
-        name: name + "Tests", dependencies: [.byName(name: name)] + dependencies,
+        name: name + "Tests",
+        dependencies: [.byName(name: name), "BoundedTesting"] + dependencies,
         exclude: exclude, swiftSettings: strict)
 }
 
@@ -47,8 +48,9 @@ func openCombine(_ product: String) -> Target.Dependency {
     func seedPage(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
         .testTarget(
             name: name + "Tests",
-            dependencies: ["Combine", "Relay", "RelayStore", "TodoFixtures", "TodoService"]
-                + dependencies,
+            dependencies: [
+                "BoundedTesting", "Combine", "Relay", "RelayStore", "TodoFixtures", "TodoService",
+            ] + dependencies,
             path: "Tests/Seeds/" + name, swiftSettings: [.swiftLanguageMode(.v6)])
     }
     let seedPages: [Target] = [
@@ -206,8 +208,9 @@ let package = Package(
             ],
             path: "Tests/JournaledClient", swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
+        .target(name: "BoundedTesting", path: "Tests/BoundedTesting", swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["LoopbackPorts", "RelayJSON"],
+            name: "EndToEndTests", dependencies: ["BoundedTesting", "LoopbackPorts", "RelayJSON"],
             swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

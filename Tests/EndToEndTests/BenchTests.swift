@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// `relay bench`, at sizes that take no time.
+@Suite(.bounded)
 struct BenchTests {
     private let sandbox: Sandbox
 

@@ -2,6 +2,7 @@ import RelayJSON
 import Testing
 
 /// `relay connect` without a terminal: one operation a line in, one JSON line a result out.
+@Suite(.bounded)
 struct ConnectTests {
     private let sandbox: Sandbox
 

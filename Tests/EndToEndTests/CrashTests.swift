@@ -4,6 +4,7 @@ import Testing
 
 /// kill -9 under load, again and again: what was answered is there, once; what was not is there
 /// once it has been sent again.
+@Suite(.bounded)
 struct CrashTests {
     private static let clients = 4
 

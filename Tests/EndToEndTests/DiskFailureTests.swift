@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// What a server does when its disk is full, and when its disk fails.
+@Suite(.bounded)
 struct DiskFailureTests {
     private let sandbox: Sandbox
 

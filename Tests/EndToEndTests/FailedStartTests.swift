@@ -4,6 +4,7 @@ import Testing
 
 /// A server that cannot start says why in one line and exits with 1, or with 64 when it was called
 /// wrongly.
+@Suite(.bounded)
 struct FailedStartTests {
     private let sandbox: Sandbox
 

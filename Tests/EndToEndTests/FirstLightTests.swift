@@ -3,6 +3,7 @@ import Testing
 
 /// The path that the whole project stands on: a mutation, from one program through the log to every
 /// other.
+@Suite(.bounded)
 struct FirstLightTests {
     private let sandbox: Sandbox
 

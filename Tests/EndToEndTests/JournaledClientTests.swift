@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// A client with its store on disk, and its server, both killed in the middle of their work.
+@Suite(.bounded)
 struct JournaledClientTests {
     private let sandbox: Sandbox
     private let rounds: Int

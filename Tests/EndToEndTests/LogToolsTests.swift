@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// `relay log` on a small log of the built server.
+@Suite(.bounded)
 struct LogToolsTests {
     private let sandbox: Sandbox
 

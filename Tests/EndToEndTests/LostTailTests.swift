@@ -4,6 +4,7 @@ import Testing
 
 /// Cursors of events that a weaker durability has lost: sequences are given out again, and a client that asks to
 /// go on behind its own must not be told that nothing was missed.
+@Suite(.bounded)
 struct LostTailTests {
     private let sandbox: Sandbox
 

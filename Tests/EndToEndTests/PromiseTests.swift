@@ -7,6 +7,7 @@ import Testing
 /// What docs/websocket.md promises, while connections are cut at random and the server is killed under load.
 ///
 /// RELAY_PROMISE_SEED repeats a run.
+@Suite(.bounded)
 struct PromiseTests {
     private static let rounds = 3
     private static let todosARound = 120

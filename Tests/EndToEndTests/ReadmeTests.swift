@@ -1,6 +1,7 @@
 import Testing
 
 /// The commands in README.md print what README.md says.
+@Suite(.bounded)
 struct ReadmeTests {
     private let sandbox: Sandbox
 

@@ -1,6 +1,7 @@
 import Testing
 
 /// The commands in docs/replay.md print what docs/replay.md says.
+@Suite(.bounded)
 struct ReplayPageTests {
     @Test func everyAnswerOnThePageIsTrue() async throws {
         let sandbox = try Sandbox()

@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// `relay replay --serve`: clients see a recorded history happen once more.
+@Suite(.bounded)
 struct ReplayServeTests {
     private let sandbox: Sandbox
     private let log: SmallLog

@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// `relay replay`, `diff`, `blame`, `bisect` and `what-if` on a small log of the built server.
+@Suite(.bounded)
 struct ReplayToolsTests {
     private let sandbox: Sandbox
     private let log: SmallLog

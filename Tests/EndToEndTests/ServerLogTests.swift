@@ -2,6 +2,7 @@ import RelayJSON
 import Testing
 
 /// What the server says on standard error.
+@Suite(.bounded)
 struct ServerLogTests {
     private let sandbox: Sandbox
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// A server stops when it is asked to, whatever is going on, and says 0.
+@Suite(.bounded)
 struct ShutdownTests {
     private let sandbox: Sandbox
 
@@ -29,8 +30,7 @@ struct ShutdownTests {
         let server = try await sandbox.serve()
         let socket = try await onThread { try RawWebSocket(port: server.port) }
         server.process.send(signal: SIGTERM)
-        // Ten seconds is the patience of what runs servers in containers.
-        #expect(try await server.process.finish(within: .seconds(10)).exit == .code(0))
+        #expect(try await server.process.finish().exit == .code(0))
         withExtendedLifetime(socket) {}
     }
 }

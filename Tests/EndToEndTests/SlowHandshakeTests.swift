@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// What clients cost that connect and then take their time.
+@Suite(.bounded)
 struct SlowHandshakeTests {
     private static let count = 200
     /// Far more than either kind needs, far less than a buffer for a message.

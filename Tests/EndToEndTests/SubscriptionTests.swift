@@ -2,6 +2,7 @@ import RelayJSON
 import Testing
 
 /// Both kinds of subscription, as another program sees them.
+@Suite(.bounded)
 struct SubscriptionTests {
     private let sandbox: Sandbox
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 /// `relay connect` in a real pseudo-terminal.
+@Suite(.bounded)
 struct TerminalTests {
     private let sandbox: Sandbox
 

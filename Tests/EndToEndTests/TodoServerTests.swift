@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 
 /// The example with handlers of its own does what docs/handlers.md says.
+@Suite(.bounded)
 struct TodoServerTests {
     private let sandbox: Sandbox
 

@@ -2,6 +2,7 @@ import RelayJSON
 import Testing
 
 /// The same server over plain HTTP and plain WebSocket, seen by clients that share no code with it.
+@Suite(.bounded)
 struct TransportTests {
     private let sandbox: Sandbox
 

@@ -3,6 +3,7 @@ import Testing
 
 /// What is wrong is said, with a code where there is one; the server lives on, and its log is as it
 /// was.
+@Suite(.bounded)
 struct WrongRequestTests {
     private let sandbox: Sandbox
 

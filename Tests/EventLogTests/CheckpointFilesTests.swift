@@ -2,7 +2,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite struct CheckpointFilesTests {
+@Suite(.bounded) struct CheckpointFilesTests {
     private let disk = SimulatedDisk()
 
     private func openLog() throws -> EventLogWriter {

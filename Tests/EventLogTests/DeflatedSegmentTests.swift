@@ -2,7 +2,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite struct DeflatedSegmentTests {
+@Suite(.bounded) struct DeflatedSegmentTests {
     private let disk = SimulatedDisk()
     private var directory: LogDirectory { LogDirectory(path: "log", fileSystem: disk) }
     private var deflater: SegmentDeflater {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite struct EventCursorTests {
+@Suite(.bounded) struct EventCursorTests {
     private let disk = SimulatedDisk()
 
     @Test func theTailIsFollowedAcrossSegmentsWhileAWriterAppends() throws {

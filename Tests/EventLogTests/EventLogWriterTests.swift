@@ -2,7 +2,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite struct EventLogWriterTests {
+@Suite(.bounded) struct EventLogWriterTests {
     @Test func appendedEventsAreReadBackInOrderAfterReopening() async throws {
         let disk = SimulatedDisk()
         let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
@@ -82,7 +82,7 @@ import Testing
         done.wait { $0 ? true : nil }
         // The lock comes back when the log's thread has ended.
         var again: EventLogWriter?
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(60)
         while again == nil, ContinuousClock.now < deadline {
             again = try? EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
         }
@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-@Suite struct LogDirectoryTests {
+@Suite(.bounded) struct LogDirectoryTests {
     @Test(arguments: [
         ("log", "."), ("log/", "."), ("a/log", "a"), ("a/b/log//", "a/b"), ("/log", "/"),
         ("/a/log", "/a"),

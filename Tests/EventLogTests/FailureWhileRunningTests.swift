@@ -2,7 +2,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite struct FailureWhileRunningTests {
+@Suite(.bounded) struct FailureWhileRunningTests {
     private let disk = SimulatedDisk()
 
     private func openLog(_ change: (inout EventLogOptions) -> Void = { _ in }) throws

@@ -4,7 +4,7 @@ import Testing
 
 /// One property under every fault: what was acknowledged is there, in order, once; or the log
 /// refuses to open and says where. Never silently anything else.
-@Suite struct FaultInjectionTests {
+@Suite(.bounded) struct FaultInjectionTests {
     /// A life of a log: opened, appended to over several segments, closed, opened, appended to.
     ///
     /// Ends early when the disk fails.

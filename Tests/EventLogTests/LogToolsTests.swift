@@ -2,7 +2,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite struct LogVerificationTests {
+@Suite(.bounded) struct LogVerificationTests {
     private let disk = SimulatedDisk()
 
     @Test func anIntactLogIsCountedAndItsHistoryNamed() throws {
@@ -66,7 +66,7 @@ import Testing
     }
 }
 
-@Suite struct LogRepairTests {
+@Suite(.bounded) struct LogRepairTests {
     private let disk = SimulatedDisk()
 
     private func repair() throws -> RepairReport {
@@ -196,7 +196,7 @@ import Testing
     }
 }
 
-@Suite struct LogForkTests {
+@Suite(.bounded) struct LogForkTests {
     private let disk = SimulatedDisk()
 
     @Test func aForkHasTheBeginningAHigherEpochAndGoesItsOwnWay() throws {
@@ -250,7 +250,7 @@ import Testing
     }
 }
 
-@Suite struct LogCompactionTests {
+@Suite(.bounded) struct LogCompactionTests {
     private let disk = SimulatedDisk()
 
     private func writeCheckpoint(_ sequence: UInt64) throws {

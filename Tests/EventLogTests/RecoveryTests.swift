@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Named after disasters: what is found in the directory, and what becomes of it.
-@Suite struct RecoveryTests {
+@Suite(.bounded) struct RecoveryTests {
     private let disk = SimulatedDisk()
 
     private func open() throws -> EventLogWriter {

@@ -3,7 +3,7 @@ import Testing
 @testable import EventLog
 
 /// The plain file of a deflated segment is filled with zeros and becomes a later segment.
-@Suite struct SegmentRecyclingTests {
+@Suite(.bounded) struct SegmentRecyclingTests {
     private let disk = SimulatedDisk()
     private var directory: LogDirectory { LogDirectory(path: "log", fileSystem: disk) }
 

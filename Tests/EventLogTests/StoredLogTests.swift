@@ -4,7 +4,7 @@ import Testing
 @testable import EventLog
 
 /// Logs written by released versions stay in Fixtures and must always read as they did.
-@Suite struct StoredLogTests {
+@Suite(.bounded) struct StoredLogTests {
     private static let fixtures = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().appendingPathComponent("Fixtures")
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct BisectTests {
+@Suite(.bounded) struct BisectTests {
     private let log: TodoHistory
 
     init() throws { log = try TodoHistory() }

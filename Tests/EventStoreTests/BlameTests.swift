@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct BlameTests {
+@Suite(.bounded) struct BlameTests {
     private let log: TodoHistory
 
     init() throws { log = try TodoHistory() }

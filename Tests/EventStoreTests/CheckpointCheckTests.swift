@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct CheckpointCheckTests {
+@Suite(.bounded) struct CheckpointCheckTests {
     private let log: TodoHistory
 
     init() throws { log = try TodoHistory() }

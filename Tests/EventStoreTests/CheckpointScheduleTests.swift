@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct CheckpointScheduleTests {
+@Suite(.bounded) struct CheckpointScheduleTests {
     /// A state after an event, with so many records.
     private func snapshot(at sequence: UInt64, records: Int = 0) throws -> Snapshot {
         var writer = WriteSetWriter()

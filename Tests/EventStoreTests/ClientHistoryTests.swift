@@ -6,7 +6,7 @@ import Testing
 @testable import EventStore
 
 /// A client's log does not grow without end.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ClientHistoryTests {
     private let directory = TemporaryDirectory()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import EventStore
 
 /// A client's store on a disk that has no room for a while.
-@Suite struct ClientStoreTests {
+@Suite(.bounded) struct ClientStoreTests {
     private let directory = TemporaryDirectory()
     private let disk = FullableDisk()
 
@@ -32,7 +32,7 @@ import Testing
         }
 
         private func takeNext() throws -> Work {
-            try #require(added.wait(timeout: .now() + 10) == .success)
+            try #require(added.wait(timeout: .now() + 60) == .success)
             return works.withLock { $0.removeFirst() }
         }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// A log whose first half is gone.
-@Suite struct CompactionTests {
+@Suite(.bounded) struct CompactionTests {
     private let directory = TemporaryDirectory()
     private let history: RandomHistory
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct CompletionQueueTests {
+@Suite(.bounded) struct CompletionQueueTests {
     private final class Calls: Sendable {
         let numbers = Mutex<[Int]>([])
 

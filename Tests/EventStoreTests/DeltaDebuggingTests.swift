@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct DeltaDebuggingTests {
+@Suite(.bounded) struct DeltaDebuggingTests {
     @Test(arguments: [[], [0], [999], [17, 500], [3, 4, 5, 900], Array(0..<40)] as [[Int]])
     func whatMattersIsLeft(_ wanted: [Int]) {
         var asked = 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct EventConditionTests {
+@Suite(.bounded) struct EventConditionTests {
     private let events: [EventSummary]
 
     init() throws {

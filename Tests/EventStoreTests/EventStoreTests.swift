@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct EventStoreTests {
+@Suite(.bounded) struct EventStoreTests {
     private let directory = TemporaryDirectory()
 
     /// A log of a history's events, each a batch of its own.

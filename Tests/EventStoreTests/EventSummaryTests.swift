@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct EventSummaryTests {
+@Suite(.bounded) struct EventSummaryTests {
     private let log: TodoHistory
 
     init() throws { log = try TodoHistory() }

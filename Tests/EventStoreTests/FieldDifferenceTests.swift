@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct FieldDifferenceTests {
+@Suite(.bounded) struct FieldDifferenceTests {
     private let log: TodoHistory
 
     init() throws { log = try TodoHistory() }

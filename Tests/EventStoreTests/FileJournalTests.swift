@@ -5,7 +5,7 @@ import Testing
 @testable import EventLog
 @testable import EventStore
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct FileJournalTests {
     private let directory = TemporaryDirectory()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct HistoryForksTests {
+@Suite(.bounded) struct HistoryForksTests {
     /// A log of these events, so many to a write.
     private func log(_ events: [Event], batch: Int = 1) throws -> TemporaryDirectory {
         let directory = TemporaryDirectory()

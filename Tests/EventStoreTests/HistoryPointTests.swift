@@ -1,7 +1,7 @@
 import EventStore
 import Testing
 
-@Suite struct HistoryPointTests {
+@Suite(.bounded) struct HistoryPointTests {
     @Test(
         arguments: [
             ("412", .sequence(412)),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct HistoryTests {
+@Suite(.bounded) struct HistoryTests {
     private let log: TodoHistory
 
     init() throws { log = try TodoHistory() }

@@ -7,7 +7,7 @@ import Testing
 @testable import EventStore
 
 /// The examples of docs/log-format.md, byte for byte.
-@Suite struct LogFormatPageTests {
+@Suite(.bounded) struct LogFormatPageTests {
     /// The bytes in a code block of the page: hexadecimal pairs up to two spaces or the line's end.
     private func example(_ name: String) throws -> [UInt8] {
         let page = URL(filePath: #filePath).appending(path: "../../../docs/log-format.md")

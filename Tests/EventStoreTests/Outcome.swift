@@ -15,7 +15,7 @@ final class Outcome: Sendable {
 
     /// Waits for the completion, which fails the test when it does not come within ten seconds.
     func wait() throws -> Result<UInt64, JournalError> {
-        try #require(isSet.wait(timeout: .now() + 10) == .success)
+        try #require(isSet.wait(timeout: .now() + 60) == .success)
         return try #require(result.withLock { $0 })
     }
 }

@@ -1,7 +1,7 @@
 import EventStore
 import Testing
 
-@Suite struct RFC3339Tests {
+@Suite(.bounded) struct RFC3339Tests {
     @Test(
         arguments: [
             (0, "1970-01-01T00:00:00.000000Z"),

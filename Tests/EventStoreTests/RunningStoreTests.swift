@@ -6,7 +6,7 @@ import Testing
 @testable import EventStore
 
 /// A copy taken from under a running store is what a killed process leaves behind.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct RunningStoreTests {
     private final class Progress: Sendable {
         let acknowledged = Atomic<Int>(0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct StateCodingTests {
+@Suite(.bounded) struct StateCodingTests {
     private func fold(_ events: some Sequence<Event>, onto base: Snapshot = Snapshot()) throws
         -> Snapshot
     {

@@ -15,7 +15,7 @@ import Testing
 /// `Tests/Fixtures/log-<format version>` is a data directory and `EXPECTED`, whose lines say the
 /// last sequence and the state hash. To write the one of this version, before its release and never
 /// after: `RELAY_WRITE_FIXTURES=1 swift test --filter StoredLogTests`.
-@Suite struct StoredLogTests {
+@Suite(.bounded) struct StoredLogTests {
     private static let fixtures =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Fixtures"
 

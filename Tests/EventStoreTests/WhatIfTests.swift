@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct WhatIfTests {
+@Suite(.bounded) struct WhatIfTests {
     private let log: TodoHistory
 
     init() throws { log = try TodoHistory() }

@@ -9,7 +9,7 @@ import Testing
 
 /// Connections that are cut and servers that restart under load: everything happens once, in order, and
 /// is told once.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct CutConnectionTests {
     private static let writers = 4
     private static let mutationsInRound = 20

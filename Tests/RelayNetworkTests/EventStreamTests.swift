@@ -15,7 +15,7 @@ import WebSocketIO
 #endif
 
 /// Subscriptions as server-sent events, against a real server.
-@Suite(.timeLimit(.minutes(2))) struct EventStreamTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct EventStreamTests {
     private func network(
         _ todos: ServedTodos, _ change: (inout HTTPNetwork.Options) -> Void = { _ in }
     ) throws -> HTTPNetwork {

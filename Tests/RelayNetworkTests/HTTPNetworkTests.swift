@@ -7,7 +7,7 @@ import WebSocketIO
 
 @testable import RelayNetwork
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct HTTPNetworkTests {
     @Test func queriesAndMutationsAreAnswered() async throws {
         try await ServedTodos.run { todos in

@@ -2,6 +2,7 @@ import Testing
 
 @testable import RelayNetwork
 
+@Suite(.bounded)
 struct LinkMachineTests {
     private static let initialise = #"send {"type":"connection_init"}"#
 

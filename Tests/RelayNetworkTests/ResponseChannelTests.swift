@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayNetwork
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ResponseChannelTests {
     @Test func responsesComeInOrderAndThenTheEnd() async throws {
         let channel = ResponseChannel(capacity: 10) {}

@@ -9,7 +9,7 @@ import Testing
     import Combine
 #endif
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ResponsePublisherTests {
     /// A store that applies an older answer after a newer one would show the past.
     @Test func responsesOfAllOperationsComeInTheOrderInWhichTheyCame() async throws {

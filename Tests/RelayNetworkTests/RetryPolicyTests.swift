@@ -2,6 +2,7 @@ import Testing
 
 @testable import RelayNetwork
 
+@Suite(.bounded)
 struct RetryPolicyTests {
     @Test func delaysDoubleUpToTheLargest() {
         let policy = RetryPolicy(

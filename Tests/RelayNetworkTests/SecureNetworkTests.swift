@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayNetwork
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct SecureNetworkTests {
     @Test func ownAuthoritiesVouchForTheServer() async throws {
         let certificate = try TestCertificate()

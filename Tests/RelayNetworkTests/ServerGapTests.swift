@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// A server has forgotten what it told: the client finds out, and shows what is so.
-@Suite(.timeLimit(.minutes(2))) struct ServerGapTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct ServerGapTests {
     private static let todo = "VG9kbzox"
 
     @Test(arguments: [true, false])

@@ -17,7 +17,7 @@ import TodoMutations
 
 /// One function is the server's handler and the client's optimistic updater: those of the example
 /// (`TodoMutations`).
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct SharedMutationTests {
     private static let user = "VXNlcjptZQ=="
 

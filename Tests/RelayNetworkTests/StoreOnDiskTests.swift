@@ -16,7 +16,7 @@ import Testing
 #endif
 
 /// What a client finds when it comes back.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 final class StoreOnDiskTests: Sendable {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "relay-client-\(UUID().uuidString)").path

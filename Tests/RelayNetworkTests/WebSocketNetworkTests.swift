@@ -13,7 +13,7 @@ import Testing
     import Combine
 #endif
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct WebSocketNetworkTests {
     @Test func allThreeKindsGoOverOneConnection() async throws {
         try await ServedTodos.run { todos in

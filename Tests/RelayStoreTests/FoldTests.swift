@@ -2,7 +2,7 @@ import RelayJSON
 import RelayStore
 import Testing
 
-@Suite struct FoldTests {
+@Suite(.bounded) struct FoldTests {
     private func writes(_ id: DataID, _ key: String, _ value: FieldValue) -> WriteSet {
         var writer = WriteSetWriter()
         writer.write(id, type: "Todo", fields: [(key: key, value: value)])

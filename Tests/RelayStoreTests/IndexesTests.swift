@@ -4,6 +4,7 @@ import Testing
 @testable import RelayStore
 
 /// The look-ups beside the records, kept up to date write by write, against what the records say.
+@Suite(.bounded)
 struct IndexesTests {
     private static let count = CountDefinition(
         type: "List", field: "items", conditions: [.init(key: "done", value: true)])

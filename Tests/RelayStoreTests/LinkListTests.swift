@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite struct LinkListTests {
+@Suite(.bounded) struct LinkListTests {
     private func record(_ number: Int) -> RecordIndex { RecordIndex(rawValue: UInt32(number)) }
 
     @Test func positionsStayWhereTheyAreWhileLinksComeAndGo() {

@@ -14,7 +14,7 @@ func write(
     }
 }
 
-@Suite struct SnapshotTests {
+@Suite(.bounded) struct SnapshotTests {
     @Test func everyKindOfValueIsReadBack() throws {
         let fields: [(String, FieldValue)] = [
             ("null", .null), ("true", .bool(true)), ("false", .bool(false)), ("int", .int(.min)),

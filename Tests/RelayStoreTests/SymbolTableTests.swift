@@ -2,7 +2,7 @@ import RelayStore
 import Synchronization
 import Testing
 
-@Suite struct SymbolTableTests {
+@Suite(.bounded) struct SymbolTableTests {
     @Test func everyTextGetsOneNumberAndKeepsIt() {
         let table = SymbolTable()
         let texts =

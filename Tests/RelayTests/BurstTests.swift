@@ -5,7 +5,7 @@ import Testing
 import TodoFixtures
 
 /// Responses that come together are one fold and one notification.
-@Suite struct BurstTests {
+@Suite(.bounded) struct BurstTests {
     private let environment = MockEnvironment()
 
     private func added(_ id: String, _ text: String) -> Data {

@@ -3,7 +3,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct ConnectionDirectiveTests {
+@Suite(.bounded) struct ConnectionDirectiveTests {
     private let environment = MockEnvironment()
     private let list: List_user
     private let connection: String

@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct EnvironmentTests {
     private struct NoHandlers: HandlerProvider {
         func handler(for handle: String) -> (any Handler)? { nil }

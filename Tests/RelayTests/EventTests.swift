@@ -8,7 +8,7 @@ import TodoFixtures
 @testable import Relay
 
 /// What happens is told, under Relay's names.
-@Suite(.timeLimit(.minutes(1))) struct EventTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct EventTests {
     private let environment = MockEnvironment()
 
     @Test func aQueryIsToldFromItsBeginningToItsEnd() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Relay
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ExecutionTests {
     private struct Broken: Error {}
 

@@ -4,7 +4,7 @@ import Testing
 import TodoFixtures
 
 /// `@required`, `@catch` and `@throwOnFieldError`, from the server's response to the reader.
-@Suite(.timeLimit(.minutes(1))) struct FieldErrorTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct FieldErrorTests {
     private let environment = MockEnvironment()
 
     private struct Todo: ReadableRecord, Equatable {

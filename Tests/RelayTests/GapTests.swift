@@ -5,7 +5,7 @@ import Testing
 import TodoFixtures
 
 /// A stream goes on, and its server says that something was missed.
-@Suite(.timeLimit(.minutes(1))) struct GapTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct GapTests {
     private static let gap = Data(
         #"{"data":null,"extensions":{"relay":{"cursor":"c","recovered":false}}}"#.utf8)
 

@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct MutationTests {
+@Suite(.bounded) struct MutationTests {
     private let environment = MockEnvironment()
 
     init() throws {

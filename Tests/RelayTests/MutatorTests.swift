@@ -3,7 +3,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct MutatorTests {
+@Suite(.bounded) struct MutatorTests {
     @Test func promise21IsInFlightCountsAllRequestsOfTheMutation() throws {
         let environment = MockEnvironment()
         let mutation = Mutation<ChangeTodoStatusMutation>(environment: environment)

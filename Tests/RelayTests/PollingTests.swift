@@ -6,7 +6,7 @@ import TodoFixtures
 
 @testable import Relay
 
-@Suite struct PollingTests {
+@Suite(.bounded) struct PollingTests {
     /// Time stands still until the test says otherwise.
     private final class Clock: Scheduling, @unchecked Sendable {
         var waiting: [(seconds: TimeInterval, body: @Sendable () -> Void)] = []

@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct QueryTests {
     @Test func promise3FetchQueryGivesTheDataAndKeepsItInTheStore() throws {
         let environment = MockEnvironment()

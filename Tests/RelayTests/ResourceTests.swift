@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct ResourceTests {
+@Suite(.bounded) struct ResourceTests {
     private typealias Prepared = Result<QueryResource.QueryResult, any Error>?
 
     private let environment = MockEnvironment()

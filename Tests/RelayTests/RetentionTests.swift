@@ -5,7 +5,7 @@ import RelayStore
 import Testing
 import TodoFixtures
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct RetentionTests {
     private func environment(buffer: Int) throws -> Environment {
         let environment = Environment(
@@ -58,7 +58,7 @@ struct RetentionTests {
     private func collect(
         _ environment: Environment, until condition: () throws -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         repeat {
             environment.store.collectGarbage()
             if try condition() { return }

@@ -5,7 +5,7 @@ import Testing
 import TodoFixtures
 
 /// The async twins of publishers.
-@Suite(.timeLimit(.minutes(1))) struct SequenceTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct SequenceTests {
     private let environment = MockEnvironment()
     private let operation = TodoQuery(id: "a").createDescriptor()
 

@@ -7,7 +7,7 @@ import TodoFixtures
 @testable import Relay
 
 /// Requests that are alike, and what `CacheConfig` means.
-@Suite(.timeLimit(.minutes(1))) struct SharedQueryTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct SharedQueryTests {
     private let environment = MockEnvironment()
     private var network: MockNetwork { environment.mockNetwork }
 

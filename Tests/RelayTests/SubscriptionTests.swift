@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct SubscriptionTests {
     private func added(_ id: String) -> String {
         #"{"data":{"todoAdded":{"todo":{"id":"\#(id)","text":"t\#(id)","complete":false}}}}"#
     }

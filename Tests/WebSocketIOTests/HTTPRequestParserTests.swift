@@ -2,6 +2,7 @@ import Testing
 
 @testable import WebSocketIO
 
+@Suite(.bounded)
 struct HTTPRequestParserTests {
     private func parser(head: Int = 1_000, body: Int = 1_000) -> HTTPRequestParser {
         HTTPRequestParser(maxHeadBytes: head, maxBodyBytes: body)

@@ -1,7 +1,7 @@
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct HTTPServerTests {
     /// Sends `request` and returns everything the server answers until it closes.
     private func answer(to request: String, at port: Int) async throws -> String {
@@ -185,9 +185,15 @@ struct HTTPServerTests {
 
     @Test func anIdleConnectionMayAskAgain() async throws {
         try await TestServer.run({ $0.handshakeTimeout = .seconds(1) }) { server in
-            let client = try RawClient(port: server.port)
-            try await client.send("GET /p HTTP/1.1\r\nHost: x\r\n\r\n")
-            _ = try await client.read(through: "GET /p\n")
+            // On a busy machine a request may come too late; then another one is tried.
+            var kept: RawClient?
+            await eventually {
+                let client = try? RawClient(port: server.port)
+                try? await client?.send("GET /p HTTP/1.1\r\nHost: x\r\n\r\n")
+                if (try? await client?.read(through: "GET /p\n")) != nil { kept = client }
+                return kept != nil
+            }
+            let client = try #require(kept)
             // When one that came later has been sent away, more time is over than a request may take.
             #expect(try await RawClient(port: server.port).readToEnd() == "")
             try await client.send(

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct HTTPStreamTests {
     /// Starts a stream for each request and keeps it where a test finds it.
     private final class Streams: Sendable {
@@ -72,7 +72,7 @@ struct HTTPStreamTests {
             let client = try RawClient(port: server.port)
             try await client.send(request)
             _ = try await client.read(through: "\r\n\r\n")
-            await server.server.stop(within: .seconds(60))
+            await server.server.stop(within: .seconds(120))
             #expect(try await client.readToEnd() == "0\r\n\r\n")
             #expect(streams.closes.load(ordering: .relaxed) == 1)
         }

@@ -2,6 +2,7 @@ import Testing
 
 @testable import WebSocketIO
 
+@Suite(.bounded)
 struct SendQueueTests {
     private struct Sent: Equatable {
         var opcode: UInt8

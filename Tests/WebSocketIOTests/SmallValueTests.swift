@@ -2,6 +2,7 @@ import Testing
 
 @testable import WebSocketIO
 
+@Suite(.bounded)
 struct MessageAssemblerTests {
     private func append(
         _ text: String, remaining: Int = 0, isFinal: Bool, to assembler: inout MessageAssembler
@@ -31,6 +32,7 @@ struct MessageAssemblerTests {
     }
 }
 
+@Suite(.bounded)
 struct TimerQueueTests {
     @Test func givesTimersInTheOrderOfTheirDeadlines() {
         let seed = UInt64.random(in: 1 ... .max)
@@ -59,6 +61,7 @@ struct TimerQueueTests {
     }
 }
 
+@Suite(.bounded)
 struct ServerAddressTests {
     @Test(arguments: [
         ("ws://h/graphql", ServerAddress(host: "h", port: 80, path: "/graphql")),
@@ -85,6 +88,7 @@ struct ServerAddressTests {
     }
 }
 
+@Suite(.bounded)
 struct HTTPHeadersTests {
     @Test func namesCompareWithoutCaseAndListsAreSplit() {
         var headers: HTTPHeaders = ["Connection": "keep-alive, Upgrade"]

@@ -1,7 +1,7 @@
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct WebSocketHandshakeTests {
     @Test func grantsTheFirstSubprotocolItSpeaks() async throws {
         try await TestServer.run { server in

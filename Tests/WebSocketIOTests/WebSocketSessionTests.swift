@@ -1,7 +1,7 @@
 import Testing
 import WebSocketIO
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct WebSocketSessionTests {
     private typealias Frame = RawClient.Frame
 
@@ -192,7 +192,7 @@ struct WebSocketSessionTests {
     }
 
     @Test func keepAliveFindsDeadPeersAndKeepsLivingOnes() async throws {
-        try await TestServer.run({ $0.keepAlive = .seconds(1) }) { server in
+        try await TestServer.run({ $0.keepAlive = .seconds(3) }) { server in
             // It answers pings on a thread of its own, however busy the tests are.
             let clientLoop = try IOLoop.start()
             let living = try await WebSocketChannel.connect(

@@ -7,7 +7,7 @@ import TodoFixtures
 import TodoMutations
 
 /// The articles of the client runtime: their code runs, and is what they say it is.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ArticleTests {
     @Test func aListIsFetchedFollowedAndChanged() async throws {
         try await ServedTodos.run { todos in

@@ -10,6 +10,7 @@ import Testing
 /// Generated documents, ours beside graphql-core: printed form, every error with its places, and results.
 ///
 /// RELAY_DIFFERENTIAL_DOCUMENTS says how many, RELAY_DIFFERENTIAL_SEED repeats a run.
+@Suite(.bounded)
 struct DifferentialTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let documents =

@@ -4,7 +4,7 @@ import Testing
 @testable import RelayServer
 
 /// `extensions.relay.at`: a query answered from the past.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct PastQueryTests {
     static let count = "{ user { totalCount } }"
     static let recentCommits: [Int] = [4_096, 1]

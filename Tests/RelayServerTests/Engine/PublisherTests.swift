@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct PublisherTests {
     @Test func aLiveResultComesAtOnceAndAfterEveryCommitThatChangesIt() async throws {
         let engine = try await EngineUnderTest()

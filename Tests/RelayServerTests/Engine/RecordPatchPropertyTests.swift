@@ -8,7 +8,7 @@ import Testing
 
 /// The property of `records: true`: after any history, the folded patches are byte for byte the records that
 /// normalizing a fresh full result gives, and a client's store makes the same of it.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct RecordPatchPropertyTests {
     struct Question: Sendable, CustomTestStringConvertible {
         let name: String

@@ -5,7 +5,7 @@ import Testing
 @testable import RelayServer
 
 /// `records: true`: results as patches of the records that a client would make of them.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct RecordPatchTests {
     static let todos = """
         query Todos($status: Boolean) @live {

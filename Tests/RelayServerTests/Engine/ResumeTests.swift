@@ -5,7 +5,7 @@ import Testing
 @testable import RelayServer
 
 /// What a stream that was broken off gets when it is resumed: DESIGN's `resume` and `recovered`.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ResumeTests {
     static let todoAdded = "subscription { todoAdded { todo { text } user { totalCount } } }"
 

@@ -6,7 +6,7 @@ import WebSocketIO
 @testable import RelayServer
 
 /// Server-sent events (graphql-sse, distinct connections).
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct EventStreamTests {
     private static func post(
         _ query: String, relay: JSONObject = [:], headers: String = ""

@@ -5,7 +5,7 @@ import Testing
 @testable import WebSocketIO
 
 /// The GraphQL-over-HTTP specification, over a real connection.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct GraphQLOverHTTPTests {
     private static let new = "application/graphql-response+json"
     private static let old = "application/json"

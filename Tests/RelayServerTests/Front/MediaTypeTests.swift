@@ -3,6 +3,7 @@ import WebSocketIO
 
 @testable import RelayServer
 
+@Suite(.bounded)
 struct MediaTypeTests {
     @Test(arguments: [
         ("application/json", "application/json"),

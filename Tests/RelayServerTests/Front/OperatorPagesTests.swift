@@ -4,7 +4,7 @@ import WebSocketIO
 
 @testable import RelayServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct OperatorPagesTests {
     @Test func healthAndReadinessNeedNoToken() async throws {
         try await RunningServer.run({ $0.tokens = ["sesame"] }) { server in

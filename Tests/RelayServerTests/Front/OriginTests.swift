@@ -4,7 +4,7 @@ import Testing
 @testable import RelayServer
 @testable import WebSocketIO
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct OriginTests {
     private func request(_ headers: HTTPHeaders, method: String = "GET") -> HTTPRequest {
         HTTPRequest(

@@ -23,6 +23,7 @@ struct RunningServer: Sendable {
         // A machine that is busy with other tests must not look like a slow client.
         configuration.connectionLimits.handshakeTimeout = .seconds(60)
         configuration.connectionLimits.writeStuckTimeout = .seconds(60)
+        configuration.socketLimits.initialisationTimeout = .seconds(60)
         change(&configuration)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try await Server.start(configuration, logger: logger)

@@ -5,7 +5,7 @@ import Testing
 import WebSocketIO
 
 /// Limits that are not of one document.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ServerLimitsTests {
     @Test func aMutationThatFindsNoRoomToWaitIsRefusedAndChangesNothing() async throws {
         try await RunningServer.run({ $0.limits.waitingMutations = 0 }) { server in
@@ -39,6 +39,12 @@ struct ServerLimitsTests {
             for await _ in channel {}
             #expect(channel.close?.code == 1_009)
         }
+    }
+
+    /// What runs servers in containers kills them ten seconds after it has asked them to stop.
+    @Test func aStopEndsBeforeContainersLosePatience() {
+        let configuration = Server.Configuration(schema: "", storage: .memory)
+        #expect(configuration.stopDeadline < .seconds(10))
     }
 
     @Test func aCertificateThatCannotBeReadStopsTheStart() async throws {

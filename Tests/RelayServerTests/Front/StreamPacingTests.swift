@@ -3,6 +3,7 @@ import Testing
 
 @testable import RelayServer
 
+@Suite(.bounded)
 struct StreamPacingTests {
     private static func cursor(_ sequence: UInt64) -> StreamCursor {
         StreamCursor(storeID: "test", epoch: 7, sequence: sequence)

@@ -6,7 +6,7 @@ import WebSocketIO
 @testable import RelayServer
 
 /// Subscriptions over real sockets: resuming, progress, slow consumers, limits.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct StreamTests {
     static let todoAdded = "subscription { todoAdded { todo { text } } }"
 

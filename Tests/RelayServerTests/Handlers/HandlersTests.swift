@@ -5,7 +5,7 @@ import Testing
 @testable import RelayServer
 
 /// Swift code in place of directives, as clients meet it.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct HandlersTests {
     private let engine: EngineUnderTest
 

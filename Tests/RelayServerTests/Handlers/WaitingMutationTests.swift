@@ -6,7 +6,7 @@ import Testing
 @testable import RelayServer
 
 /// Mutations whose handlers wait: in the log before they start, and ended by a response or a revocation.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct WaitingMutationTests {
     private let journal = GatedJournal()
     private let upstream = Upstream()

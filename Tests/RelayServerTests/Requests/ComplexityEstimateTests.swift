@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct ComplexityEstimateTests {
     private static let schema = Result {
         try Schema.build(

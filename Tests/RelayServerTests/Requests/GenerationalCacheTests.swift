@@ -2,6 +2,7 @@ import Testing
 
 @testable import RelayServer
 
+@Suite(.bounded)
 struct GenerationalCacheTests {
     @Test func whatIsInUseStaysWhateverPassesThrough() {
         var cache = GenerationalCache<Int, String>(generationCost: 10)

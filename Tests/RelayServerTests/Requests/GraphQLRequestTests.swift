@@ -4,6 +4,7 @@ import Testing
 
 @testable import RelayServer
 
+@Suite(.bounded)
 struct GraphQLRequestTests {
     @Test func nullIsAsIfItWereNotThere() throws {
         let request = try GraphQLRequest([

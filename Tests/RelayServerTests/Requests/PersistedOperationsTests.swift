@@ -5,7 +5,7 @@ import WebSocketIO
 
 @testable import RelayServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct PersistedOperationsTests {
     private static let text = "{ __typename }"
     /// Of `text`, by sha256sum.

@@ -7,7 +7,7 @@ import Testing
 
 /// @create, @update, @delete, @link, @unlink and @now, over the example schemas. `ServiceUnderTest` checks
 /// on every run that a refusal writes nothing and that the log gives the payload again.
-@Suite struct MutationDirectiveTests {
+@Suite(.bounded) struct MutationDirectiveTests {
     // MARK: @create
 
     @Test func createStoresTheInputAndAppendsToTheParent() throws {

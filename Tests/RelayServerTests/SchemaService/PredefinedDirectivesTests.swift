@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite struct PredefinedDirectivesTests {
+@Suite(.bounded) struct PredefinedDirectivesTests {
     @Test func theDocumentedTextIsTheOneThatIsUsed() throws {
         #expect(try Example.text("directives.graphql") == PredefinedDirectives.text)
     }

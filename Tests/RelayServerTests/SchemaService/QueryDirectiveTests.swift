@@ -6,7 +6,7 @@ import Testing
 @testable import RelayServer
 
 /// @lookup, @list, @count, @unique, filters, `node` and `nodes`, over the example schemas.
-@Suite struct QueryDirectiveTests {
+@Suite(.bounded) struct QueryDirectiveTests {
     @Test func aRecordIsLookedUpByIDOrUniqueValue() throws {
         let todo = try ServiceUnderTest.todo()
         let expected = #"{"data":{"user":{"id":"VXNlcjptZQ==","userId":"me"}}}"#

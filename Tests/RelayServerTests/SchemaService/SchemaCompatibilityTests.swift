@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite struct SchemaCompatibilityTests {
+@Suite(.bounded) struct SchemaCompatibilityTests {
     private static let frame = """
         interface Node { id: ID! }
         type Query { node(id: ID!): Node }

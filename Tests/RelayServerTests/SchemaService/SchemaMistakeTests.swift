@@ -3,7 +3,7 @@ import Testing
 @testable import RelayServer
 
 /// What is said about each mistake, word for word. Every snippet is added to ``base`` as line 8.
-@Suite struct SchemaMistakeTests {
+@Suite(.bounded) struct SchemaMistakeTests {
     /// A schema without mistakes.
     static let base = """
         interface Node { id: ID! }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayServer
 
-@Suite struct SeedFileTests {
+@Suite(.bounded) struct SeedFileTests {
     private static let sdl = """
         interface Node { id: ID! }
         type Query { node(id: ID!): Node }

@@ -7,7 +7,7 @@ import Testing
 @testable import RelayServer
 
 /// @on and @live, over the example schemas.
-@Suite struct SubscriptionDirectiveTests {
+@Suite(.bounded) struct SubscriptionDirectiveTests {
     private func events(_ field: String, of service: ServiceUnderTest) throws -> MutationEvents {
         guard case .events(let events) = try #require(service.service.subscriptions[field]) else {
             throw NoEvents(field: field)

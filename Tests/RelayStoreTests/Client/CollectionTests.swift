@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite struct CollectionTests {
+@Suite(.bounded) struct CollectionTests {
     private func fill(_ store: Store, _ ids: [String]) throws {
         for id in ids {
             try store.commit(

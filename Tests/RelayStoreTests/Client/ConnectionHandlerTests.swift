@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite struct ConnectionHandlerTests {
+@Suite(.bounded) struct ConnectionHandlerTests {
     private let connectionID = "client:u:__Todos_todos_connection"
 
     private func page(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite struct JournalBacklogTests {
+@Suite(.bounded) struct JournalBacklogTests {
     private func batch(_ sequence: UInt64, size: Int = 0) -> JournalBacklog.Batch {
         let name = LocalUpdate(name: "update", writes: .empty)
         var response = MutationResponse(mutation: 1, writes: .empty, result: nil, rebased: [])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite struct NormalizerTests {
+@Suite(.bounded) struct NormalizerTests {
     private func todo(_ fields: JSONObject, id: JSONValue = "t") throws -> Store {
         let store = Store.quiet { $0.journal = InMemoryJournal() }
         var object: JSONObject = ["__typename": "Todo", "id": id]

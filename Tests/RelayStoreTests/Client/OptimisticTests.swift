@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite struct OptimisticTests {
+@Suite(.bounded) struct OptimisticTests {
     private func todos() throws -> Store {
         let store = Store.quiet { $0.journal = InMemoryJournal() }
         for id in ["a", "b"] {

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayStore
 
 /// Random histories of a client's store, beside a model that folds everything anew at every step.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct StoreHistoryTests {
     /// Keeps events in the order of their handing over.
     final class Recorder: EventJournal {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite struct SubscriptionTests {
+@Suite(.bounded) struct SubscriptionTests {
     private func response(_ id: String, _ text: String, complete: Bool = false) -> JSONValue {
         [
             "data": [

@@ -6,7 +6,7 @@ import TodoFixtures
 import TodoService
 
 /// `Network.swift` beside this file is the page's second example, to the letter.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .bounded, .timeLimit(.minutes(10)))
 struct Auth0PageTests {
     @Test func promise17ATokenMayComeBeforeTheRequest() async throws {
         try await TodoService.run(token: "secret") { service in

@@ -6,7 +6,7 @@ import TodoFixtures
 import TodoService
 
 /// `ChangeTodoStatus.swift` beside this file has the page's extension, to the letter.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct MutationPageTests {
     @Test func promise29TheConvenienceCommitsWithAnOptimisticResponse() throws {
         let environment = MockEnvironment()

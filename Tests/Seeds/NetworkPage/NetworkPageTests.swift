@@ -4,7 +4,7 @@ import TodoFixtures
 import TodoService
 
 /// `Network.swift` beside this file is the page's first example, to the letter.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .bounded, .timeLimit(.minutes(10)))
 struct NetworkPageTests {
     @Test func promises8To16TheBasicNetworkFetchesFromALiveServer() async throws {
         try await TodoService.run { service in
