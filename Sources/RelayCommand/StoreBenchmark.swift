@@ -60,7 +60,7 @@ struct StoreBenchmark {
     func applyAndRevert(_ store: Store, _ index: Int) throws {
         let id = DataID("todo:\(index)")
         let entry = try store.applyUpdate { $0[id]?["text"] = "optimistic" }
-        try store.revert(entry)
+        store.revert(entry)
     }
 
     /// A mutation begins and is answered; the answer changes one record.

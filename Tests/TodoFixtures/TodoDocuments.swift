@@ -52,8 +52,12 @@ package enum TodoDocuments {
 
     static let all: Result<RelayDocuments, any Error> = Result {
         let schema = try Schema.build(
-            [try read("todo")], predefined: [try read("directives")])
-        return try RelayDocuments(Document(parsing: text + fieldErrors), schema: schema)
+            [
+                try read("todo"),
+                Source(utf8: Array(deferDirective.utf8), name: "defer.graphql"),
+            ], predefined: [try read("directives")])
+        return try RelayDocuments(
+            Document(parsing: text + fieldErrors + deferred), schema: schema)
     }
 
     package static func request(_ name: String) -> ConcreteRequest {

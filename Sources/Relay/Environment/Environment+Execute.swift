@@ -20,7 +20,8 @@ extension Environment {
     /// and no second request is made; so do ``fetch(_:cacheConfig:)`` and everybody with `force`, which is
     /// about a network's cached responses. A `poll`, `metadata` or a `transactionID` make a request its own.
     ///
-    /// - Returns: a publisher of the result: once, or again and again with `cacheConfig.poll`. nil where the
+    /// - Returns: a publisher of the result: once, or again and again with `cacheConfig.poll`. It is what the server
+    ///   answered, also where other responses or optimistic updates change the same records. nil where the
     ///   server had no data and no error. It fails with a ``NetworkError`` when the server gave errors only,
     ///   with the network's own error, with a ``ResponseError``, or with a ``ReadError``.
     public func fetchQuery<Op: Operation>(
@@ -78,7 +79,8 @@ extension Environment {
     ///   - optimisticResponse: what the server will probably answer; shown until it does.
     ///   - optimisticUpdater: what is shown besides; runs after the optimistic response was applied, and
     ///     again whenever the records below it change.
-    ///   - updater: changes the store once the response was written to it.
+    ///   - updater: changes the store once the response was written to it. The result is that of the response, without
+    ///     the updater's changes.
     /// - Returns: a publisher of the result, errors as with ``fetchQuery(_:cacheConfig:)``. Subscribing is
     ///   what runs the mutation.
     public func commitMutation<Op: Operation>(
@@ -183,8 +185,9 @@ extension Environment {
     ///   - subscription: the subscription, with its variables.
     ///   - cacheConfig: passed to the network.
     ///   - updater: changes the store after each event was written to it.
-    /// - Returns: a publisher of the events' data; see ``fetchQuery(_:cacheConfig:)`` for its errors. It
-    ///   ends when the server ends the subscription.
+    /// - Returns: a publisher of the events' data. It ends when the server ends the subscription, and fails when the
+    ///   network or an updater does; see ``fetchQuery(_:cacheConfig:)``. One event that came to nothing, or that
+    ///   cannot be read, is nil, and those behind it come. ``results(of:cacheConfig:updater:)`` has the errors.
     public func requestSubscription<Op: Operation>(
         _ subscription: Op, cacheConfig: CacheConfig = .init(),
         updater: SelectorStoreUpdater? = nil
@@ -250,9 +253,7 @@ extension Environment {
     private func results<Op: Operation>(
         of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
     ) -> AnyPublisher<Op.Data?, any Error> {
-        let descriptor = operation.createDescriptor()
-        return responses.tryMap { [self] in try data(Op.Data.self, descriptor, $0) }
-            .eraseToAnyPublisher()
+        responses.tryMap { [self] in try result(of: operation, $0).data }.eraseToAnyPublisher()
     }
 
     private func lastResult<Op: Operation>(
@@ -264,29 +265,61 @@ extension Environment {
         return try result(of: operation, response)
     }
 
+    /// What a response comes to as an operation's own data: as it was read when it was written, whatever has
+    /// happened to its records since.
+    /// - Throws: a ``ReadError`` where the data cannot be made of it. Not for an event of a subscription: its result
+    ///   says so, and those behind it come.
     func result<Op: Operation>(
         of operation: Op, _ response: GraphQLResponse
     ) throws -> OperationResult<Op.Data> {
-        OperationResult(
-            data: try data(Op.Data.self, operation.createDescriptor(), response),
-            errors: response.errors ?? [], extensions: response.extensionVariables)
-    }
-
-    /// What an operation reads after a response of it was written.
-    private func data<T: ReadableRecord>(
-        _ type: T.Type, _ operation: OperationDescriptor, _ response: GraphQLResponse
-    ) throws -> T? {
-        guard response.hasData else { return nil }
-        return try lookup(selector: operation.rooted(at: response.root).fragment, as: type).value()
+        var result = OperationResult<Op.Data>(
+            data: nil, errors: response.errors ?? [], extensions: response.extensionVariables,
+            hold: response.written?.hold)
+        guard let reading = response.written?.reading else { return result }
+        log.noteFields(of: reading)
+        let descriptor = operation.createDescriptor()
+        let selector = descriptor.fragment
+        let origin = ReadOrigin(owner: selector.owner, symbols: store.symbols)
+        do {
+            result.data = try Snapshot(reading, selector, origin).value()
+        } catch let error as ReadError where descriptor.kind == .subscription {
+            let name = descriptor.request.node.params.name
+            log.note(ExecutionEvent(.executeError, operation: name, error: error))
+            result.errors.append(GraphQLError(error))
+        }
+        return result
     }
 }
 
 /// What an operation came to.
+///
+/// As long as somebody keeps a result, the records that its fragments are read from are not collected.
 public struct OperationResult<Data: ReadableRecord>: Sendable {
-    /// nil where the server had none.
+    /// nil where the server had none, and where ``errors`` say that it cannot be read.
     public var data: Data?
-    /// Those that came beside the data; each says which field of it is null for what reason.
+    /// Those that came beside the data; each says which field of it is null for what reason. Of an event of a
+    /// subscription also why its data could not be read.
     public var errors: [GraphQLError]
     /// What the server adds.
     public var extensions: VariableData
+    /// Keeps the records.
+    private let hold: Retention?
+
+    init(
+        data: Data?, errors: [GraphQLError], extensions: VariableData, hold: Retention? = nil
+    ) {
+        self.data = data
+        self.errors = errors
+        self.extensions = extensions
+        self.hold = hold
+    }
+}
+
+extension GraphQLError {
+    /// Why an event's data could not be read.
+    fileprivate init(_ error: ReadError) {
+        self.init(
+            message: error.errorDescription ?? "\(error)",
+            path: error.path.map { step in Int(step).map { .index($0) } ?? .key(step) })
+    }
 }

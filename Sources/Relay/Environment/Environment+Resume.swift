@@ -63,7 +63,7 @@ extension Environment {
         for (entry, pending) in try store.pendingMutations {
             let intent = pending.intent
             guard let id = intent.mutationID, let name = intent.operationName else {
-                try store.revoke(entry, reason: "the process that showed it has ended")
+                store.revoke(entry, reason: "the process that showed it has ended")
                 continue
             }
             guard let mutation = mutations.first(where: { $0.node.params.name == name }) else {

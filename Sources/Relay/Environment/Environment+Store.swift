@@ -70,7 +70,7 @@ extension Environment {
     /// Shows a change that is no part of a mutation, until what is returned is cancelled or let go.
     public func applyUpdate(_ updater: @escaping StoreUpdater) throws -> AnyCancellable {
         let entry = try store.applyUpdate(updater)
-        return AnyCancellable { [store] in try? store.revert(entry) }
+        return AnyCancellable { [store] in store.revert(entry) }
     }
 
     /// Shows what a mutation would do, without sending it, until what is returned is cancelled or let go.
@@ -84,7 +84,7 @@ extension Environment {
             optimistic: OptimisticMutation(
                 response: try optimisticResponse.map { try optimisticResponseBytes($0) },
                 updater: optimisticUpdater.map { selectorUpdater($0, operation.request) }))
-        return AnyCancellable { [store] in try? store.revert(entry) }
+        return AnyCancellable { [store] in store.revert(entry) }
     }
 
     // MARK: Parts

@@ -19,17 +19,19 @@ final class OperationExecutor: @unchecked Sendable {
     // that cross to the network's thread once, under the store's writer.
 
     let environment: Environment
-    private let operation: OperationDescriptor
+    let operation: OperationDescriptor
     private let transactionID: String
     private let cacheConfig: CacheConfig
     private let optimistic: OptimisticMutation?
     private let updater: SelectorStoreUpdater?
     private let unfinished: Unfinished?
-    private let run: Execution<GraphQLResponse>.Run
+    let run: Execution<GraphQLResponse>.Run
 
-    private let lock = NSLock()
+    let lock = NSLock()
     private var phase = Phase.begun
-    private var payloadCount = 0
+    private var eventCount = 0
+    /// A response that more parts of are to come (`@defer`, `@stream`); they need its records.
+    var partial: WrittenResponse?
     private var subscription: AnyCancellable?
 
     /// A mutation that an earlier process began.
@@ -75,7 +77,7 @@ final class OperationExecutor: @unchecked Sendable {
         self.run = run
     }
 
-    private var request: RequestDescriptor { operation.request }
+    var request: RequestDescriptor { operation.request }
 
     /// - Returns: what cancels it.
     func begin() -> AnyCancellable {
@@ -83,16 +85,16 @@ final class OperationExecutor: @unchecked Sendable {
         note(.executeStart)
         do {
             if let unfinished {
-                phase = .waiting(unfinished.entry)
+                enter(.waiting(unfinished.entry))
                 send()
             } else if operation.kind == .mutation {
-                phase = .waiting(try show())
+                enter(.waiting(try show()))
                 if optimistic != nil { note(.executeOptimistic) }
                 environment.outbox.add(environment.store) { [self] problem in
                     if let problem { failUnkept(problem) } else { send() }
                 }
             } else {
-                phase = .answered
+                enter(.answered)
                 send()
             }
         } catch {
@@ -101,6 +103,8 @@ final class OperationExecutor: @unchecked Sendable {
         }
         return AnyCancellable { [self] in cancel() }
     }
+
+    private func enter(_ first: Phase) { lock.withLock { phase = first } }
 
     /// Asks the network, unless nobody waits any longer.
     private func send() {
@@ -160,68 +164,23 @@ final class OperationExecutor: @unchecked Sendable {
 
     private func receive(_ bytes: [UInt8]) {
         note(.networkNext)
-        guard let (entry, operation) = takePayload() else { return }
+        guard let (entry, operation) = takePayload(bytes) else { return }
         guard let entry else { return ResponseBurst.add(.response(self, operation, bytes)) }
         ResponseBurst.flush()
         written(
-            bytes, of: operation,
+            bytes,
             Result {
                 try environment.store.commitResponse(
                     entry, operation.selector, bytes, updater: storeUpdater)
             }, answering: entry)
     }
 
-    /// A response was written to the store, or why it was not.
-    /// - Parameter entry: of a mutation that it answers.
-    func written(
-        _ response: [UInt8], of operation: OperationDescriptor,
-        _ result: Result<ResponseSummary, any Error>, answering entry: OptimisticEntryID? = nil
-    ) {
-        do {
-            let summary = try result.get()
-            note(.executeNext)
-            run.send(GraphQLResponse(response, summary, root: operation.root))
-        } catch StoreError.responseWithoutData(let summary) {
-            if let isComplete = summary.isResumption {
-                if !isComplete { missedEvents() }
-                return
-            }
-            revoke(entry, reason: "the server refused it")
-            if summary.errors.isEmpty {
-                run.send(GraphQLResponse(response, summary, root: operation.root))
-            } else {
-                fail(
-                    NetworkError(
-                        errors: summary.errors.map(GraphQLError.init), operation: request.node,
-                        variables: request.variables))
-            }
-        } catch {
-            revoke(entry, reason: "its response could not be applied: \(error)")
-            fail(ResponseError(operation: request.node.params.name, cause: error))
-        }
-    }
-
-    /// The network has nothing more to give, or failed.
-    func networkEnded(_ error: (any Error)?) {
-        if let error {
-            note(.networkError, error)
-            end(.failure(error), reason: "the network failed: \(error)")
-        } else {
-            note(.networkComplete)
-            end(.finished, reason: "the network completed without a response")
-        }
-    }
-
-    /// The server has begun the stream anew, and not where it was.
-    private func missedEvents() {
-        note(.networkInfo)
-        environment.missedEvents()
-    }
-
     /// The entry that a payload answers, and the operation with the root that its payload gets: every
-    /// event of a subscription has one of its own, so that none overwrites another.
-    private func takePayload() -> (OptimisticEntryID?, OperationDescriptor)? {
-        lock.withLock {
+    /// event of a subscription has one of its own, so that none overwrites another. A part of an event goes where
+    /// the event went.
+    private func takePayload(_ bytes: [UInt8]) -> (OptimisticEntryID?, OperationDescriptor)? {
+        let isPart = operation.kind == .subscription && ResponseSummary.isPart(bytes)
+        return lock.withLock {
             switch phase {
             case .begun, .ended: return nil
             case .waiting(let entry):
@@ -229,10 +188,10 @@ final class OperationExecutor: @unchecked Sendable {
                 return (entry, operation)
             case .answered:
                 guard operation.kind == .subscription else { return (nil, operation) }
-                payloadCount += 1
+                if !isPart { eventCount += 1 }
                 return (
                     nil,
-                    operation.rooted(at: DataID("client:root:\(transactionID):\(payloadCount)"))
+                    operation.rooted(at: DataID("client:root:\(transactionID):\(eventCount)"))
                 )
             }
         }
@@ -245,13 +204,13 @@ final class OperationExecutor: @unchecked Sendable {
 
     // MARK: Ends
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         end(.failure(error), reason: "\(error)")?.cancel()
     }
 
     /// - Returns: the subscription to the network, for whoever ends it early.
     @discardableResult
-    private func end(
+    func end(
         _ completion: Subscribers.Completion<any Error>, reason: String
     ) -> AnyCancellable? {
         guard let (entry, subscription) = finish() else { return nil }
@@ -276,6 +235,7 @@ final class OperationExecutor: @unchecked Sendable {
         let result = lock.withLock { () -> (OptimisticEntryID?, AnyCancellable?)? in
             defer {
                 phase = .ended
+                partial = nil
                 subscription = nil
             }
             switch phase {
@@ -288,29 +248,15 @@ final class OperationExecutor: @unchecked Sendable {
         return result
     }
 
-    private func revoke(_ entry: OptimisticEntryID?, reason: String) {
-        guard let entry else { return }
-        do {
-            try environment.store.revoke(entry, reason: reason)
-        } catch {
-            // Only an updater that cancels its own mutation while it runs comes here.
-            note(.executeError, error)
-        }
+    func revoke(_ entry: OptimisticEntryID?, reason: String) {
+        if let entry { environment.store.revoke(entry, reason: reason) }
     }
 
-    private func note(_ name: ExecutionEvent.Name, _ error: (any Error)? = nil) {
+    func note(_ name: ExecutionEvent.Name, _ error: (any Error)? = nil) {
         environment.log.note(
             ExecutionEvent(
                 name, transactionID: transactionID, operation: request.node.params.name,
                 error: error))
-    }
-}
-
-extension ResponseSummary {
-    /// Of a message that says how a stream goes on (`{"data": null, "extensions": {"relay": {"recovered":
-    /// …}}}`) and is no response: whether nothing is missing.
-    fileprivate var isResumption: Bool? {
-        errors.isEmpty ? extensions?["relay"]?["recovered"]?.bool : nil
     }
 }
 

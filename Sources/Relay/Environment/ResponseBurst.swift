@@ -2,7 +2,8 @@ import RelayStore
 import Synchronization
 
 /// Responses that have come together: they are written to the store in one step, with one notification,
-/// and then given to their subscribers one by one, ends among them.
+/// and then given to their subscribers one by one, ends among them. Each is read as it was written, whatever
+/// those behind it do to the same records.
 ///
 /// A network that finds several responses waiting hands them over inside ``gather(_:)``. It never waits for
 /// more to come, so that a lone response is not delayed:
@@ -107,8 +108,8 @@ public final class ResponseBurst: Sendable {
         var count = 0
         for arrival in arrivals {
             switch arrival {
-            case .response(let executor, let operation, let response):
-                executor.written(response, of: operation, results.flatMap { $0[count] })
+            case .response(let executor, _, let response):
+                executor.written(response, results.flatMap { $0[count] })
                 count += 1
             case .end(let executor, let error): executor.networkEnded(error)
             }

@@ -3,6 +3,8 @@ import RelayJSON
 import RelayStore
 
 /// A GraphQL response (GraphQL §7.1) that has been written to the store; its data still as it came.
+///
+/// As long as somebody keeps a response, the records that its operation reaches are not collected.
 public struct GraphQLResponse: Sendable {
     /// The whole response.
     private let bytes: [UInt8]
@@ -11,18 +13,20 @@ public struct GraphQLResponse: Sendable {
     /// nil where there are none.
     public let errors: [GraphQLError]?
     private let extensionData: JSONObject?
-    /// The record that the root fields were written to.
-    let root: DataID
+    /// The response as the store took it in; of a part of a response that could not be taken in, the response that
+    /// it is a part of. nil where there is no data.
+    let written: WrittenResponse?
 
-    init(_ bytes: [UInt8], _ summary: ResponseSummary, root: DataID) {
+    init(_ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?) {
         self.bytes = bytes
-        self.root = root
-        hasData = summary.hasData
+        self.written = written
+        hasData = written != nil
         errors = summary.errors.isEmpty ? nil : summary.errors.map(GraphQLError.init)
         extensionData = summary.extensions?.object
     }
 
-    /// The data as a tree; made each time that it is asked for.
+    /// The data as a tree; made each time that it is asked for. nil for a part of an earlier response
+    /// (`@defer`, `@stream`).
     public var data: [String: Any]? {
         hasData ? (try? JSONValue(parsing: bytes))?["data"]?.anyObject : nil
     }

@@ -1,7 +1,8 @@
 /// One garbage collection: marks what is reachable, forgets the rest, a slice at a time.
 ///
-/// Between two slices the store goes on: ``touch(_:)`` tells what changed. Marking looks at the state that
-/// the collection began with; whatever changed since then is kept, with everything that it links to.
+/// Between two slices the store goes on: ``touch(_:)`` tells what changed, ``keep(_:_:)`` which operations were
+/// fetched or retained, ``keep(_:)`` what new readers have read. Marking looks at the state that the collection
+/// began with; whatever changed since then is kept, with everything that it links to.
 ///
 /// Invariants: 1. A record that an operation, a reader or an optimistic entry can reach when a slice ends
 /// is marked, or waits to be. 2. Only records that existed at the beginning are forgotten.
@@ -34,6 +35,11 @@ struct GarbageCollection {
 
     /// Keeps a record that somebody reads.
     mutating func keep(_ record: RecordIndex) { _ = Self.mark(record, in: &marks) }
+
+    /// Keeps the records that a reader has read.
+    mutating func keep(_ seen: ContiguousArray<SeenRecord>) {
+        for record in seen { keep(record.record) }
+    }
 
     /// Keeps records that changed, and all that they link to now.
     mutating func touch(_ records: some Sequence<RecordIndex>) {

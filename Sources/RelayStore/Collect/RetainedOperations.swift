@@ -3,14 +3,22 @@ import RelayArtifacts
 /// The operations whose records are kept, and when each was fetched.
 ///
 /// An operation that nobody retains any more waits in the release buffer, so that going back to a screen
-/// finds its data. The buffer is first in, first out; what is retained again leaves it.
+/// finds its data. The buffer is first in, first out; what is retained again leaves it. Besides, an operation
+/// is kept while a response to it is on its way to whoever it is for.
 struct RetainedOperations {
     struct Root {
-        /// Who retains it; 0 in the release buffer.
+        /// Who retains it.
         var holders = 0
-        /// The sequence after it was fetched last; nil: not since it is retained.
+        /// Responses that have been written and not delivered yet.
+        var undelivered = 0
+        /// Whether it is in the release buffer.
+        var isBuffered = false
+        /// The sequence after it was fetched last; nil: not since it is kept.
         var fetchedAt: UInt64?
         var fetchedMicroseconds: Int64?
+
+        /// Whether it is kept beyond the delivery of a response.
+        var isKept: Bool { holders > 0 || isBuffered }
     }
 
     private(set) var roots: [OperationSelector: Root] = [:]
@@ -23,8 +31,11 @@ struct RetainedOperations {
     subscript(operation: OperationSelector) -> Root? { roots[operation] }
 
     mutating func retain(_ operation: OperationSelector) {
-        releaseBuffer.removeAll { $0 == operation }
-        roots[operation, default: Root()].holders += 1
+        var root = roots[operation] ?? Root()
+        if root.isBuffered { releaseBuffer.removeAll { $0 == operation } }
+        root.isBuffered = false
+        root.holders += 1
+        roots[operation] = root
     }
 
     /// - Returns: whether records may have become garbage.
@@ -33,11 +44,7 @@ struct RetainedOperations {
         roots[operation]?.holders -= 1
         if root.holders > 1 { return false }
         // Data that would be fetched again anyway is not worth its place.
-        if isStale {
-            roots[operation] = nil
-            return true
-        }
-        return buffer(operation, size: bufferSize)
+        return isStale ? drop(operation) : buffer(operation, size: bufferSize)
     }
 
     /// - Parameter recordCount: of the store; looking for garbage takes as long as that is large.
@@ -46,14 +53,32 @@ struct RetainedOperations {
         _ operation: OperationSelector, at sequence: UInt64, microseconds: Int64, bufferSize: Int,
         recordCount: Int
     ) -> Bool {
-        let isKnown = roots[operation] != nil
+        let isKept = roots[operation]?.isKept ?? false
         let isQuery = operation.request.params.operationKind == .query
-        if !isKnown, !isQuery { return notePassing(recordCount) }
+        if !isKept, !isQuery { return notePassing(recordCount) }
         // A query that is fetched before it is shown must not be collected in between.
-        if !isKnown, bufferSize == 0 { return false }
+        if !isKept, bufferSize == 0 { return false }
         roots[operation, default: Root()].fetchedAt = sequence
         roots[operation]?.fetchedMicroseconds = microseconds
-        return isKnown ? false : buffer(operation, size: bufferSize)
+        return isKept ? false : buffer(operation, size: bufferSize)
+    }
+
+    // MARK: Responses on their way
+
+    /// A response has been written; its operation is kept until ``endHold(of:)``.
+    mutating func hold(_ operation: OperationSelector) {
+        roots[operation, default: Root()].undelivered += 1
+    }
+
+    /// A response has been delivered.
+    /// - Returns: whether records may have become garbage that nobody has been told of.
+    mutating func endHold(of operation: OperationSelector) -> Bool {
+        guard var root = roots[operation], root.undelivered > 0 else { return false }
+        root.undelivered -= 1
+        let isNeeded = root.isKept || root.undelivered > 0
+        roots[operation] = isNeeded ? root : nil
+        // Roots that were never kept are counted as they pass.
+        return !isNeeded && root.fetchedAt != nil
     }
 
     /// A subscription may go on for weeks: its events must not fill the store.
@@ -68,11 +93,20 @@ struct RetainedOperations {
 
     private mutating func buffer(_ operation: OperationSelector, size: Int) -> Bool {
         releaseBuffer.append(operation)
+        roots[operation, default: Root()].isBuffered = true
         var isEvicted = false
         while releaseBuffer.count > size {
-            roots[releaseBuffer.removeFirst()] = nil
-            isEvicted = true
+            isEvicted = drop(releaseBuffer.removeFirst()) || isEvicted
         }
         return isEvicted
+    }
+
+    /// Keeps an operation no longer than until its responses have been delivered.
+    /// - Returns: whether it is kept no more.
+    private mutating func drop(_ operation: OperationSelector) -> Bool {
+        guard var root = roots[operation] else { return false }
+        root.isBuffered = false
+        roots[operation] = root.undelivered > 0 ? root : nil
+        return root.undelivered == 0
     }
 }

@@ -46,7 +46,31 @@ extension Store {
             operation, at: writer.state.confirmed.sequence, microseconds: options.now(),
             bufferSize: options.releaseBufferSize,
             recordCount: writer.state.confirmed.recordCount)
+        tellCollection(of: operation, &writer)
         if isGarbage { scheduleCollection() }
+    }
+
+    /// Tells a collection under way of an operation that is kept, and may not have been when it began.
+    private func tellCollection(of operation: OperationSelector, _ writer: inout Writer) {
+        guard writer.collection != nil, writer.operations[operation] != nil else { return }
+        let plan = writer.plans.plan(operation, symbols)
+        writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
+    }
+
+    /// Keeps the records of an operation from being collected while a response to it is on its way to whoever it
+    /// is for.
+    func hold(_ operation: OperationSelector, _ writer: inout Writer) -> Retention {
+        // One that is kept anyway, a collection has been told of.
+        let isKept = writer.operations[operation]?.isKept ?? false
+        writer.operations.hold(operation)
+        if !isKept { tellCollection(of: operation, &writer) }
+        // A response is let go of anywhere, under anybody's lock.
+        return Retention { [weak self] in
+            self?.withNextWrite { writer, outcome, store in
+                guard writer.operations.endHold(of: operation) else { return }
+                outcome.calls.append { [weak store] in store?.scheduleCollection() }
+            }
+        }
     }
 
     // MARK: Retaining
@@ -55,10 +79,7 @@ extension Store {
     package func retain(_ operation: OperationSelector) throws -> Retention {
         try write { writer, _ in
             writer.operations.retain(operation)
-            if writer.collection != nil {
-                let plan = writer.plans.plan(operation, symbols)
-                writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
-            }
+            tellCollection(of: operation, &writer)
             return Retention { [weak self] in self?.release(operation) }
         }
     }

@@ -75,7 +75,10 @@ private struct WriteSetApplier {
         builder.begin(old, type: type, shapes: symbols.shapes)
         written.removeAll(keepingCapacity: true)
         while let tag = try readTag() {
-            let key = symbols.name(try reader.readText())
+            let name = try reader.readText()
+            // Such errors are JSON lists; no other tag is worth the look.
+            if tag == .json, Symbols.isOfElementErrors(name) { symbols.noteElementErrors() }
+            let key = symbols.name(name)
             let slot = builder.slot(for: key, shapes: symbols.shapes)
             if tag == .remove {
                 let target = symbols.record(try reader.readText())

@@ -5,11 +5,16 @@ package import RelayJSON
 package struct ResponseSummary: Hashable, Sendable {
     /// Whether there was data; `"data": null` is none.
     package var hasData = false
+    /// Whether the data is said to be null: the operation was carried out, and came to nothing. Without a word of
+    /// data it was not carried out (GraphQL §7.1).
+    package var dataIsNull = false
     /// The response's own errors, and what was wrong with its data, each with a path where it has one.
     package var errors: [JSONValue] = []
     package var extensions: JSONValue?
     /// Whether more payloads follow: `@defer`, `@stream`.
     package var hasNext = false
+    /// Whether it is no response of its own, but belongs to the one before it.
+    package var isPart = false
 }
 
 extension Draft {

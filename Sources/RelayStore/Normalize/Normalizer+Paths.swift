@@ -1,6 +1,12 @@
 import RelayJSON
 
 extension Normalizer {
+    /// A field of a record that holds a list.
+    struct ListField: Hashable {
+        let record: RecordIndex
+        let key: NameIndex
+    }
+
     /// A record, and what is selected on it.
     struct Place {
         let record: RecordIndex
@@ -81,10 +87,45 @@ extension Normalizer {
     /// The field has a value, and an error about an element of it: the error has a field of its own.
     private mutating func noteElement(_ error: JSONValue, _ key: NameIndex, of record: RecordIndex)
     {
-        let name = symbols.nameString(key) + Snapshot.elementErrorsSuffix
-        var errors: [JSONValue] = []
-        if case .json(.array(let known))? = snapshot.fieldValue(name, of: record) { errors = known }
-        if !errors.contains(error) { write(name, .json(.array(errors + [error])), of: record) }
+        let list = ListField(record: record, key: key)
+        var errors = elementErrors[list] ?? knownElementErrors(of: list)
+        if !errors.contains(error) { errors.append(error) }
+        elementErrors[list] = errors
+    }
+
+    /// A list is given anew: what was wrong with its elements is over, unless the response says so again.
+    mutating func renewElementErrors(of key: NameIndex, _ record: RecordIndex, _ old: Row) {
+        guard let errors = symbols.elementErrorsKey(of: key), old.slot(of: errors) != nil
+        else { return }
+        elementErrors[ListField(record: record, key: key)] = []
+    }
+
+    /// Writes what was found out about elements of lists.
+    mutating func settleElementErrors() {
+        if elementErrors.isEmpty { return }
+        // In an order that is always the same, because a log keeps it.
+        let lists = elementErrors.sorted {
+            ($0.key.record.rawValue, $0.key.key.rawValue)
+                < ($1.key.record.rawValue, $1.key.key.rawValue)
+        }
+        for (list, errors) in lists where errors != knownElementErrors(of: list) {
+            write(
+                elementErrorsName(of: list), errors.isEmpty ? .unset : .json(.array(errors)),
+                of: list.record)
+        }
+        elementErrors = [:]
+    }
+
+    private func knownElementErrors(of list: ListField) -> [JSONValue] {
+        guard
+            case .json(.array(let errors))? = snapshot.fieldValue(
+                elementErrorsName(of: list), of: list.record)
+        else { return [] }
+        return errors
+    }
+
+    private func elementErrorsName(of list: ListField) -> String {
+        symbols.nameString(list.key) + Symbols.elementErrorsSuffix
     }
 
     /// Puts records into a list, at an index.
@@ -107,9 +148,6 @@ extension Normalizer {
 }
 
 extension Snapshot {
-    /// Behind a storage key: the errors of elements of that field's list.
-    package static let elementErrorsSuffix = ":errors"
-
     /// Whether objects told that a type has an abstract one (`__isTYPE`).
     func type(_ type: NameIndex, has abstractKey: String) -> Bool {
         let id = Self.typeRecordID(symbols.nameString(type))

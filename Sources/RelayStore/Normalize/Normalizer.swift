@@ -26,6 +26,8 @@ struct Normalizer {
     private(set) var errors: [JSONValue] = []
     var reader: JSONReader
     var path: [PathStep] = []
+    /// The errors about elements of lists, as far as this response says something of them.
+    var elementErrors: [ListField: [JSONValue]] = [:]
     private var stages: ContiguousArray<RowStage> = []
     private var depth = 0
     /// Ids in the making.
@@ -276,6 +278,11 @@ struct Normalizer {
             snapshot.create(record, row)
             changes.create(record)
             return
+        }
+        if symbols.mayHaveElementErrors {
+            for slot in 0..<stage.count where stage.tag(slot) != .absent {
+                renewElementErrors(of: flat.fields[slot].key, record, old)
+            }
         }
         if old.shape === flat.shape {
             var isSame = true

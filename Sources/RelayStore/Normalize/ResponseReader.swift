@@ -32,6 +32,7 @@ struct ResponseReader {
         try payload(isWhole: true)
         try normalizer.reader.finish()
         for error in fieldErrors { normalizer.place(error, plan, root) }
+        normalizer.settleElementErrors()
         summary.errors += normalizer.errors
     }
 
@@ -39,8 +40,10 @@ struct ResponseReader {
     private mutating func payload(isWhole: Bool) throws {
         let start = normalizer.reader
         var isIncremental = !isWhole || isPart
+        var members = PartMembers()
         try normalizer.reader.beginObject()
         while let key = try normalizer.reader.nextKey() {
+            if isWhole { members.insert(key, isNull: try normalizer.reader.peek() == .null) }
             if key == "data" {
                 if isIncremental { try normalizer.reader.skipValue() } else { try data() }
             } else if key == "errors" {
@@ -59,7 +62,9 @@ struct ResponseReader {
                         try normalizer.reader.skipValue()
                     }
                 }
-            } else if key == "path", isWhole {
+            } else if key == "path" || key == "label", isWhole,
+                try normalizer.reader.peek() != .null
+            {
                 // The older form: one payload is one part.
                 if summary.hasData, !isIncremental { throw PathBehindData() }
                 isIncremental = true
@@ -68,6 +73,7 @@ struct ResponseReader {
                 try normalizer.reader.skipValue()
             }
         }
+        if isWhole { summary.isPart = isIncremental || members.isPart }
         if isIncremental {
             let end = normalizer.reader
             normalizer.reader = start
@@ -83,6 +89,7 @@ struct ResponseReader {
             try normalizer.object(into: root, plan, .none)
         case .null:
             try normalizer.reader.readNull()
+            summary.dataIsNull = true
         default:
             throw ResponseError(description: "\"data\" of a response is an object or null.")
         }
@@ -98,13 +105,13 @@ struct ResponseReader {
 
     /// A part that was deferred or streamed; it says by its path where it belongs.
     private mutating func part() throws {
-        var path: [JSONValue] = []
+        var path: [JSONValue]?
         var look = normalizer.reader
         try look.beginObject()
         var content: (key: String, reader: JSONReader)?
         while let key = try look.nextKey() {
             if key == "path" {
-                path = try look.readValue().array ?? []
+                path = try look.readValue().array
             } else if key == "data" || key == "items" {
                 content = (key.string, look)
                 try look.skipValue()
@@ -114,28 +121,40 @@ struct ResponseReader {
         }
         guard let content else { return }
         normalizer.reader = content.reader
-        if content.key == "items" {
-            try items(path)
-        } else if try normalizer.reader.peek() == .object,
-            let place = normalizer.locate(path[...], plan, root)
-        {
-            summary.hasData = true
-            try normalizer.object(into: place.record, place.plan, .none)
+        // A part that could not be delivered; its errors say why.
+        if try normalizer.reader.peek() == .null { return }
+        guard let path else {
+            return refuse("A part of the response has no \"path\" that says where it belongs.")
         }
+        let isPlaced =
+            content.key == "items"
+            ? try items(path) : try object(normalizer.locate(path[...], plan, root))
+        if !isPlaced {
+            refuse("A part of the response belongs where the response has no such place.", at: path)
+        }
+    }
+
+    /// - Returns: false when the place, or the object, is not there.
+    private mutating func object(_ place: Normalizer.Place?) throws -> Bool {
+        guard let place, try normalizer.reader.peek() == .object else { return false }
+        summary.hasData = true
+        try normalizer.object(into: place.record, place.plan, .none)
+        return true
     }
 
     /// A place in a list that no list has: numbers beyond are a mistake of the server's.
     private static let itemLimit: Int64 = 1 << 32
 
     /// `items` of a list whose path ends with the index of the first of them.
-    private mutating func items(_ path: [JSONValue]) throws {
+    /// - Returns: false when there is no such list.
+    private mutating func items(_ path: [JSONValue]) throws -> Bool {
         guard let first = path.last?.int, (0..<Self.itemLimit).contains(first),
             try normalizer.reader.peek() == .array,
             case .string(let name)? = path.dropLast().last,
             let place = normalizer.locate(path.dropLast(2), plan, root),
             let field = normalizer.field(name, of: place), let child = field.child,
             field.kind == .plural
-        else { return }
+        else { return false }
         summary.hasData = true
         var items: [RecordIndex?] = []
         try normalizer.reader.beginArray()
@@ -145,5 +164,69 @@ struct ResponseReader {
                     of: place.record, field.key, child, index: Int(first) + items.count))
         }
         normalizer.splice(items, into: field.key, of: place.record, at: Int(first))
+        return true
+    }
+
+    private mutating func refuse(_ message: String, at path: [JSONValue]? = nil) {
+        var error: JSONObject = ["message": .string(message)]
+        if let path { error["path"] = .array(path) }
+        summary.errors.append(.object(error))
+    }
+}
+
+/// Which members of a response make it a part of an earlier one.
+private struct PartMembers {
+    private var hasData = false
+    private var saysHowItGoesOn = false
+    private var namesItsPlace = false
+
+    mutating func insert(_ key: JSONString, isNull: Bool) {
+        if key == "data" {
+            hasData = true
+        } else if key == "hasNext" || key == "incremental" {
+            saysHowItGoesOn = true
+        } else if key == "path" || key == "label", !isNull {
+            namesItsPlace = true
+        }
+    }
+
+    var isPart: Bool { namesItsPlace || (saysHowItGoesOn && !hasData) }
+}
+
+extension ResponseSummary {
+    /// Whether a response is a part of the one before it: what `@defer` and `@stream` left out, or the word that
+    /// nothing more comes. Asked of streams, in which a new response and a part of the last one look alike.
+    package static func isPart(_ response: [UInt8]) -> Bool {
+        response.withUnsafeBytes { bytes in
+            guard bytes.hasMember(hasNext) else { return false }
+            var members = PartMembers()
+            var reader = JSONReader(bytes)
+            do throws(JSONError) {
+                try reader.beginObject()
+                while let key = try reader.nextKey() {
+                    members.insert(key, isNull: try reader.peek() == .null)
+                    try reader.skipValue()
+                }
+            } catch {
+                return false
+            }
+            return members.isPart
+        }
+    }
+
+    /// The end of `"hasNext"`, without which no response has parts.
+    private static let hasNext = Array("hasNext\"".utf8)
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether eight bytes stand anywhere in these.
+    fileprivate func hasMember(_ text: [UInt8]) -> Bool {
+        let word = text.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        var offset = 0
+        while offset + 8 <= count {
+            if loadUnaligned(fromByteOffset: offset, as: UInt64.self) == word { return true }
+            offset += 1
+        }
+        return false
     }
 }

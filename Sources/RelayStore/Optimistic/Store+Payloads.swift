@@ -16,34 +16,30 @@ package struct ArrivedPayload {
 extension Store {
     /// Takes in responses that came together: one step of the history, and one notification for all.
     ///
-    /// Each updater runs behind its own response, and sees those before it. A response that cannot be
-    /// taken in leaves the records as they were without it, and the others are taken in all the same.
-    /// - Returns: for each, what it says besides its data, or why it was not taken in:
+    /// Each response is read at its own step: it sees those before it, and nothing that comes behind it. So does
+    /// its updater. A response that cannot be taken in leaves the records as they were without it, and the others
+    /// are taken in all the same.
+    /// - Returns: each as it was written, or why it was not taken in:
     ///   ``StoreError/responseWithoutData(_:)``, `JSONError`, `ResponseError`, or what its updater threw.
     /// - Throws: ``StoreError/updateWithinUpdate``.
     package func commitPayloads(
         _ payloads: [ArrivedPayload]
-    ) throws -> [Result<ResponseSummary, any Error>] {
+    ) throws -> [Result<WrittenResponse, any Error>] {
         try write { writer, outcome in
             var draft = writer.state.draft()
-            var results: [Result<ResponseSummary, any Error>] = []
-            var taken: [OperationSelector] = []
+            var results: [Result<TakenResponse, any Error>] = []
             for payload in payloads {
                 let before = draft
                 do {
-                    let summary = try normalize(
-                        payload.response, payload.operation, payload.updater, &draft, &writer)
-                    results.append(.success(summary))
-                    taken.append(payload.operation)
+                    results.append(.success(try take(payload, into: &draft, &writer)))
                 } catch {
                     draft = before
                     results.append(.failure(error))
                 }
             }
-            if taken.isEmpty { return results }
-            commit("commitPayload", draft, &writer, &outcome)
-            for operation in taken { noteFetched(operation, &writer) }
-            return results
+            let isWritten = results.contains { if case .success = $0 { true } else { false } }
+            if isWritten { commit("commitPayload", draft, &writer, &outcome) }
+            return results.map { result in result.map { written($0, &writer) } }
         }
     }
 }

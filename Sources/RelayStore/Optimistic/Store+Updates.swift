@@ -42,7 +42,10 @@ extension Store {
     ) throws -> ResponseSummary {
         try write { writer, outcome in
             var draft = writer.state.draft()
-            let summary = try normalize(response, operation, updater, &draft, &writer)
+            let summary = try normalize(response, operation, &draft, &writer)
+            if let updater {
+                try run(updater, of: operation, read(operation, draft.snapshot), &draft, &writer)
+            }
             commit("commitPayload", draft, &writer, &outcome)
             noteFetched(operation, &writer)
             return summary
@@ -70,9 +73,7 @@ extension Store {
     }
 
     /// Takes back what an optimistic update shows. Without effect when it has ended.
-    package func revert(_ entry: OptimisticEntryID) throws {
-        try revoke(entry, reason: "reverted")
-    }
+    package func revert(_ entry: OptimisticEntryID) { revoke(entry, reason: "reverted") }
 
     /// Shows another change in the place of an earlier one: one step, one notification. The new one is on
     /// top of all others.
@@ -121,7 +122,7 @@ extension Store {
                         try draft.normalize(
                             $0, plan, root: operation.root, handlers: handlers, isOptimistic: true)
                     }
-                    data = self?.read(ReaderSelector(operation), draft.snapshot)
+                    data = self?.read(operation, draft.snapshot)
                 }
                 if let updater = optimistic.updater {
                     try draft.run(updater, data, plan, root: operation.root, isOptimistic: true)
@@ -136,29 +137,32 @@ extension Store {
     package func commitResponse(
         _ entry: OptimisticEntryID, _ operation: OperationSelector, _ response: [UInt8],
         updater: SelectorUpdater? = nil
-    ) throws -> ResponseSummary {
+    ) throws -> WrittenResponse {
         try write { writer, outcome in
             let sequence = writer.state.confirmed.sequence
             var draft = writer.state.draft()
-            let summary = try normalize(response, operation, updater, &draft, &writer)
+            let taken = try take(
+                ArrivedPayload(operation, response, updater: updater), into: &draft, &writer)
             guard let step = writer.state.respond(entry, draft, result: nil) else {
                 throw StoreError.entryHasEnded
             }
             finish(step, from: sequence, &writer, &outcome)
-            noteFetched(operation, &writer)
-            return summary
+            return written(taken, &writer)
         }
     }
 
     /// A mutation ends without an answer: error, cancel, timeout, disconnect. Without effect when it has
-    /// ended.
+    /// ended. Inside an updater, the mutation's own too, it ends when the updater's commit is done.
     /// - Parameter reason: for people who read the log.
-    package func revoke(_ entry: OptimisticEntryID, reason: String) throws {
-        try write { writer, outcome in
+    package func revoke(_ entry: OptimisticEntryID, reason: String) {
+        let revoke: Task = { writer, outcome, store in
             let sequence = writer.state.confirmed.sequence
             guard let step = writer.state.revoke(entry, reason: reason) else { return }
-            finish(step, from: sequence, &writer, &outcome)
+            store.finish(step, from: sequence, &writer, &outcome)
         }
+        if isWritingHere { return afterwards(revoke) }
+        // Only a write inside a write is refused.
+        try? write { writer, outcome in revoke(&writer, &outcome, self) }
     }
 
     /// The connection that a mutation was sent over ended before its answer came. How often that has happened
@@ -202,9 +206,10 @@ extension Store {
         finish(step, from: sequence, &writer, &outcome)
     }
 
+    /// Writes a response's data to a draft, and has the handlers of its fields run.
     func normalize(
-        _ response: [UInt8], _ operation: OperationSelector, _ updater: SelectorUpdater?,
-        _ draft: inout Draft, _ writer: inout Writer
+        _ response: [UInt8], _ operation: OperationSelector, _ draft: inout Draft,
+        _ writer: inout Writer
     ) throws -> ResponseSummary {
         let plan = writer.plans.plan(operation, symbols)
         let handlers = handlers
@@ -212,15 +217,23 @@ extension Store {
             try draft.normalize($0, plan, root: operation.root, handlers: handlers)
         }
         guard summary.hasData else { throw StoreError.responseWithoutData(summary) }
-        if let updater {
-            let data = read(ReaderSelector(operation), draft.snapshot)
-            try draft.run(updater, data, plan, root: operation.root)
-        }
         return summary
     }
 
-    private func read(_ selector: ReaderSelector, _ snapshot: Snapshot) -> SelectorSnapshot {
-        snapshot.read(selector, plan(selector))
+    /// Runs an operation's updater on a draft that has the response.
+    /// - Parameter reading: what the operation reads of it.
+    func run(
+        _ updater: SelectorUpdater, of operation: OperationSelector, _ reading: SelectorSnapshot,
+        _ draft: inout Draft, _ writer: inout Writer
+    ) throws {
+        let plan = writer.plans.plan(operation, symbols)
+        try draft.run(updater, reading, plan, root: operation.root)
+    }
+
+    /// What an operation reads from a state.
+    func read(_ operation: OperationSelector, _ snapshot: Snapshot) -> SelectorSnapshot {
+        let selector = ReaderSelector(operation)
+        return snapshot.read(selector, plan(selector))
     }
 }
 
@@ -238,7 +251,7 @@ extension Draft {
         _ updater: SelectorUpdater, _ data: SelectorSnapshot?, _ plan: NormalizationPlan,
         root: DataID, isOptimistic: Bool = false
     ) throws {
-        let proxy = DraftProxy(self, isOptimistic: isOptimistic, rootID: root, plan: plan)
+        let proxy = DraftProxy(self, isOptimistic: isOptimistic, operationRoot: root, plan: plan)
         var source: any RecordSourceSelectorProxy = proxy
         try updater(&source, data)
         if let failure = proxy.failure { throw failure }

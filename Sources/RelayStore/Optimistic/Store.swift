@@ -72,6 +72,7 @@ public final class Store: Sendable {
     package init(_ snapshot: Snapshot = Snapshot(), options: StoreOptions) {
         self.options = options
         symbols = snapshot.symbols
+        symbols.lookForElementErrors()
         journal = options.journal.map { StoreJournal($0, options) }
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
         publication = Mutex(PublishedSnapshot(state.head))
@@ -107,12 +108,15 @@ public final class Store: Sendable {
         var calls: [@Sendable () -> Void] = []
     }
 
+    /// Whether the caller is inside a write: in an updater.
+    var isWritingHere: Bool { writingThread.load(ordering: .relaxed) == currentThread() }
+
     /// Runs the body as the one writer, publishes what it did and tells whom it concerns.
     func write<R>(
         _ body: (inout Writer, inout Outcome) throws -> sending R
     ) throws -> sending R {
         let thread = currentThread()
-        if writingThread.load(ordering: .relaxed) == thread { throw StoreError.updateWithinUpdate }
+        if isWritingHere { throw StoreError.updateWithinUpdate }
         defer {
             performTasks()
             deliveries.deliver()
@@ -128,17 +132,23 @@ public final class Store: Sendable {
         }
     }
 
-    /// Has something done under the writer's lock: now, or by whoever has the lock when he has done.
+    /// Has something done under the writer's lock: now, or by whoever has the lock once they are done.
     ///
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
+        withNextWrite(task)
+        if isWritingHere { return }
+        performTasks()
+        deliveries.deliver()
+    }
+
+    /// Has something done at the start of the next write. The caller may hold any lock: nobody is told anything
+    /// now.
+    func withNextWrite(_ task: @escaping Task) {
         tasks.withLock { tasks in
             tasks.append(task)
             hasTasks.store(true, ordering: .releasing)
         }
-        if writingThread.load(ordering: .relaxed) == currentThread() { return }
-        performTasks()
-        deliveries.deliver()
     }
 
     /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.

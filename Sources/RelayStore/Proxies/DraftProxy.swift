@@ -21,7 +21,9 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     let connections: ConnectionStyle
     /// Invalidation is for confirmed state: optimistic updaters must not do it, so theirs is passed over.
     private let isOptimistic: Bool
-    private let rootID: DataID
+    /// The record of the operation's own result, where ``getRootField(_:)`` looks. Every mutation and every event
+    /// of a subscription has one of its own; ``root`` and ``invalidateStore()`` are about ``DataID/rootID``.
+    private let operationRoot: DataID
     /// Of the operation whose updater this is for.
     private let plan: NormalizationPlan?
     private let makeID: (_ typeName: String) -> DataID
@@ -29,17 +31,16 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     /// - Parameter makeID: gives the ids of new records that the updater does not name.
     package convenience init(
         _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool = false,
-        rootID: DataID = .rootID,
         makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() }
     ) {
         self.init(
-            draft, connections: connections, isOptimistic: isOptimistic, rootID: rootID,
+            draft, connections: connections, isOptimistic: isOptimistic, operationRoot: .rootID,
             makeID: makeID, plan: nil)
     }
 
     init(
         _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool,
-        rootID: DataID,
+        operationRoot: DataID,
         makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() },
         plan: NormalizationPlan?
     ) {
@@ -47,7 +48,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         self.draft = draft
         self.connections = connections
         self.isOptimistic = isOptimistic
-        self.rootID = rootID
+        self.operationRoot = operationRoot
         self.plan = plan
     }
 
@@ -63,7 +64,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     }
 
     package func delete(dataID: DataID) {
-        if dataID == rootID {
+        if dataID == .rootID || dataID == operationRoot {
             fail("The root record cannot be deleted.")
         } else {
             draft.delete(dataID)
@@ -74,19 +75,19 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         draft.snapshot.existing(dataID.rawValue) == nil ? nil : proxy(dataID)
     }
 
-    package var root: any RecordProxy { create(dataID: rootID, typeName: Snapshot.rootTypeName) }
+    package var root: any RecordProxy { create(dataID: .rootID, typeName: Snapshot.rootTypeName) }
 
-    package func invalidateStore() { invalidate(rootID) }
+    package func invalidateStore() { invalidate(.rootID) }
 
     package func getRootField(_ name: String) -> (any RecordProxy)? {
-        guard let key = rootKey(name), case .link(let id) = proxy(rootID).value(key) else {
+        guard let key = rootKey(name), case .link(let id) = proxy(operationRoot).value(key) else {
             return nil
         }
         return self[id]
     }
 
     package func getPluralRootField(_ name: String) -> [(any RecordProxy)?]? {
-        guard let key = rootKey(name), case .links(let ids) = proxy(rootID).value(key) else {
+        guard let key = rootKey(name), case .links(let ids) = proxy(operationRoot).value(key) else {
             return nil
         }
         return ids.map { id in id.flatMap { self[$0] } }
@@ -109,7 +110,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
     func invalidate(_ dataID: DataID) {
         guard !isOptimistic else { return }
-        if dataID == rootID { _ = root }
+        if dataID == .rootID { _ = root }
         draft.invalidate(dataID)
     }
 

@@ -52,13 +52,19 @@ struct SubscriptionIndex {
 
     /// Groups that read something that changed, older ones first.
     mutating func groups(
-        concernedBy changes: ChangeSet
+        concernedBy changes: ChangeSet, _ symbols: Symbols
     ) -> ContiguousArray<SubscriptionGroup> {
         question += 1
         var groups = ConcernedGroups(question: question)
         for record in changes.created { addAll(of: record, to: &groups) }
         for record in changes.deleted { addAll(of: record, to: &groups) }
-        for field in changes.fields { add(field, to: &groups) }
+        for field in changes.fields {
+            add(field, to: &groups)
+            // Whoever reads a list is shown the errors of its elements.
+            if let list = symbols.list(withElementErrors: field.key) {
+                add(.init(record: field.record, key: list), to: &groups)
+            }
+        }
         return groups.sorted()
     }
 

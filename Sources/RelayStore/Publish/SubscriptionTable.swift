@@ -16,10 +16,11 @@ struct SubscriptionTable {
     // MARK: Subscriptions
 
     /// - Parameter snapshot: what the subscriber has read, perhaps from an older state.
-    /// - Returns: what is to be told at once, if that is outdated.
+    /// - Returns: what the selector reads now; and whether that is to be told at once, because the subscriber has
+    ///   read something else.
     mutating func add(
         _ listener: Listener, _ snapshot: SelectorSnapshot, _ plan: ReaderPlan, head: Snapshot
-    ) -> SelectorSnapshot? {
+    ) -> (current: SelectorSnapshot, isNew: Bool) {
         let selector = snapshot.selector
         let group: SubscriptionGroup
         if let known = groups[selector] {
@@ -38,7 +39,7 @@ struct SubscriptionTable {
         let isSame =
             new.data == snapshot.data && new.isMissingData == snapshot.isMissingData
             && new.errors == snapshot.errors
-        return isSame ? nil : new
+        return (new, !isSame)
     }
 
     mutating func remove(_ listener: Listener, _ selector: ReaderSelector) {
@@ -57,7 +58,7 @@ struct SubscriptionTable {
     ) -> [@Sendable () -> Void] {
         if changes.isEmpty { return [] }
         var calls: [@Sendable () -> Void] = []
-        for group in groups.isEmpty ? [] : index.groups(concernedBy: changes) {
+        for group in groups.isEmpty ? [] : index.groups(concernedBy: changes, head.symbols) {
             guard let new = refresh(group, head) else { continue }
             for listener in group.listeners { calls.append { listener.tell(new) } }
         }

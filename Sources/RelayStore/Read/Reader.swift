@@ -95,6 +95,7 @@ struct Reader {
         var children: ContiguousArray<DataNode.Child> = []
         var isComplete = true
         if row.kinds.isDisjoint(with: reading.specialKinds),
+            !snapshot.symbols.mayHaveElementErrors,
             slots?._withUnsafeGuaranteedRef({ $0.hasAllScalars }) ?? false
         {
             // Nearly always: there is nothing to say about any leaf.
@@ -114,6 +115,10 @@ struct Reader {
                     let tag = slot.map { row.tag($0) } ?? .absent
                     if tag == .absent || tag == .null || tag == .failed {
                         isComplete = leaf(reading.fields[place], row, slot) && isComplete
+                    } else if tag == .json, reading.fields[place].catchTo == nil {
+                        path.append(.field(reading.fields[place].name))
+                        noteElements(reading.fields[place].key, row, snapshot.symbols)
+                        path.removeLast()
                     }
                 case .typename, .dataID: continue
                 case .linked, .plural:
@@ -309,8 +314,7 @@ struct Reader {
 
     /// Errors about elements of a list stand in a field of their own.
     private mutating func noteElements(_ key: NameIndex, _ row: Row, _ symbols: Symbols) {
-        let name = symbols.nameString(key) + Snapshot.elementErrorsSuffix
-        guard let key = symbols.findName(name), let slot = row.slot(of: key),
+        guard let key = symbols.elementErrorsKey(of: key), let slot = row.slot(of: key),
             row.tag(slot) == .json
         else { return }
         note(row, slot)

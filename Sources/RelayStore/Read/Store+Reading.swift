@@ -19,9 +19,10 @@ extension Store {
         let plan = plan(selector)
         return try write { writer, outcome in
             let listener = Listener(tell)
-            let new = writer.subscriptions.add(
+            let (current, isNew) = writer.subscriptions.add(
                 listener, snapshot, plan, head: writer.state.head)
-            if let new { outcome.calls.append { listener.tell(new) } }
+            writer.collection?.keep(current.seen)
+            if isNew { outcome.calls.append { listener.tell(current) } }
             return StoreSubscription(listener) { [weak self] in
                 self?.afterwards { writer, _, _ in
                     writer.subscriptions.remove(listener, selector)

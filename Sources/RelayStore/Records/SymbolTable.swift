@@ -108,6 +108,11 @@ package final class SymbolTable: @unchecked Sendable {
         return text.withUTF8 { find($0) }
     }
 
+    /// Whether one of the texts is such. Looks at all of them, under the lock.
+    func contains(where isSuch: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
+        adding.withLock { _ in (0..<UInt32(count)).contains { isSuch(text($0)) } }
+    }
+
     // MARK: Writing
 
     /// The number of a text, which is added when it is new.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The number of a record's id in the store's ``Symbols``.
 package struct RecordIndex: Hashable, Sendable {
     package let rawValue: UInt32
@@ -22,6 +24,7 @@ package final class Symbols: Sendable {
     private let ids = SymbolTable()
     private let names = SymbolTable()
     package let shapes = ShapeTable()
+    private let hasElementErrors = Atomic(false)
 
     package init() {}
 
@@ -65,4 +68,17 @@ package final class Symbols: Sendable {
     }
 
     package func name(_ name: String) -> NameIndex { NameIndex(rawValue: names.intern(name)) }
+
+    // MARK: Errors of elements
+
+    /// Whether a record may have errors about elements of a list. Nearly always none does, and nobody looks.
+    @inline(__always)
+    var mayHaveElementErrors: Bool { hasElementErrors.load(ordering: .relaxed) }
+
+    func noteElementErrors() { hasElementErrors.store(true, ordering: .relaxed) }
+
+    /// Finds out whether the names that are known by now have such errors among them: of records from elsewhere.
+    func lookForElementErrors() {
+        if names.contains(where: Self.isOfElementErrors) { noteElementErrors() }
+    }
 }

@@ -89,7 +89,7 @@ import Testing
         store.collectGarbage()
         #expect(Set(store.ids()) == ["a", "ua", "b", "ub"])
         #expect(store.field("b", "text") == .string("shown"))
-        try store.revert(entry)
+        store.revert(entry)
         #expect(store.field("b", "text") == .string("x"))
         subscription.cancel()
         store.collectGarbage()
@@ -115,6 +115,61 @@ import Testing
         #expect(Set(store.ids()).isSuperset(of: ["client:root", "me", "ut199"]))
         #expect(store.snapshot.existing("t0") == nil)
         retention.cancel()
+    }
+
+    /// It was garbage when the collection began, and is fetched again with the same values: nothing changes that
+    /// the collection could see.
+    @Test func whatIsFetchedWhileACollectionIsUnderWayIsKept() throws {
+        let store = Store.quiet {
+            $0.releaseBufferSize = 1
+            $0.collectionSlice = 1
+        }
+        try fill(store, ["a", "b"])
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        try fill(store, ["a"])
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {}
+        #expect(Set(store.ids()) == ["client:root", "a", "ua", "b", "ub"])
+        store.collectGarbage()
+        #expect(Set(store.ids()) == ["client:root", "a", "ua"])
+    }
+
+    @Test func whatSomebodyBeginsToReadWhileACollectionIsUnderWayIsKept() throws {
+        let store = unbuffered()
+        try fill(store, ["a", "b"])
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        let selector = ReaderSelector(
+            try TodoDocuments.fragment("Row_todo"), dataID: "a", variables: [:])
+        let subscription = try store.subscribe(store.lookup(selector)) { _ in }
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {}
+        #expect(Set(store.ids()) == ["a", "ua"])
+        subscription.cancel()
+    }
+
+    /// A response is kept until it has been delivered, and so is what it links to.
+    @Test func aResponseOnItsWayIsKept() throws {
+        let store = unbuffered()
+        let operation = try one("a")
+        let payload: JSONValue = [
+            "data": [
+                "node": [
+                    "__typename": "Todo", "id": "a", "text": "x",
+                    "author": ["id": "ua", "name": "Ada"],
+                ]
+            ]
+        ]
+        var results = try store.commitPayloads([ArrivedPayload(operation, payload.bytes)])
+        store.collectGarbage()
+        #expect(Set(store.ids()) == ["client:root", "a", "ua"])
+        // Also by a collection that was under way when it came.
+        results = []
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        results = try store.commitPayloads([ArrivedPayload(operation, payload.bytes)])
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {}
+        #expect(Set(store.ids()) == ["client:root", "a", "ua"])
+        #expect(results.count == 1)
+        results = []
+        store.collectGarbage()
+        #expect(store.ids().isEmpty)
     }
 
     /// A writer waits for one slice at most, and a slice is so many records, whatever it finds.

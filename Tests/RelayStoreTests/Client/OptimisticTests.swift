@@ -33,7 +33,7 @@ import Testing
         #expect(store.field("b", "text") == .string("B'"))
         try store.commitUpdate { source in _ = source.create(dataID: "x", typeName: "User") }
         #expect(store.field("b", "text") == .string("B'"))
-        try store.revoke(second, reason: "timed out")
+        store.revoke(second, reason: "timed out")
         #expect(store.field("b", "text") == .string("old"))
     }
 
@@ -50,7 +50,7 @@ import Testing
         #expect(store.field("a", "text") == .string("old12"))
         try store.commitUpdate { $0["a"]?["text"] = "new" }
         #expect(store.field("a", "text") == .string("new12"))
-        try store.revert(one)
+        store.revert(one)
         #expect(store.field("a", "text") == .string("new2"))
         #expect(
             try store.confirmed.fieldValue("text", of: #require(store.snapshot.existing("a")))
@@ -66,7 +66,7 @@ import Testing
         #expect(told.count == 2)
         #expect(store.field("a", "text") == .string("second"))
         #expect(throws: StoreError.entryHasEnded) { try store.replaceUpdate(entry) { _ in } }
-        try store.revert(other)
+        store.revert(other)
         #expect(told.last?.data?.json["node"]?["text"] == "old")
         subscription.cancel()
     }
@@ -90,8 +90,8 @@ import Testing
         let store = try todos()
         let entry = try store.begin("Change", ["id": "a"], expecting: expectation("a", "A'"))
         #expect(try store.pendingMutations.map(\.entry) == [entry])
-        try store.revoke(entry, reason: "cancelled")
-        try store.revoke(entry, reason: "cancelled")
+        store.revoke(entry, reason: "cancelled")
+        store.revoke(entry, reason: "cancelled")
         #expect(store.field("a", "text") == .string("old"))
         #expect(try store.pendingMutations.isEmpty)
         #expect(store.snapshot.pending.isEmpty)
@@ -195,7 +195,7 @@ import Testing
             try store.commitResponse(entry, operation, Array("{\"data\":".utf8))
         }
         #expect(store.field("a", "text") == .string("A'"))
-        try store.revoke(entry, reason: "no")
+        store.revoke(entry, reason: "no")
         #expect(store.field("a", "text") == .string("old"))
     }
 

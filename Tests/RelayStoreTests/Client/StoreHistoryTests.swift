@@ -118,7 +118,7 @@ struct StoreHistoryTests {
                 return "commit \(writes)"
             case 6:
                 guard let entry else { return "-" }
-                try store.revert(entry)
+                store.revert(entry)
                 model.entries.removeAll { $0.id == entry }
                 return "revert"
             case 7:
@@ -292,7 +292,7 @@ struct StoreHistoryTests {
         }
         let other = try store.subscribe(store.lookup(selector)) { _ in }
         _ = store.lookup(selector)
-        try store.revert(entry)
+        store.revert(entry)
         other.cancel()
         if number % 50 == 0 { store.collectGarbage() }
     }

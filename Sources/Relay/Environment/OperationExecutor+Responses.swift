@@ -1,0 +1,85 @@
+import Foundation
+import RelayJSON
+import RelayStore
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+// What becomes of responses once the store has taken them in, or has not.
+
+extension OperationExecutor {
+    /// A response was written to the store, or why it was not.
+    /// - Parameter entry: of a mutation that it answers.
+    func written(
+        _ response: [UInt8], _ result: Result<WrittenResponse, any Error>,
+        answering entry: OptimisticEntryID? = nil
+    ) {
+        do {
+            let written = try result.get()
+            lock.withLock { partial = written.summary.hasNext ? written : nil }
+            note(.executeNext)
+            deliver(response, written.summary, written)
+        } catch StoreError.responseWithoutData(let summary) {
+            withoutData(response, summary, answering: entry)
+        } catch {
+            revoke(entry, reason: "its response could not be applied: \(error)")
+            fail(ResponseError(operation: request.node.params.name, cause: error))
+        }
+    }
+
+    private func withoutData(
+        _ response: [UInt8], _ summary: ResponseSummary, answering entry: OptimisticEntryID?
+    ) {
+        if let isComplete = summary.isResumption {
+            if !isComplete { missedEvents() }
+            return
+        }
+        revoke(entry, reason: "the server refused it")
+        if summary.isPart {
+            // That nothing more comes is no response; the network says it too.
+            if summary.errors.isEmpty { return }
+            if let whole = lock.withLock({ partial }) { return deliver(response, summary, whole) }
+        }
+        // An event may come to nothing; its stream goes on.
+        let isEvent = operation.kind == .subscription && summary.dataIsNull
+        if summary.errors.isEmpty || isEvent { return deliver(response, summary, nil) }
+        fail(
+            NetworkError(
+                errors: summary.errors.map(GraphQLError.init), operation: request.node,
+                variables: request.variables))
+    }
+
+    private func deliver(
+        _ response: [UInt8], _ summary: ResponseSummary, _ written: WrittenResponse?
+    ) {
+        run.send(GraphQLResponse(response, summary, written: written))
+    }
+
+    /// The network has nothing more to give, or failed.
+    func networkEnded(_ error: (any Error)?) {
+        if let error {
+            note(.networkError, error)
+            end(.failure(error), reason: "the network failed: \(error)")
+        } else {
+            note(.networkComplete)
+            end(.finished, reason: "the network completed without a response")
+        }
+    }
+
+    /// The server has begun the stream anew, and not where it was.
+    private func missedEvents() {
+        note(.networkInfo)
+        environment.missedEvents()
+    }
+}
+
+extension ResponseSummary {
+    /// Of a message that says how a stream goes on (`{"data": null, "extensions": {"relay": {"recovered":
+    /// …}}}`) and is no response: whether nothing is missing.
+    fileprivate var isResumption: Bool? {
+        errors.isEmpty ? extensions?["relay"]?["recovered"]?.bool : nil
+    }
+}

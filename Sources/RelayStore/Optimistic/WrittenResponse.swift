@@ -1,0 +1,44 @@
+/// A response that has been written to a store, and what its operation read of it at that very step.
+///
+/// The reading is a value. What is written later, by responses of the same burst or by anybody else, does not
+/// change it, and a collection takes nothing from it.
+package struct WrittenResponse: Sendable {
+    /// What the response says besides its data.
+    package let summary: ResponseSummary
+    /// What the operation read from the confirmed records once the response was among them: before its updater
+    /// ran, and without what other mutations show optimistically.
+    package let reading: SelectorSnapshot
+    /// Keeps the records that the operation reaches from being collected until it is let go of, so that fragments
+    /// in the data can be read by whoever the response is delivered to.
+    package let hold: Retention
+}
+
+extension Store {
+    /// A response in a draft, before the draft is committed.
+    struct TakenResponse {
+        let operation: OperationSelector
+        let summary: ResponseSummary
+        let reading: SelectorSnapshot
+    }
+
+    /// Writes a response to a draft, reads what its operation selects, and runs its updater, in this order.
+    /// - Throws: as ``commitPayload(_:_:updater:)``; the draft is then half written.
+    func take(
+        _ payload: ArrivedPayload, into draft: inout Draft, _ writer: inout Writer
+    ) throws -> TakenResponse {
+        let operation = payload.operation
+        let summary = try normalize(payload.response, operation, &draft, &writer)
+        let reading = read(operation, draft.snapshot)
+        if let updater = payload.updater {
+            try run(updater, of: operation, reading, &draft, &writer)
+        }
+        return TakenResponse(operation: operation, summary: summary, reading: reading)
+    }
+
+    /// A response whose draft has been committed under the same lock.
+    func written(_ taken: TakenResponse, _ writer: inout Writer) -> WrittenResponse {
+        noteFetched(taken.operation, &writer)
+        return WrittenResponse(
+            summary: taken.summary, reading: taken.reading, hold: hold(taken.operation, &writer))
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import OpenCombine
+import Relay
+import RelayStore
+import Testing
+import TodoFixtures
+
+/// Responses that come in parts (`@defer`), in the forms that servers know.
+@Suite(.timeLimit(.minutes(1))) struct IncrementalTests {
+    private let environment = MockEnvironment()
+
+    private func text(_ todo: DeferredTodo?) -> String? {
+        todo.flatMap { environment.lookup(Item_todo(key: $0)).data?.text }
+    }
+
+    private static let part = #"{"text":"A","complete":true}"#
+    private static let parts = [
+        #"{"incremental":[{"label":"item","path":["node"],"data":\#(part)}],"hasNext":true}"#,
+        #"{"label":"item","path":["node"],"data":\#(part),"hasNext":true}"#,
+        #"{"data":\#(part),"label":"item","path":["node"],"hasNext":true}"#,
+    ]
+
+    @Test(arguments: parts, [#"{"hasNext":false}"#, #"{"hasNext":false,"extensions":{"t":1}}"#])
+    func theWordThatNothingMoreComesTakesNothingAway(_ part: String, _ end: String) async throws {
+        let result = Task { [environment] in
+            try await environment.fetch(DeferredTodoQuery(variables: .init(id: "a")))
+        }
+        await eventually { environment.mostRecent != nil }
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(part)
+        request.nextValue(end)
+        request.complete()
+        let todo = try await result.value.data?.node
+        #expect(todo?.id == "a" && text(todo) == "A")
+    }
+
+    /// The records of a response wait for its parts.
+    @Test func aCollectionBetweenTheParts() throws {
+        let result = Collected(
+            environment.commitMutation(
+                DeferredRenameMutation(variables: .init(id: "a", text: "A"))))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"renameTodo":{"todo":{"id":"a"}}},"hasNext":true}"#)
+        environment.store.collectGarbage()
+        request.nextValue(
+            """
+            {"incremental":[{"path":["renameTodo","todo"],"data":\(Self.part)}],"hasNext":false}
+            """)
+        request.complete()
+        #expect(result.values.map { $0?.renameTodo?.todo.id } == ["a", "a"])
+        #expect(text(result.values.last??.renameTodo?.todo) == "A" && result.isFinished)
+    }
+
+    @Test(arguments: [
+        #"{"incremental":[{"label":"item","data":{"user":null}}],"hasNext":false}"#,
+        #"{"incremental":[{"path":["nowhere"],"data":{"id":"x"}}],"hasNext":false}"#,
+        #"{"label":"item","data":{"node":null},"hasNext":false}"#,
+        #"{"data":{"node":null},"label":"item","hasNext":false}"#,
+    ])
+    func aPartThatBelongsNowhereIsAnErrorBesideTheData(_ part: String) async throws {
+        let result = Task { [environment] in
+            try await environment.fetch(DeferredTodoQuery(variables: .init(id: "a")))
+        }
+        await eventually { environment.mostRecent != nil }
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(part)
+        request.complete()
+        let value = try await result.value
+        #expect(value.data?.node?.id == "a")
+        #expect(value.errors.map { $0.message.contains("part of the response") } == [true])
+        // The root is as it was.
+        #expect(environment.todo("a")?.id == nil)
+        #expect(environment.store.snapshot.existing("x") == nil)
+    }
+
+    @Test func aPartThatFailsLeavesTheRestAndSaysWhy() async throws {
+        let result = Task { [environment] in
+            try await environment.fetch(DeferredTodoQuery(variables: .init(id: "a")))
+        }
+        await eventually { environment.mostRecent != nil }
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(
+            """
+            {"incremental":[{"path":["node"],"data":null,"errors":[{"message":"too late"}]}],\
+            "hasNext":false}
+            """)
+        request.complete()
+        let value = try await result.value
+        #expect(value.data?.node?.id == "a" && value.errors.map(\.message) == ["too late"])
+    }
+
+    @Test func thePartsOfAnEventGoWhereTheEventWent() throws {
+        let events = Collected(environment.requestSubscription(DeferredTodoAddedSubscription()))
+        let request = try #require(environment.mostRecent)
+        func event(_ id: String) -> String {
+            #"{"data":{"todoAdded":{"todo":{"id":"\#(id)"}}},"hasNext":true}"#
+        }
+        func part(_ text: String) -> String {
+            """
+            {"incremental":[{"path":["todoAdded","todo"],\
+            "data":{"text":"\(text)","complete":false}}],"hasNext":false}
+            """
+        }
+        ResponseBurst.gather {
+            request.nextValue(event("a"))
+            request.nextValue(part("A"))
+            request.nextValue(event("b"))
+        }
+        environment.store.collectGarbage()
+        request.nextValue(part("B"))
+        request.nextValue(#"{"hasNext":false}"#)
+        #expect(events.values.map { $0?.todoAdded?.todo.id } == ["a", "a", "b", "b"])
+        #expect(text(events.values.last??.todoAdded?.todo) == "B")
+        #expect(events.error == nil)
+    }
+}
