@@ -1,0 +1,79 @@
+import Foundation
+import Relay
+import RelayStore
+import Testing
+
+/// The whole runtime against an independent model (``TodoModel``): queries, mutations that are answered, fail, are
+/// late or never answered, in any order, subscriptions with bursts, local updates, collections, invalidation and
+/// followers, from one task or several. Exact values, exact notifications, every result equal to its response.
+///
+/// `RELAY_MODEL_ROUNDS` says how many rounds (default: 150), `RELAY_MODEL_SEED` which; a failure prints it.
+@Suite(.bounded, .timeLimit(.minutes(30)))
+struct RuntimeModelTests {
+    private static let variables = ProcessInfo.processInfo.environment
+    private static let rounds = variables["RELAY_MODEL_ROUNDS"].flatMap(Int.init) ?? 150
+    private static let seed = variables["RELAY_MODEL_SEED"].flatMap(UInt64.init)
+
+    @Test func theRuntimeAgreesWithItsModel() async throws {
+        var seeds = SplitMix64(state: .random(in: 0 ... .max))
+        for number in 0..<Self.rounds {
+            let seed = Self.seed ?? seeds.next()
+            do {
+                try await round(seed)
+            } catch {
+                Issue.record("round \(number), RELAY_MODEL_SEED=\(seed): \(error)")
+                return
+            }
+        }
+    }
+
+    private func round(_ seed: UInt64) async throws {
+        var random = SplitMix64(state: seed)
+        let bufferSize = Int.random(in: 0...3, using: &random)
+        let laneCount = Bool.random(using: &random) ? 1 : Int.random(in: 2...4, using: &random)
+        let environment = Environment(
+            network: LaneNetwork(), store: Store(gcReleaseBufferSize: bufferSize))
+        let seeds = (0..<laneCount).map { _ in random.next() }
+        try await withThrowingTaskGroup { lanes in
+            for (number, seed) in seeds.enumerated() {
+                lanes.addTask {
+                    let lane = try RuntimeLane(
+                        environment, name: "L\(number)", isAlone: laneCount == 1, seed: seed)
+                    try await lane.begin()
+                    for _ in 0..<30 { try await lane.step() }
+                    try await lane.end()
+                }
+            }
+            try await lanes.waitForAll()
+        }
+        try await leavesNothing(environment, bufferSize: bufferSize)
+    }
+
+    /// When everything has ended, nothing is left but the root and what the release buffer keeps.
+    private func leavesNothing(_ environment: Environment, bufferSize: Int) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        var left: [DataID] = []
+        repeat {
+            // A collection that the store began itself may be under way.
+            environment.store.collectGarbage()
+            left = try environment.store.source.recordIDs.filter { $0 != .rootID }
+            if left.count <= bufferSize { return }
+            await Task.yield()
+        } while ContinuousClock.now < deadline
+        throw RuntimeLane.Mismatch(
+            description: "\(left) are left, where \(bufferSize) operations are kept")
+    }
+}
+
+/// Numbers that look random and can be had again.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+        return value ^ (value >> 31)
+    }
+}
