@@ -69,7 +69,7 @@ struct HTTPRequestParserTests {
         ("GET\r\n\r\n", 400), ("GET / HTTP/1.1 x\r\nHost: h\r\n\r\n", 400),
         ("GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400), ("GET / FTP/1.1\r\n\r\n", 400),
         ("GET / HTTP/2.0\r\n\r\n", 505), ("BREW / HTTP/1.1\r\nHost: h\r\n\r\n", 501),
-        ("CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n", 405),
+        ("CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n", 501),
         ("GET x HTTP/1.1\r\nHost: h\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: h\r\nX : y\r\n\r\n", 400),
@@ -79,7 +79,7 @@ struct HTTPRequestParserTests {
         ("POST / HTTP/1.1\r\nHost: h\r\n\r\n", 411),
         (
             "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
-            411
+            400
         ),
         ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
         ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: +1\r\n\r\n", 400),
