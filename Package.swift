@@ -100,13 +100,13 @@ let package = Package(
         // C libraries, each imported by exactly one room.
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib",
-            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+            providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CCrypto", pkgConfig: "libcrypto",
-            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+            providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CLibwebsockets", pkgConfig: "libwebsockets",
-            providers: [.apt(["libwebsockets-dev"]), .brew(["libwebsockets"])]),
+            providers: [.apt(["libwebsockets-dev"])]),
 
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON"]),

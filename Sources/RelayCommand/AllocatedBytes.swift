@@ -1,9 +1,13 @@
-#if canImport(Glibc)
-    import Glibc
+#if os(Linux)
+    #if canImport(Musl)
+        import Musl
+    #else
+        import Glibc
+    #endif
 
     /// Memory that the program has in use: pages of it that are resident, as the kernel counts them.
     ///
-    /// glibc's own count is not in the module that Swift imports.
+    /// The C library's own count is not in the module that Swift imports.
     func allocatedBytes() -> Int {
         guard let text = try? readFile("/proc/self/statm", "memory") else { return 0 }
         let fields = text.split(separator: UInt8(ascii: " "))

@@ -2,6 +2,8 @@ import Dispatch
 
 #if canImport(Glibc)
     import Glibc
+#elseif canImport(Musl)
+    import Musl
 #else
     import Darwin
 #endif
@@ -28,6 +30,8 @@ enum StandardStream: Int32 {
                 let piece = UnsafeRawBufferPointer(rebasing: rest)
                 #if canImport(Glibc)
                     let count = Glibc.write(rawValue, piece.baseAddress, piece.count)
+                #elseif canImport(Musl)
+                    let count = Musl.write(rawValue, piece.baseAddress, piece.count)
                 #else
                     let count = Darwin.write(rawValue, piece.baseAddress, piece.count)
                 #endif
