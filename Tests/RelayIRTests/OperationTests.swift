@@ -4,6 +4,26 @@ import RelayIR
 import Testing
 
 @Suite struct OperationTests {
+    @Test func argumentsOfAFragmentHaveTheTypesThatItDeclares() throws {
+        let documents = try compile(
+            """
+            query Q { ...F @arguments(id: 5, ids: 6) }
+            fragment F on Query @argumentDefinitions(id: {type: "ID!"}, ids: {type: "[ID!]!"}) {
+              node(id: $id) { id }
+              nodes(ids: $ids) { id }
+            }
+            """, ExampleSchema.todo())
+        let operation = try #require(documents.operation("Q"))
+        // As where the fragment is written out, or its data would be looked for in the wrong place.
+        #expect(operation.request.operation.text.contains(#"node(id:"5")"#))
+        #expect(operation.request.operation.text.contains(#"nodes(ids:["6"])"#))
+        #expect(
+            operation.request.fragment.text == """
+                Q on Query
+                  ...F with id:"5",ids:["6"]
+                """)
+    }
+
     @Test func fragmentsStayClosedForReadersAndAreWrittenOutForNormalization() throws {
         let documents = try compile(
             """

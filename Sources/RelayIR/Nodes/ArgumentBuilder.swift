@@ -11,12 +11,16 @@ struct ArgumentBuilder {
     func arguments(_ arguments: [GraphQLLanguage.Argument], of field: SchemaField)
         -> [any RelayArtifacts.Argument]
     {
-        arguments.map {
-            self.argument($0.name.value, $0.value, field.argument($0.name.value)?.type)
-        }
+        self.arguments(arguments) { field.argument($0)?.type }
     }
 
-    /// The arguments of a directive or of `@arguments`, whose types nobody needs.
+    func arguments(
+        _ arguments: [GraphQLLanguage.Argument], ofType type: (_ name: String) -> WrappedType?
+    ) -> [any RelayArtifacts.Argument] {
+        arguments.map { argument($0.name.value, $0.value, type($0.name.value)) }
+    }
+
+    /// The arguments of a directive, whose types nobody needs.
     func untyped(_ arguments: [GraphQLLanguage.Argument]) -> [any RelayArtifacts.Argument] {
         arguments.map { self.argument($0.name.value, $0.value, nil) }
     }

@@ -111,13 +111,28 @@ struct ReaderBuilder {
                     .fragmentSpread(
                         ReaderFragmentSpread(
                             name: spread.name.value,
-                            args: arguments.untyped(
-                                spread.directives.named("arguments")?.arguments ?? []))))
+                            args: spreadArguments(spread))))
             case .discriminator:
                 break
             }
         }
         return result
+    }
+
+    /// The values of `@arguments`, of the types that the fragment declares: they must make the same storage keys
+    /// as where the operation has the fragment written out.
+    private func spreadArguments(
+        _ spread: FragmentSpread
+    ) -> [any RelayArtifacts.Argument] {
+        let given = spread.directives.named("arguments")?.arguments ?? []
+        if given.isEmpty { return [] }
+        let declared = (try? context.fragment(spread))?.directives.named("argumentDefinitions")
+        return arguments.arguments(given) { name in
+            declared?.arguments.first { $0.name.value == name }
+                .flatMap { ArgumentDeclaration($0) }
+                .flatMap { try? TypeReference(parsing: $0.type) }
+                .flatMap { context.schema.resolve($0) }
+        }
     }
 
     private func field(_ selected: SelectedField, _ paths: inout ConnectionPaths) -> ReaderSelection
