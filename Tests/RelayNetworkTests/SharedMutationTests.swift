@@ -84,6 +84,39 @@ struct SharedMutationTests {
         }
     }
 
+    /// A file that imports both ends: `RecordReader` is one thing. Whoever reads the nodes alone is told once,
+    /// when the guess is shown.
+    private struct NodeIDs: ReadableRecord {
+        init(_ record: inout RecordReader) throws { _ = record.dataID }
+    }
+
+    @Test func nobodyIsToldOfAnAnswerThatEqualsTheGuess() async throws {
+        try await Self.serve { todos in
+            let environment = Environment(
+                network: try WebSocketNetwork(url: todos.url), store: Store())
+            let id = DataID("VG9kbzox")
+            let todo = try TodoOperations.todo(id.rawValue)
+            let fetched = Noted<Int>()
+            let fetch = environment.execute(operation: todo).sink(
+                receiveCompletion: { _ in }, receiveValue: { _ in fetched.note(1) })
+            await eventually { fetched.all.count == 1 }
+            let told = Noted<Int>()
+            let now: Relay.Snapshot<NodeIDs> = environment.lookup(selector: todo.fragment)
+            let following = environment.subscribe(snapshot: now).sink { _ in told.note(1) }
+            let answered = Noted<Int>()
+            let renaming = environment.executeMutation(
+                operation: try TodoOperations.rename(id.rawValue, "Renamed"),
+                optimisticResponse: [
+                    "renameTodo": ["todo": ["id": id.rawValue, "text": "Renamed"]]
+                ]
+            ).sink(receiveCompletion: { _ in answered.note(1) }, receiveValue: { _ in })
+            #expect(told.all.count == 1)
+            await eventually { answered.all.count == 1 }
+            #expect(told.all.count == 1)
+            withExtendedLifetime((fetch, following, renaming)) {}
+        }
+    }
+
     @Test func aClientWithoutTheRecordsShowsNothingAndSendsItAllTheSame() async throws {
         try await Self.serve { todos in
             let environment = Environment(

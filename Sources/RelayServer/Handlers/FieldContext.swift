@@ -7,7 +7,7 @@ import RelayStore
 public struct FieldContext: Sendable {
     /// The record that has the field, or that the payload with the field is about; nil for a field of
     /// the query type, and for one of an object that is no record.
-    public let record: RecordReader?
+    public let record: SnapshotRecord?
     /// The object that has the field, if it is one that a handler gave.
     public let object: VariableData?
     /// Coerced, defaults included.

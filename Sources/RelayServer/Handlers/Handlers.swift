@@ -54,7 +54,7 @@ extension Handlers {
     /// - Parameters:
     ///   - field: `Type.field`. The type may be the query type, a stored type, a mutation's payload, or an
     ///     object type whose values another handler gives.
-    ///   - body: gives the value: a scalar; a record by its id or as its ``RecordReader``; an object that
+    ///   - body: gives the value: a scalar; a record by its id or as its ``SnapshotRecord``; an object that
     ///     is no record as a `VariableData` (with `__typename` where the field's type is abstract); an
     ///     array of these; nil for null.
     public mutating func resolve(

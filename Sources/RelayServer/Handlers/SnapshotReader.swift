@@ -12,12 +12,12 @@ public struct SnapshotReader: Sendable {
     var reads: ReadLog?
 
     /// The record with this id, if it exists.
-    public subscript(_ id: DataID) -> RecordReader? {
+    public subscript(_ id: DataID) -> SnapshotRecord? {
         snapshot.symbols.findRecord(id.rawValue).flatMap(existing)
     }
 
     /// The record of a type whose `@unique` field has this value.
-    public func record(of type: String, where field: String, is value: String) -> RecordReader? {
+    public func record(of type: String, where field: String, is value: String) -> SnapshotRecord? {
         let symbols = snapshot.symbols
         guard let type = symbols.findName(type), let key = symbols.findName(field) else {
             return nil
@@ -27,7 +27,7 @@ public struct SnapshotReader: Sendable {
     }
 
     /// Every record of a type that a field with `@list` lists, in creation order; nil for other types.
-    public func records(of type: String) -> [RecordReader]? {
+    public func records(of type: String) -> [SnapshotRecord]? {
         guard let type = snapshot.symbols.findName(type),
             let list = snapshot.indexes.records(of: type)
         else { return nil }
@@ -35,14 +35,14 @@ public struct SnapshotReader: Sendable {
         return list.records.compactMap { $0.flatMap(existing) }
     }
 
-    func existing(_ record: RecordIndex) -> RecordReader? {
+    func existing(_ record: RecordIndex) -> SnapshotRecord? {
         reads?.note(record, [])
-        return snapshot.row(record).map { _ in RecordReader(record: record, reader: self) }
+        return snapshot.row(record).map { _ in SnapshotRecord(record: record, reader: self) }
     }
 }
 
 /// One record, to be read by a handler.
-public struct RecordReader: Sendable, Identifiable {
+public struct SnapshotRecord: Sendable, Identifiable {
     let record: RecordIndex
     let reader: SnapshotReader
 
@@ -63,13 +63,13 @@ public struct RecordReader: Sendable, Identifiable {
     }
 
     /// The record that a field links to, if it exists.
-    public func linked(_ field: String) -> RecordReader? {
+    public func linked(_ field: String) -> SnapshotRecord? {
         guard let (row, slot) = slot(field), row.tag(slot) == .link else { return nil }
         return reader.existing(row.link(slot))
     }
 
     /// The records in a list or connection that exist, in order.
-    public func links(_ field: String) -> [RecordReader] {
+    public func links(_ field: String) -> [SnapshotRecord] {
         guard let (row, slot) = slot(field), row.tag(slot) == .links else { return [] }
         return row.links(slot).records.compactMap { $0.flatMap(reader.existing) }
     }
@@ -84,7 +84,7 @@ public struct RecordReader: Sendable, Identifiable {
     }
 }
 
-extension RecordReader: VariableValueConvertible {
+extension SnapshotRecord: VariableValueConvertible {
     /// A record is given by its id.
     public var variableValue: VariableValue { .string(id.rawValue) }
 }
