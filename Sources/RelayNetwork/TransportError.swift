@@ -1,9 +1,11 @@
+import Foundation
+public import Relay
 import WebSocketIO
 
 /// Why an operation got no response from the server.
 ///
 /// What the server itself says about an operation is no such error: it is a response with `errors`.
-public struct TransportError: Error, Sendable, CustomStringConvertible {
+public struct TransportError: SentenceError {
     /// What a program may want to act on.
     public enum Code: Hashable, Sendable {
         /// The text is no URL of a server.
@@ -51,7 +53,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    public var description: String { message }
+    public var errorDescription: String? { message }
 }
 
 /// With which code a WebSocket connection was closed. RFC 6455 §7.4, and graphql-transport-ws.

@@ -27,6 +27,33 @@ struct ResponsePublisherTests {
         withExtendedLifetime(subscriptions) {}
     }
 
+    @Test func theEndComesWithoutDemandAndBehindWhatWaits() async throws {
+        let channel = ResponseChannel(capacity: 100) {}
+        let publisher = ResponsePublisher(in: DeliveryOrder()) { Responses(channel) {} }
+        let received = Noted<UInt8>()
+        let ended = Noted<String>()
+        let subscriptions = Noted<Transferred>()
+        publisher.subscribe(
+            AnySubscriber<Data, any Error>(
+                receiveSubscription: { subscriptions.note(Transferred(value: $0)) },
+                receiveValue: {
+                    received.note($0[0])
+                    return .none
+                },
+                receiveCompletion: { ended.note("\($0)") }))
+        _ = channel.push([1])
+        channel.finish(nil)
+        #expect(received.all.isEmpty && ended.all.isEmpty)
+        subscriptions.all[0].value.request(.max(1))
+        await eventually { ended.all == ["finished"] }
+        #expect(received.all == [1])
+    }
+
+    private struct Transferred: @unchecked Sendable {
+        // Unchecked: used by this test, on one thread at a time.
+        let value: any Subscription
+    }
+
     @Test func aSubscriberGetsNoMoreThanItDemands() async throws {
         let channel = ResponseChannel(capacity: 100) {}
         let received = Noted<UInt8>()

@@ -47,10 +47,53 @@ struct ExecutionTests {
         let late = Collected(publisher)
         work.runs[0].send(2)
         work.runs[0].complete(.finished)
-        let afterwards = Collected(publisher)
         #expect(work.runs.count == 1)
         #expect(first.values == [1, 2] && second.values == [1, 2] && late.values == [1, 2])
-        #expect(afterwards.values == [2] && afterwards.isFinished)
+    }
+
+    @Test func aFinishedOneIsExecutedAnewForTheNextSubscriber() {
+        let work = Work()
+        let publisher = work.publisher()
+        let first = Collected(publisher)
+        work.runs[0].send(1)
+        work.runs[0].complete(.finished)
+        let second = Collected(publisher)
+        #expect(work.runs.count == 2)
+        #expect(second.values.isEmpty && !second.isFinished)
+        // What the first run still says is not heard.
+        work.runs[0].send(8)
+        work.runs[1].send(2)
+        work.runs[1].complete(.finished)
+        #expect(first.values == [1] && first.isFinished)
+        #expect(second.values == [2] && second.isFinished)
+    }
+
+    @Test func whoeverCancelsWhenReceivingTheSubscriptionStartsNothing() {
+        let work = Work()
+        let publisher = work.publisher()
+        var ended = false
+        publisher.subscribe(
+            AnySubscriber<Int, any Error>(
+                receiveSubscription: { $0.cancel() }, receiveValue: { _ in .none },
+                receiveCompletion: { _ in ended = true }))
+        #expect(work.runs.isEmpty && !ended)
+        // And nobody else's work is held by it.
+        let other = Collected(publisher)
+        #expect(work.runs.count == 1)
+        other.cancel()
+        #expect(work.cancels == 1)
+    }
+
+    @Test func theEndComesWithoutDemand() {
+        let work = Work()
+        let publisher = work.publisher()
+        var isFinished = false
+        publisher.subscribe(
+            AnySubscriber<Int, any Error>(
+                receiveSubscription: { _ in }, receiveValue: { _ in .none },
+                receiveCompletion: { _ in isFinished = true }))
+        work.runs[0].complete(.finished)
+        #expect(isFinished)
     }
 
     @Test func trap4TheLastSubscriberToLeaveCancels() {

@@ -38,7 +38,7 @@ extension Environment {
             of: operation, sharedQuery(operation.createDescriptor(), cacheConfig))
     }
 
-    private func sharedQuery(
+    func sharedQuery(
         _ operation: OperationDescriptor, _ cacheConfig: CacheConfig
     ) -> AnyPublisher<GraphQLResponse, any Error> {
         guard operation.kind == .query, cacheConfig.poll == nil, cacheConfig.metadata == nil,

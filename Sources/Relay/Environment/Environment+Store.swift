@@ -48,8 +48,12 @@ extension Environment {
 
     /// Keeps what an operation selects from being collected, until what is returned is cancelled or let go.
     public func retain(operation: OperationDescriptor) -> AnyCancellable {
-        let retained = try? store.retain(operation.selector)
-        return AnyCancellable { retained?.cancel() }
+        let retaining = Retaining()
+        // Inside an updater it begins when that has ended.
+        store.outsideUpdaters { [store] in
+            retaining.begin { try? store.retain(operation.selector) }
+        }
+        return AnyCancellable { retaining.cancel() }
     }
 
     // MARK: Writing
@@ -102,6 +106,34 @@ extension Environment {
         return { source, data in
             try updater(&source, data?.data.map { SelectorData($0, origin) })
         }
+    }
+}
+
+/// A retention that may begin a little later, unless it has been cancelled by then.
+private final class Retaining: @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+
+    private let lock = NSLock()
+    private var retention: Retention?
+    private var isCancelled = false
+
+    func begin(_ retain: () -> Retention?) {
+        if lock.withLock({ isCancelled }) { return }
+        let new = retain()
+        let isOver = lock.withLock {
+            if !isCancelled { retention = new }
+            return isCancelled
+        }
+        if isOver { new?.cancel() }
+    }
+
+    func cancel() {
+        let ended = lock.withLock {
+            isCancelled = true
+            defer { retention = nil }
+            return retention
+        }
+        ended?.cancel()
     }
 }
 

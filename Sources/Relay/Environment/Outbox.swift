@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import RelayStore
 
 /// What an environment does with a mutation whose intent the store's journal does not take: its disk is full,
@@ -14,7 +14,7 @@ public enum UnkeptMutationPolicy: Hashable, Sendable {
 }
 
 /// A mutation was not sent, because its intent could not be written to the store's journal first.
-public struct UnkeptMutationError: LocalizedError {
+public struct UnkeptMutationError: SentenceError {
     /// The operation's name.
     public var operation: String
     /// Why the journal did not take it.
@@ -23,7 +23,7 @@ public struct UnkeptMutationError: LocalizedError {
     public var errorDescription: String? {
         """
         Mutation \(operation) was not sent: its intent could not be written to the store's journal. \
-        \(cause)
+        \(sentence(cause))
         """
     }
 }

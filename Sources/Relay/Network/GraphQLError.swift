@@ -1,9 +1,9 @@
-public import Foundation
+import Foundation
 public import RelayArtifacts
 import RelayJSON
 
 /// One error of a GraphQL response (GraphQL §7.1.2).
-public struct GraphQLError: LocalizedError, Hashable, Sendable {
+public struct GraphQLError: SentenceError, Hashable, Sendable {
     /// A place in the operation's text, from 1.
     public struct Location: Hashable, Sendable {
         /// The line, from 1.
@@ -83,7 +83,7 @@ extension GraphQLError {
 }
 
 /// The server answered an operation with errors and no data.
-public struct NetworkError: LocalizedError {
+public struct NetworkError: SentenceError {
     /// What the server gave, at least one.
     public var errors: [GraphQLError]
     /// The operation that failed.
@@ -98,13 +98,15 @@ public struct NetworkError: LocalizedError {
 }
 
 /// The server's answer cannot be taken in: it is no GraphQL response, or an updater threw.
-public struct ResponseError: LocalizedError {
+public struct ResponseError: SentenceError {
     /// The operation's name.
     public var operation: String
     /// What is wrong with it.
     public var cause: any Error
 
     public var errorDescription: String? {
-        "The response to operation \(operation) was not applied: \(cause). The store is as it was."
+        """
+        The response to operation \(operation) was not applied. \(sentence(cause)) The store is as it was.
+        """
     }
 }

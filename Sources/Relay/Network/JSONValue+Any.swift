@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import RelayArtifacts
 import RelayJSON
 
@@ -66,7 +66,7 @@ extension JSONValue {
 }
 
 /// An `optimisticResponse` holds something that no response could.
-public struct OptimisticResponseError: LocalizedError, Hashable, Sendable {
+public struct OptimisticResponseError: SentenceError, Hashable, Sendable {
     /// Member names from the response to the value, with dots between.
     public var path: String
     /// What was found there.

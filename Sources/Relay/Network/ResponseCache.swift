@@ -68,7 +68,6 @@ public final class ResponseCache: Network, @unchecked Sendable {
         }
     }
 
-    /// Answers a query from the cache where it may, and asks the other network where it may not.
     /// Asks the other network, unless the response is remembered.
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
@@ -78,10 +77,13 @@ public final class ResponseCache: Network, @unchecked Sendable {
                 request: request, variables: variables, cacheConfig: cacheConfig)
         }
         if request.operationKind == .mutation {
-            // Both before and after: what is fetched meanwhile may be of either state.
+            // Both before and after: what is fetched meanwhile may be of either state. After means before
+            // anybody is told: whoever fetches because of the answer gets no older one.
             return ask().handleEvents(
                 receiveSubscription: { _ in self.clear() },
-                receiveCompletion: { _ in self.clear() }
+                receiveOutput: { _ in self.clear() },
+                receiveCompletion: { _ in self.clear() },
+                receiveCancel: { self.clear() }
             ).eraseToAnyPublisher()
         }
         guard request.operationKind == .query, cacheConfig.poll == nil,

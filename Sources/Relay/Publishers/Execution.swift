@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 #if canImport(OpenCombine)
     import OpenCombine
@@ -10,9 +10,8 @@ public import Foundation
 /// cancelled when the last of them leaves (T3, T4, T5).
 ///
 /// - While it runs, a later subscriber gets the newest value and what follows.
-/// - Once it has finished, a later subscriber gets the last value and the completion; nothing is done
-///   again.
-/// - After a failure or a cancel the next subscriber starts it anew, so that `retry` means what it says.
+/// - Once it has ended, finished, failed or cancelled, the next subscriber starts it anew, as subscribers to a
+///   `dataTaskPublisher` do; so `retry` and `repeat` mean what they say.
 final class Execution<Output>: @unchecked Sendable {
     // Unchecked: everything is behind the lock; outputs cross threads as publishers' values always do.
 
@@ -53,7 +52,10 @@ final class Execution<Output>: @unchecked Sendable {
     where S.Input == Output, S.Failure == any Error {
         let subscription = ExecutionSubscription(AnySubscriber(subscriber), execution: self)
         subscriber.receive(subscription: subscription)
-        let (starts, run) = lock.withLock { (state.attach(subscription), state.runNumber) }
+        let (starts, run) = lock.withLock { () -> (Bool, Int) in
+            // It may have been cancelled when it was received.
+            (subscription.isActive && state.attach(subscription), state.runNumber)
+        }
         guard starts else { return subscription.deliver() }
         let started = start(Run(execution: self, number: run))
         // It may have ended while it began: finished at once, or cancelled by the first value's taker.
@@ -93,11 +95,9 @@ final class Execution<Output>: @unchecked Sendable {
 /// The states of an ``Execution``, without its lock.
 struct ExecutionState<Output> {
     private enum Phase {
-        /// Nobody has asked, or the last run failed or was cancelled.
+        /// Nobody has asked, or the last run has ended.
         case idle
         case running
-        /// Completed well; the last value is kept for those who come later.
-        case finished
     }
 
     private var phase = Phase.idle
@@ -119,9 +119,6 @@ struct ExecutionState<Output> {
         case .running:
             subscriptions.append(subscription)
             if let newest { subscription.enqueue(newest) }
-        case .finished:
-            if let newest { subscription.enqueue(newest) }
-            subscription.enqueue(.finished)
         }
         return false
     }
@@ -146,7 +143,8 @@ struct ExecutionState<Output> {
         _ completion: Subscribers.Completion<any Error>, from run: Int
     ) -> [ExecutionSubscription<Output>] {
         guard isRunning(run) else { return [] }
-        if case .finished = completion { phase = .finished } else { phase = .idle }
+        phase = .idle
+        newest = nil
         for subscription in subscriptions { subscription.enqueue(completion) }
         defer { subscriptions = [] }
         return subscriptions
@@ -180,6 +178,9 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
         self.subscriber = subscriber
         self.execution = execution
     }
+
+    /// Whether the subscriber still wants something.
+    var isActive: Bool { lock.withLock { subscriber != nil } }
 
     func request(_ more: Subscribers.Demand) {
         lock.withLock { demand += more }
@@ -246,7 +247,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
 }
 
 /// A subscriber asked for no values while more than a thousand came.
-public struct SlowSubscriberError: LocalizedError, Hashable, Sendable {
+public struct SlowSubscriberError: SentenceError, Hashable, Sendable {
     public var errorDescription: String? {
         "The subscriber asked for no values while more than 1,024 came; it has been cut off."
     }

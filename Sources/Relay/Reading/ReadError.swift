@@ -1,9 +1,9 @@
-public import Foundation
+import Foundation
 import RelayJSON
 import RelayStore
 
 /// Data cannot be made of what the store has.
-public struct ReadError: LocalizedError, Hashable, Sendable {
+public struct ReadError: SentenceError, Hashable, Sendable {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// A field that must have a value is null or was never fetched.
@@ -55,7 +55,7 @@ public struct ReadError: LocalizedError, Hashable, Sendable {
 }
 
 /// The errors of a field, fragment or operation with `@catch`.
-public struct FieldErrors: LocalizedError, Hashable, Sendable {
+public struct FieldErrors: SentenceError, Hashable, Sendable {
     /// As the server gave them.
     public var errors: [GraphQLError]
 

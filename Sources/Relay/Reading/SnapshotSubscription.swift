@@ -31,9 +31,16 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     }
 
     func begin(_ store: Store) {
-        // The store refuses it inside an updater only, where there is nothing to follow.
-        let me = WeakTaker(take: { [weak self] in self?.take($0) })
-        let following = try? store.subscribe(first.read) { me.take($0) }
+        // Inside an updater it begins when that has ended; what has changed meanwhile is told then.
+        let me = WeakSubscription(subscription: self)
+        store.outsideUpdaters { me.subscription?.follow(store) }
+    }
+
+    private func follow(_ store: Store) {
+        if lock.withLock({ subscriber == nil }) { return }
+        let me = WeakSubscription(subscription: self)
+        let following = try? store.subscribe(first.read) { me.subscription?.take($0) }
+        // Let go of, and so ended, if it was cancelled meanwhile.
         lock.withLock { if subscriber != nil { self.following = following } }
     }
 
@@ -75,8 +82,8 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     }
 }
 
-/// Hands over what a store tells, whatever the data's type.
-private struct WeakTaker: @unchecked Sendable {
-    // Unchecked: the closure holds one weak reference to a subscription, which has a lock.
-    let take: (SelectorSnapshot) -> Void
+/// A subscription that a store does not keep alive.
+private struct WeakSubscription<Data: ReadableRecord>: @unchecked Sendable {
+    // Unchecked: the subscription has a lock.
+    weak var subscription: SnapshotSubscription<Data>?
 }

@@ -69,7 +69,7 @@ extension MockEnvironment {
 }
 
 /// A test answers a request that nobody waits for.
-public struct NoMockRequestError: LocalizedError, Hashable, Sendable {
+public struct NoMockRequestError: SentenceError, Hashable, Sendable {
     init() {}
 
     public var errorDescription: String? {

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// The environment that property wrappers use: that of the task, or else that of the program.
@@ -20,8 +21,8 @@ public enum CurrentEnvironment {
 }
 
 /// A property wrapper was used where no environment is.
-public struct NoEnvironmentError: Error, CustomStringConvertible {
-    public var description: String {
+public struct NoEnvironmentError: SentenceError {
+    public var errorDescription: String? {
         "There is no Relay environment here: set one with CurrentEnvironment.use(_:)."
     }
 }

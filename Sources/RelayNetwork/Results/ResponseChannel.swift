@@ -116,6 +116,13 @@ final class ResponseChannel: Sendable {
         return next
     }
 
+    /// The end, if nothing is left to be taken before it.
+    func pollEnd() -> Next {
+        state.withLock { state in
+            state.count > 0 || state.end == nil ? .waits : Self.next(&state, capacity)
+        }
+    }
+
     /// Has the taker told of each response, and of the end, also of those that are there already.
     func listen(_ listener: @escaping @Sendable () -> Void) {
         let waitingCount = state.withLock { state in

@@ -79,28 +79,31 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         responses.cancel()
     }
 
-    /// Delivers what is due, as long as there is demand.
+    /// Delivers what is due: responses as long as there is demand, the end without.
     private func deliver() {
-        while let subscriber = takeDemand() {
-            switch responses.channel.poll() {
+        while let (subscriber, hasDemand) = takeDue() {
+            switch hasDemand ? responses.channel.poll() : responses.channel.pollEnd() {
             case .response(let response, _):
                 let more = subscriber.receive(Data(response))
                 withState { $0.demand += more }
             case .end(.success): return end(.finished)
             case .end(.failure(let error)): return end(.failure(error))
-            case .waits: return withState { $0.demand += 1 }
+            case .waits:
+                return withState { state in
+                    if hasDemand { state.demand += 1 } else { state.dueCount += 1 }
+                }
             }
         }
     }
 
-    /// - Returns: whom one more may be delivered to.
-    private func takeDemand() -> AnySubscriber<Data, any Error>? {
+    /// - Returns: whom something may be delivered to, and whether that may be a response.
+    private func takeDue() -> (AnySubscriber<Data, any Error>, hasDemand: Bool)? {
         withState { state in
-            guard let subscriber = state.subscriber, state.demand > .none, state.dueCount > 0
-            else { return nil }
-            state.demand -= 1
+            guard let subscriber = state.subscriber, state.dueCount > 0 else { return nil }
+            let hasDemand = state.demand > .none
+            if hasDemand { state.demand -= 1 }
             state.dueCount -= 1
-            return subscriber
+            return (subscriber, hasDemand)
         }
     }
 

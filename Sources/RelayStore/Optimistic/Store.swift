@@ -151,6 +151,12 @@ public final class Store: Sendable {
         }
     }
 
+    /// Calls the body at once, or, inside an updater of this store, as soon as the updater has ended.
+    package func outsideUpdaters(_ body: @escaping @Sendable () -> Void) {
+        guard writingThread.load(ordering: .relaxed) == currentThread() else { return body() }
+        afterwards { _, outcome, _ in outcome.calls.append(body) }
+    }
+
     /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
     private func performTasks() {
         // The list itself is asked: whoever adds to it later finds the writer's lock free.

@@ -1,0 +1,55 @@
+import Foundation
+import OpenCombine
+import Testing
+import TodoFixtures
+
+@testable import Relay
+
+/// What people read when something fails.
+@Suite struct ErrorTextTests {
+    private let environment = MockEnvironment()
+
+    private struct Sentence: LocalizedError { var errorDescription: String? { "It broke." } }
+    private struct Words: Error, CustomStringConvertible { var description: String { "it broke" } }
+
+    @Test func sentencesEndOnce() {
+        let error = ResponseError(operation: "Q", cause: Sentence())
+        #expect(
+            "\(error)"
+                == "The response to operation Q was not applied. It broke. The store is as it was.")
+        #expect(error.localizedDescription == "\(error)")
+        #expect(
+            "\(ResponseError(operation: "Q", cause: Words()))"
+                == "The response to operation Q was not applied. it broke. The store is as it was.")
+    }
+
+    @Test func aResponseWithoutDataSaysWhy() {
+        func text(_ payload: String) -> String {
+            do {
+                try environment.cachePayload(TodoQuery(id: "a"), payload)
+                return "no error"
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(
+            text(#"{"data":null,"errors":[{"message":"No such user."},{"message":"and more"}]}"#)
+                == "The response has no data: No such user; and more.")
+        #expect(
+            text(#"{"data":null}"#) == "The response has no data, and no errors that say why.")
+    }
+
+    @Test func printedErrorsAreSentencesToo() {
+        #expect(
+            "\(NoMockRequestError())"
+                == "No request waits: nothing was executed, or it was answered or cancelled before."
+        )
+        #expect(
+            "\(NoEnvironmentError())"
+                == "There is no Relay environment here: set one with CurrentEnvironment.use(_:).")
+        #expect("\(GraphQLError(message: "no"))" == "no")
+        let read = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        environment.mostRecent?.resolve(#"{"errors":[{"message":"no"}]}"#)
+        #expect(read.error.map { "\($0)" } == "Operation TodoQuery failed: no")
+    }
+}
