@@ -108,6 +108,7 @@ let package = Package(
             name: "CLibwebsockets", pkgConfig: "libwebsockets",
             providers: [.apt(["libwebsockets-dev"])]),
 
+        room("Threads"),
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON"]),
         room("RelayArtifacts", ["RelayJSON"]),
@@ -115,21 +116,25 @@ let package = Package(
         room(
             "RelayStore",
             [
-                "RelayArtifacts", "RelayJSON",
+                "RelayArtifacts", "RelayJSON", "Threads",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
-        room("EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
+        room("EventStore", ["EventLog", "RelayJSON", "RelayStore", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
-        room("WebSocketIO", ["CLibwebsockets"]),
+        room("WebSocketIO", ["CLibwebsockets", "Threads"]),
         room(
             "Relay",
-            ["RelayArtifacts", "RelayJSON", "RelayStore", logging, openCombine("OpenCombine")]),
+            [
+                "RelayArtifacts", "RelayJSON", "RelayStore", "Threads", logging,
+                openCombine("OpenCombine"),
+            ]),
         room(
             "RelayNetwork",
             [
-                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "WebSocketIO",
+                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "Threads",
+                "WebSocketIO",
                 openCombine("OpenCombine"),
             ]),
         room(
@@ -159,6 +164,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        tests(of: "Threads"),
         tests(of: "RelayJSON"),
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// One thread on which all network work of a server or of a group of clients happens.
 ///
@@ -125,7 +125,7 @@ private final class SerialJobQueue: Sendable {
         var isRunning = true
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func begin(on executor: UnownedSerialExecutor) { drain(on: executor) }
 

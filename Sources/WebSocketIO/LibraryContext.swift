@@ -1,5 +1,5 @@
 import CLibwebsockets
-import Synchronization
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -52,7 +52,7 @@ func makeContext(
 /// whether the library has been told to get TLS ready. Once is enough, and more does harm: each time it forgets
 /// under which number it has kept what belongs to TLS connections, and every handshake under way on other loops
 /// fails.
-private let contextCreation = Mutex(false)
+private let contextCreation = Lock(false)
 
 /// A vhost that does not listen, under which clients connect; nil when the library refuses.
 ///

@@ -1,5 +1,5 @@
 import CLibwebsockets
-import Synchronization
+import Threads
 
 /// What libwebsockets itself has to say: errors and warnings, without its timestamps.
 ///
@@ -10,7 +10,7 @@ package enum LibraryLog {
         case warning
     }
 
-    private static let receiver = Mutex<(@Sendable (Level, String) -> Void)?>(nil)
+    private static let receiver = Lock<(@Sendable (Level, String) -> Void)?>(nil)
 
     /// Gives the lines to `receive`, which is called on whatever thread the library runs on; `nil`
     /// drops them, which is also what happens before the first call.

@@ -1,5 +1,5 @@
 import CLibwebsockets
-import Synchronization
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -11,7 +11,7 @@ import Synchronization
 final class ListeningSockets: Sendable {
     /// The port, also when the system chose it.
     let port: Int
-    private let descriptors: Mutex<[Int32]>
+    private let descriptors: Lock<[Int32]>
 
     /// Throws `IOError.Code.cannotListen`, and then nothing stays open.
     init(host: String, port: Int) throws(IOError) {
@@ -39,7 +39,7 @@ final class ListeningSockets: Sendable {
             throw Self.cannotListen(host: host, port: port, failure)
         }
         self.port = chosen
-        descriptors = Mutex(opened)
+        descriptors = Lock(opened)
     }
 
     /// Hands the sockets over; from then on they are the caller's to close.

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -14,7 +15,7 @@ final class LoopThread: Sendable {
     }
 
     private let identity = Atomic<UInt>(0)
-    private let end = Mutex(End())
+    private let end = Lock(End())
 
     var isCurrent: Bool { identity.load(ordering: .relaxed) == currentThreadIdentity() }
 

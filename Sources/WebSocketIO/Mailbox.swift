@@ -1,5 +1,5 @@
 import CLibwebsockets
-import Synchronization
+import Threads
 
 /// Work for the loop's thread, from every other thread.
 ///
@@ -28,7 +28,7 @@ final class Mailbox: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// From now on a post rings `alarm`. What was posted before is waiting.
     func open(ringing alarm: Alarm) {

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// A client's WebSocket connection as a sequence of messages, for code that waits for them.
 ///
@@ -72,7 +72,7 @@ private final class Inbox: WebSocketHandler {
     }
 
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)

@@ -1,14 +1,14 @@
 import Dispatch
 import EventLog
 import RelayStore
-import Synchronization
+import Threads
 
 /// Writes checkpoints beside the store's work, on a thread of its own.
 final class Checkpointer: Sendable {
     private let files: CheckpointFiles
     private let epoch: UInt32
     private let options: EventStoreOptions
-    private let schedule: Mutex<CheckpointSchedule>
+    private let schedule: Lock<CheckpointSchedule>
     private let queue = DispatchQueue(label: "relay.checkpoint", qos: .utility)
     private let drop: @Sendable (UInt64) -> Void
 
@@ -24,7 +24,7 @@ final class Checkpointer: Sendable {
         self.files = files
         self.epoch = epoch
         self.options = options
-        schedule = Mutex(
+        schedule = Lock(
             CheckpointSchedule(
                 options.checkpointInterval, written: sequence, tailBytes: tailBytes))
     }

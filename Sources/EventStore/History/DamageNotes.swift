@@ -1,9 +1,9 @@
 package import EventLog
-import Synchronization
+import Threads
 
 /// What could not be read of a history so far, whoever met it.
 package final class DamageNotes: Sendable {
-    private let damages = Mutex<[LogDamage]>([])
+    private let damages = Lock<[LogDamage]>([])
 
     /// Each stretch of damage once, in the order in which they were met.
     package var all: [LogDamage] { damages.withLock { $0 } }

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// How far the log is durable, for those who wait for more of it.
 final class DurableHead: Sendable {
@@ -9,9 +9,9 @@ final class DurableHead: Sendable {
         var nextWaiter = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    init(_ sequence: UInt64) { state = Mutex(State(sequence: sequence)) }
+    init(_ sequence: UInt64) { state = Lock(State(sequence: sequence)) }
 
     var sequence: UInt64 { state.withLock { $0.sequence } }
 

@@ -1,7 +1,7 @@
 import Dispatch
 package import EventLog
 public import RelayStore
-import Synchronization
+import Threads
 
 /// A journal in the files of a directory (docs/log-format.md).
 ///
@@ -14,8 +14,8 @@ public final class FileJournal: EventJournal {
     private let reader: EventLogReader
     private let checkpointer: Checkpointer
     private let head: DurableHead
-    private let restored = Mutex<Snapshot?>(nil)
-    private let completions = Mutex(CompletionQueue())
+    private let restored = Lock<Snapshot?>(nil)
+    private let completions = Lock(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
     private let refusals = DispatchQueue(label: "relay.journal.refusals")
     /// Reads the past, which may take its time.

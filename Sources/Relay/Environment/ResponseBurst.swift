@@ -1,5 +1,5 @@
 import RelayStore
-import Synchronization
+import Threads
 
 /// Responses that have come together: they are written to the store in one step, with one notification,
 /// and then given to their subscribers one by one, ends among them. Each is read as it was written, whatever
@@ -20,7 +20,7 @@ public final class ResponseBurst: Sendable {
     @TaskLocal private static var current: ResponseBurst?
 
     private let thread = currentThread()
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private struct State {
         var waiting: [Arrival] = []

@@ -1,10 +1,10 @@
 import Foundation
-import Synchronization
+import Threads
 
 /// The environment that property wrappers use: that of the task, or else that of the program.
 public enum CurrentEnvironment {
     @TaskLocal private static var ofTask: Environment?
-    private static let ofProgram = Mutex<Environment?>(nil)
+    private static let ofProgram = Lock<Environment?>(nil)
 
     /// nil where nobody has set one.
     public static var value: Environment? { ofTask ?? ofProgram.withLock { $0 } }

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// One HTTP answer that should be a stream of events, read on the loop's thread.
@@ -30,7 +30,7 @@ final class EventStreamAnswer: HTTPAnswerHandler {
     /// More of an error message than anybody wants to see.
     private static let largestBodyBytes = 1 << 20
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let onBegin: @Sendable () -> Void
     private let take: @Sendable (ServerSentEvents.Item) -> Verdict
 

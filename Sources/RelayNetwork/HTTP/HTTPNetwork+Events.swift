@@ -1,6 +1,6 @@
 import RelayArtifacts
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 // Subscriptions as server-sent events.
@@ -102,10 +102,10 @@ private final class EventProgress: Sendable {
         var isFull = false
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ retry: RetryPolicy, asksForTokens: Bool) {
-        state = Mutex(
+        state = Lock(
             State(
                 attempts: HTTPAttempts(retry, isRepeatable: true, asksForTokens: asksForTokens)))
     }

@@ -1,5 +1,5 @@
 import Relay
-import Synchronization
+import Threads
 
 /// Runs what is handed over one after the other, in order, on the concurrent pool: the responses of one
 /// network reach their subscribers in the order in which they came, whichever operations they are for.
@@ -11,7 +11,7 @@ final class DeliveryOrder: Sendable {
         var isRunning = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func perform(_ work: @escaping @Sendable () -> Void) {
         let starts = state.withLock { state in

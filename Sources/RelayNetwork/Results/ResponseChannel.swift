@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// Responses on their way from the network to whoever takes them: a bounded buffer between the network's
 /// thread and one task.
@@ -36,7 +36,7 @@ final class ResponseChannel: Sendable {
     }
 
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// What is to be done when there is room again.
     private let onDrained: @Sendable () -> Void
 

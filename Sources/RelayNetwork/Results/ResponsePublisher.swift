@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Threads
 
 #if canImport(OpenCombine)
     import OpenCombine
@@ -39,7 +39,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         var dueCount = 0
     }
 
-    private let lock = Mutex<Void>(())
+    private let lock = Lock<Void>(())
     private var state: State
     private let responses: Responses
     private let order: DeliveryOrder

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// A journal that lives as long as the process: tests, previews, `relay serve --memory`.
 package final class InMemoryJournal: EventJournal {
@@ -9,7 +9,7 @@ package final class InMemoryJournal: EventJournal {
     }
 
     package let epoch: UInt64
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init(epoch: UInt64 = 0) { self.epoch = epoch }
 

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 /// What is to be told outside the writer's lock, in the order in which it came about.
 ///
@@ -10,7 +11,7 @@ final class Deliveries: Sendable {
         var isDelivering = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Whether calls may wait: most commits leave none, and ask no lock then.
     private let mayWait = Atomic(false)
 

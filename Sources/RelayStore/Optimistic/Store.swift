@@ -1,6 +1,7 @@
 import RelayArtifacts
 import RelayJSON
 import Synchronization
+import Threads
 
 /// The records of a client: what was confirmed, and what is shown on top of it.
 ///
@@ -34,14 +35,14 @@ public final class Store: Sendable {
 
     let options: StoreOptions
     package let symbols: Symbols
-    private let writer: Mutex<Writer>
+    private let writer: Lock<Writer>
     /// What readers see; behind one reference, so that to take it counts one.
-    private let publication: Mutex<PublishedSnapshot>
-    private let readers = Mutex(ReaderPlans())
-    private let handlerProvider: Mutex<any HandlerProvider>
+    private let publication: Lock<PublishedSnapshot>
+    private let readers = Lock(ReaderPlans())
+    private let handlerProvider: Lock<any HandlerProvider>
     private let deliveries = Deliveries()
     let observers = StoreObservers()
-    private let tasks = Mutex<[Task]>([])
+    private let tasks = Lock<[Task]>([])
     /// Whether tasks may wait.
     private let hasTasks = Atomic(false)
     private let journal: StoreJournal?
@@ -75,9 +76,9 @@ public final class Store: Sendable {
         symbols.lookForElementErrors()
         journal = options.journal.map { StoreJournal($0, options) }
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
-        publication = Mutex(PublishedSnapshot(state.head))
-        writer = Mutex(Writer(state: state))
-        handlerProvider = Mutex(options.handlers)
+        publication = Lock(PublishedSnapshot(state.head))
+        writer = Lock(Writer(state: state))
+        handlerProvider = Lock(options.handlers)
     }
 
     /// The records as readers see them now: confirmed state with the optimistic entries on top.

@@ -1,12 +1,13 @@
 import Synchronization
+import Threads
 
 /// Hands a store's events to its journal, in order, and again where it refuses for now.
 final class StoreJournal: Sendable {
     private let journal: any EventJournal
     private let options: StoreOptions
-    private let backlog: Mutex<JournalBacklog>
+    private let backlog: Lock<JournalBacklog>
     private let isTelling = Atomic(false)
-    private let waiters = Mutex(Waiters())
+    private let waiters = Lock(Waiters())
 
     /// Somebody who waits until so many batches are durable.
     private struct Waiter: Sendable {
@@ -25,7 +26,7 @@ final class StoreJournal: Sendable {
     init(_ journal: any EventJournal, _ options: StoreOptions) {
         self.journal = journal
         self.options = options
-        backlog = Mutex(JournalBacklog(limitBytes: options.journalBacklogBytes))
+        backlog = Lock(JournalBacklog(limitBytes: options.journalBacklogBytes))
     }
 
     var status: JournalStatus { backlog.withLock { $0.status } }

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 /// Something that a store did; for whoever watches it work.
 package enum StoreEvent: Hashable, Sendable {
@@ -17,7 +18,7 @@ package enum StoreEvent: Hashable, Sendable {
 final class StoreObservers: Sendable {
     typealias Tell = @Sendable (StoreEvent) -> Void
 
-    private let state = Mutex((observers: [UInt64: Tell](), count: UInt64(0)))
+    private let state = Lock((observers: [UInt64: Tell](), count: UInt64(0)))
     private let isEmptyNow = Atomic(true)
 
     var isEmpty: Bool { isEmptyNow.load(ordering: .relaxed) }

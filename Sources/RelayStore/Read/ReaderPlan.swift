@@ -1,5 +1,6 @@
 package import RelayArtifacts
 import Synchronization
+import Threads
 
 /// A selection set of a fragment under known variables, ready to be read from rows.
 ///
@@ -14,7 +15,7 @@ package final class ReaderPlan: Sendable {
     let types: [NameIndex]
     /// The reading for all types, where it is the same.
     private let common: FlatReading?
-    private let readings = Mutex<[NameIndex: FlatReading]>([:])
+    private let readings = Lock<[NameIndex: FlatReading]>([:])
 
     package convenience init(
         _ fragment: ReaderFragment, variables: VariableData, symbols: Symbols

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 /// An append-only table that gives every distinct text (a record id, a name) a small dense number.
 ///
@@ -58,7 +59,7 @@ package final class SymbolTable: @unchecked Sendable {
     private var retiredSlots: [UnsafeMutableRawPointer] = []
     private var slotCapacity: Int
     private let seed: UInt64
-    private let adding = Mutex<Void>(())
+    private let adding = Lock<Void>(())
 
     private var arena: UnsafeMutablePointer<UInt8>
     private var arenaUsed = 0
