@@ -28,8 +28,9 @@ package struct ClientConnection: Sendable {
         case close(CloseCode)
         /// The server has let us in.
         case acknowledged(payload: JSONObject?)
-        /// A result of an operation: the bytes of an ExecutionResult.
-        case next(Operation, payload: [UInt8])
+        /// A result of an operation: the bytes of an ExecutionResult, and those of its `extensions` once more,
+        /// so that nobody has to look for them.
+        case next(Operation, payload: [UInt8], extensions: [UInt8]?)
         /// The operation was not executed, or ends with errors; nothing of it follows.
         case failed(Operation, [JSONValue])
         /// The operation has had its last result.
@@ -168,7 +169,8 @@ package struct ClientConnection: Sendable {
         case "next":
             let operation = try self.operation(of: message)
             let payload = try message.payloadBytes()
-            return operations.contains(operation) ? [.next(operation, payload: payload)] : []
+            guard operations.contains(operation) else { return [] }
+            return [.next(operation, payload: payload, extensions: message.payloadExtensions)]
         case "error":
             let operation = try self.operation(of: message)
             let errors = try message.errors()

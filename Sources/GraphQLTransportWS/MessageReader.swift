@@ -20,6 +20,8 @@ struct MessageReader {
     private struct Member {
         let kind: JSONReader.Kind
         let range: Range<Int>
+        /// Where the value of its own member `extensions` stands; of the payload only.
+        var extensions: Range<Int>?
     }
 
     init(_ bytes: [UInt8]) throws(InvalidMessage) {
@@ -48,12 +50,18 @@ struct MessageReader {
                 var reader = JSONReader(buffer)
                 try reader.beginObject()
                 while let key = try reader.nextKey() {
+                    let name = key.string
                     let kind = try reader.peek()
-                    let value = try reader.skipValue()
-                    let end = reader.byteOffset
-                    for name in ["type", "id", "payload"] where key.string == name {
-                        members[name] = Member(kind: kind, range: end - value.count..<end)
+                    let start = reader.byteOffset
+                    var extensions: Range<Int>?
+                    if name == "payload", kind == .object {
+                        extensions = try Self.extensions(in: &reader)
+                    } else {
+                        _ = try reader.skipValue()
                     }
+                    guard ["type", "id", "payload"].contains(name) else { continue }
+                    members[name] = Member(
+                        kind: kind, range: start..<reader.byteOffset, extensions: extensions)
                 }
                 try reader.finish()
                 return .success(members)
@@ -62,6 +70,21 @@ struct MessageReader {
             }
         }
         return try result.get()
+    }
+
+    /// Passes over an object that stands next.
+    /// - Returns: where the value of its member `extensions` stands; of several, the last.
+    private static func extensions(in reader: inout JSONReader) throws(JSONError) -> Range<Int>? {
+        var found: Range<Int>?
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            let isFound = key.string == "extensions"
+            _ = try reader.peek()
+            let start = reader.byteOffset
+            _ = try reader.skipValue()
+            if isFound { found = start..<reader.byteOffset }
+        }
+        return found
     }
 
     var unknownType: InvalidMessage {
@@ -99,6 +122,9 @@ struct MessageReader {
         }
         return Array(bytes[payloadMember.range])
     }
+
+    /// The bytes of the payload's member `extensions`, which was found on the way.
+    var payloadExtensions: [UInt8]? { payloadMember?.extensions.map { Array(bytes[$0]) } }
 
     /// The payload of an `error` message.
     func errors() throws(InvalidMessage) -> [JSONValue] {

@@ -72,7 +72,7 @@ actor GraphQLClient {
                 channel.connection.close(code: close.code, reason: close.reason)
             case .acknowledged:
                 acknowledge(true)
-            case .next(let operation, let payload):
+            case .next(let operation, let payload, _):
                 operations[operation]?.yield((try? JSONValue(parsing: payload)) ?? .null)
             case .failed(let operation, let errors):
                 // What was refused has errors and no data.

@@ -116,7 +116,7 @@ final class LoadConnection: WebSocketHandler {
                     return state.acknowledgement
                 }
                 acknowledgement?.resume()
-            case .next(let operation, let payload):
+            case .next(let operation, let payload, _):
                 state.withLock { $0.receivers[operation] }?(.result(payload))
             case .failed(let operation, let errors):
                 let text = errors.first?["message"]?.string ?? "it gave no reason"

@@ -84,8 +84,15 @@ public final class HTTPNetwork: RespondingNetwork {
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {
+        executeBytes(request: request, variables: variables, cacheConfig: cacheConfig)
+            .map { Data($0) }.eraseToAnyPublisher()
+    }
+
+    package func executeBytes(
+        request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+    ) -> AnyPublisher<[UInt8], any Error> {
         if request.operationKind == .subscription, let network = options.subscriptions {
-            return network.execute(
+            return network.executeBytes(
                 request: request, variables: variables, cacheConfig: cacheConfig)
         }
         return publisher(of: request, variables, cacheConfig)

@@ -107,6 +107,13 @@ public final class WebSocketNetwork: RespondingNetwork {
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {
+        executeBytes(request: request, variables: variables, cacheConfig: cacheConfig)
+            .map { Data($0) }.eraseToAnyPublisher()
+    }
+
+    package func executeBytes(
+        request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+    ) -> AnyPublisher<[UInt8], any Error> {
         publisher(of: request, variables, cacheConfig)
     }
 

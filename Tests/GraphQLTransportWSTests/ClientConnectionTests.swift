@@ -15,7 +15,7 @@ struct ClientConnectionTests {
             case .send(let bytes): "send " + String(decoding: bytes, as: UTF8.self)
             case .close(let close): "close \(close.code) \(close.reason)"
             case .acknowledged: "acknowledged"
-            case .next(let operation, let payload):
+            case .next(let operation, let payload, _):
                 "next \(operation.id) " + String(decoding: payload, as: UTF8.self)
             case .failed(let operation, let errors):
                 "failed \(operation.id) \(JSONValue.array(errors).text)"
@@ -276,7 +276,7 @@ struct ClientConnectionTests {
                 switch action {
                 case .send(let bytes): toServer.append(bytes)
                 case .close(let code): closes.append(code)
-                case .next(let operation, let payload):
+                case .next(let operation, let payload, _):
                     let number = (try? JSONValue(parsing: payload))?["data"]?.int ?? -1
                     received[operation.id, default: []].append(Int(number))
                 case .acknowledged, .failed, .completed, .interrupted, .pinged, .ponged: break

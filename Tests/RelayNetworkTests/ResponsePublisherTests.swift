@@ -34,7 +34,7 @@ struct ResponsePublisherTests {
         let ended = Noted<String>()
         let subscriptions = Noted<Transferred>()
         publisher.subscribe(
-            AnySubscriber<Data, any Error>(
+            AnySubscriber<[UInt8], any Error>(
                 receiveSubscription: { subscriptions.note(Transferred(value: $0)) },
                 receiveValue: {
                     received.note($0[0])

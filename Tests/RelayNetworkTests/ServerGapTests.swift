@@ -115,6 +115,13 @@ import Testing
         func execute(
             request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
         ) -> AnyPublisher<Data, any Error> {
+            executeBytes(request: request, variables: variables, cacheConfig: cacheConfig)
+                .map { Data($0) }.eraseToAnyPublisher()
+        }
+
+        func executeBytes(
+            request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+        ) -> AnyPublisher<[UInt8], any Error> {
             publisher(of: request, variables, cacheConfig)
         }
 

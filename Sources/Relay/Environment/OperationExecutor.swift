@@ -119,8 +119,8 @@ final class OperationExecutor: @unchecked Sendable {
         }
         if isOver { return }
         note(.networkStart)
-        let publisher = environment.network.execute(
-            request: request.node.params, variables: request.variables, cacheConfig: cacheConfig)
+        let publisher = environment.network.responses(
+            to: request.node.params, request.variables, cacheConfig)
         let subscription = publisher.sink(
             receiveCompletion: { [self] completion in
                 // Behind what came before it.
@@ -129,7 +129,7 @@ final class OperationExecutor: @unchecked Sendable {
                 case .failure(let error): ResponseBurst.add(.end(self, error))
                 }
             },
-            receiveValue: { [self] in receive(Array($0)) })
+            receiveValue: { [self] in receive($0) })
         lock.withLock { if case .ended = phase {} else { self.subscription = subscription } }
     }
 

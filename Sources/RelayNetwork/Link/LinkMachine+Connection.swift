@@ -77,7 +77,8 @@ extension LinkMachine {
             case .close(let code): result += [.close(code)] + lost(ConnectionLoss(own: code))
             case .acknowledged:
                 result += [.report(.connected)] + sendWaiting() + watchIdleness()
-            case .next(let wire, let payload): result += next(wire, payload)
+            case .next(let wire, let payload, let extensions):
+                result += next(wire, payload, ResponseNotes(extensions: extensions))
             case .failed(let wire, let errors): result += failed(wire, errors)
             case .completed(let wire):
                 guard let id = sent.remove(wire) else { continue }
@@ -93,10 +94,10 @@ extension LinkMachine {
     // MARK: Responses
 
     private mutating func next(
-        _ wire: ClientConnection.Operation, _ payload: [UInt8]
+        _ wire: ClientConnection.Operation, _ payload: [UInt8], _ notes: ResponseNotes
     ) -> [LinkAction] {
         guard let id = sent[wire], var operation = operations[id] else { return [] }
-        let received = operation.receive(ResponseNotes(payload))
+        let received = operation.receive(notes)
         operations[id] = operation
         switch received {
         case .deliver:

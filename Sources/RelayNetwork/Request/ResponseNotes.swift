@@ -12,6 +12,11 @@ struct ResponseNotes: Hashable, Sendable {
         self = (try? response.withUnsafeBytes { try Self.read($0) }) ?? ResponseNotes()
     }
 
+    /// - Parameter extensions: the bytes of a response's `extensions`.
+    init(extensions: [UInt8]?) {
+        self.init(relay: extensions.flatMap { try? JSONValue(parsing: $0) }?["relay"])
+    }
+
     /// - Parameter relay: the value of `extensions.relay`.
     init(relay: JSONValue?) {
         cursor = relay?["cursor"]?.string

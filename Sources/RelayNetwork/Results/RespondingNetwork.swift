@@ -10,7 +10,7 @@ import RelayArtifacts
 
 /// A network whose operations are sequences of responses. What is the same for all of them as publishers is
 /// here.
-protocol RespondingNetwork: Network, Sendable {
+protocol RespondingNetwork: BytesNetwork, Sendable {
     /// The order in which responses reach their subscribers, whichever operations they are for.
     var order: DeliveryOrder { get }
 
@@ -25,7 +25,7 @@ extension RespondingNetwork {
     /// A publisher of an operation that begins when somebody subscribes, for each subscriber anew.
     func publisher(
         of request: RequestParameters, _ variables: VariableData, _ cacheConfig: CacheConfig
-    ) -> AnyPublisher<Data, any Error> {
+    ) -> AnyPublisher<[UInt8], any Error> {
         let metadata = cacheConfig.metadata as? RelayMetadata
         let transactionID = cacheConfig.transactionID
         let interruptions = cacheConfig.interruptions

@@ -1,4 +1,3 @@
-import Foundation
 import Threads
 
 #if canImport(OpenCombine)
@@ -12,7 +11,7 @@ import Threads
 /// Responses are taken as the subscriber demands them, so a slow subscriber holds its stream up; all those of
 /// one network come in the order in which they came.
 struct ResponsePublisher: Publisher {
-    typealias Output = Data
+    typealias Output = [UInt8]
     typealias Failure = any Error
 
     private let order: DeliveryOrder
@@ -23,7 +22,7 @@ struct ResponsePublisher: Publisher {
         self.begin = begin
     }
 
-    func receive<S: Subscriber<Data, any Error>>(subscriber: S) {
+    func receive<S: Subscriber<[UInt8], any Error>>(subscriber: S) {
         let subscription = ResponseSubscription(AnySubscriber(subscriber), begin(), order)
         subscriber.receive(subscription: subscription)
     }
@@ -33,7 +32,7 @@ struct ResponsePublisher: Publisher {
 private final class ResponseSubscription: Subscription, @unchecked Sendable {
     // Unchecked: a subscriber is used in the network's order of deliveries only, and never under the lock.
     private struct State {
-        var subscriber: AnySubscriber<Data, any Error>?
+        var subscriber: AnySubscriber<[UInt8], any Error>?
         var demand = Subscribers.Demand.none
         /// Responses, and the end, whose turn has come.
         var dueCount = 0
@@ -45,7 +44,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     private let order: DeliveryOrder
 
     init(
-        _ subscriber: AnySubscriber<Data, any Error>, _ responses: Responses,
+        _ subscriber: AnySubscriber<[UInt8], any Error>, _ responses: Responses,
         _ order: DeliveryOrder
     ) {
         state = State(subscriber: subscriber)
@@ -84,7 +83,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         while let (subscriber, hasDemand) = takeDue() {
             switch hasDemand ? responses.channel.poll() : responses.channel.pollEnd() {
             case .response(let response, _):
-                let more = subscriber.receive(Data(response))
+                let more = subscriber.receive(response)
                 withState { $0.demand += more }
             case .end(.success): return end(.finished)
             case .end(.failure(let error)): return end(.failure(error))
@@ -97,7 +96,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     }
 
     /// - Returns: whom something may be delivered to, and whether that may be a response.
-    private func takeDue() -> (AnySubscriber<Data, any Error>, hasDemand: Bool)? {
+    private func takeDue() -> (AnySubscriber<[UInt8], any Error>, hasDemand: Bool)? {
         withState { state in
             guard let subscriber = state.subscriber, state.dueCount > 0 else { return nil }
             let hasDemand = state.demand > .none
