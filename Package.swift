@@ -159,8 +159,9 @@ let package = Package(
         .executableTarget(
             name: "ClientBenchmark",
             dependencies: [
-                "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR",
-                openCombine("OpenCombine"), argumentParser,
+                "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR", "RelayJSON",
+                "RelayNetwork",
+                "WebSocketIO", openCombine("OpenCombine"), argumentParser,
             ],
             swiftSettings: strict),
 

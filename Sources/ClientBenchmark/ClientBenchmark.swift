@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Relay
 import RelayArtifacts
+import RelayNetwork
 import Synchronization
 
 #if canImport(OpenCombine)
@@ -18,7 +19,8 @@ import Synchronization
 struct ClientBenchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
         discussion: """
-            fetch_ms: `fetchQuery` into an empty store, from the network's bytes to Swift structs. \
+            socket_fetch_ms: `fetchQuery` into an empty store, from asking over a loopback WebSocket to Swift \
+            structs. fetch_ms: the same from the response's bytes in memory. \
             refetch_ms: the same response again, into the store that has it. json_decoder_ms: \
             JSONDecoder, the same bytes into structs with the same fields. \
             decode_ns_per_field: the structs read from a snapshot of the store.
@@ -37,13 +39,21 @@ struct ClientBenchmark: ParsableCommand {
         guard Self.facts(fetched) == Self.facts(plain), !plain.todos.edges.isEmpty else {
             throw ValidationError("The two sides do not read the same values.")
         }
+        let network = try Self.loopback(bytes, operations: rounds + 1)
+        let overSocket = try Self.socketFetch(Self.environment(network))
+        guard Self.facts(overSocket) == Self.facts(plain) else {
+            throw ValidationError("What comes over the socket is not what was sent.")
+        }
         var times: [String: [Double]] = [:]
-        for _ in 0..<rounds { try measure(bytes, &times) }
+        for _ in 0..<rounds { try measure(bytes, network, &times) }
         let scalars = Double(plain.todos.edges.count * 15)
         let medians = times.mapValues { $0.sorted()[rounds / 2] }
-        guard let fetch = medians["fetch"], let refetch = medians["refetch"],
+        guard let socket = medians["socket"], let fetch = medians["fetch"],
+            let refetch = medians["refetch"],
             let decoder = medians["decoder"], let decode = medians["decode"]
         else { return }
+        report("socket_fetch_ms", socket, "ms")
+        report("socket_fetch_of_json_decoder", socket / decoder, "ratio")
         report("fetch_ms", fetch, "ms")
         report("refetch_ms", refetch, "ms")
         report("json_decoder_ms", decoder, "ms")
@@ -52,7 +62,9 @@ struct ClientBenchmark: ParsableCommand {
     }
 
     /// One round: each side once, in turn, in milliseconds.
-    private func measure(_ bytes: Data, _ times: inout [String: [Double]]) throws {
+    private func measure(
+        _ bytes: Data, _ network: WebSocketNetwork, _ times: inout [String: [Double]]
+    ) throws {
         func time(_ name: String, _ body: () throws -> Void) rethrows {
             let time = try ContinuousClock().measure(body)
             times[name, default: []].append(time / .milliseconds(1))
@@ -63,8 +75,11 @@ struct ClientBenchmark: ParsableCommand {
         // What is freed is freed outside of the time, on all sides.
         withExtendedLifetime(plain) {}
         plain = nil
-        let environment = Self.environment(bytes)
         var data: FetchedTodos.User?
+        let remote = Self.environment(network)
+        try time("socket") { data = try Self.socketFetch(remote) }
+        data = nil
+        let environment = Self.environment(bytes)
         try time("fetch") { data = try Self.fetch(environment) }
         data = nil
         try time("refetch") { data = try Self.fetch(environment) }
@@ -76,7 +91,47 @@ struct ClientBenchmark: ParsableCommand {
     }
 
     private static func environment(_ bytes: Data) -> Environment {
-        Environment(network: BytesNetwork(bytes: bytes), store: Store())
+        environment(BytesNetwork(bytes: bytes))
+    }
+
+    private static func environment(_ network: any Network) -> Environment {
+        Environment(network: network, store: Store())
+    }
+
+    /// A network to a server in this process that has the response.
+    private static func loopback(_ bytes: Data, operations: Int) throws -> WebSocketNetwork {
+        let done = DispatchSemaphore(value: 0)
+        let url = Mutex<Result<String, any Error>?>(nil)
+        let response = Array(bytes)
+        Task {
+            let started: Result<String, any Error>
+            do {
+                started = .success(
+                    try await LoopbackServer.start(response, operations: operations))
+            } catch {
+                started = .failure(error)
+            }
+            url.withLock { $0 = started }
+            done.signal()
+        }
+        done.wait()
+        guard let started = url.withLock({ $0 }) else { throw ExitCode.failure }
+        return try WebSocketNetwork(url: try started.get())
+    }
+
+    /// As `fetch`, of what comes on other threads.
+    private static func socketFetch(_ environment: Environment) throws -> FetchedTodos.User? {
+        let done = DispatchSemaphore(value: 0)
+        let result = Mutex<Result<FetchedTodos.User?, any Error>>(.success(nil))
+        let subscription = environment.fetchQuery(FetchedTodos()).sink { completion in
+            if case .failure(let error) = completion { result.withLock { $0 = .failure(error) } }
+            done.signal()
+        } receiveValue: { data in
+            result.withLock { $0 = .success(data?.user) }
+        }
+        done.wait()
+        subscription.cancel()
+        return try result.withLock { try $0.get() }
     }
 
     private static func fetch(_ environment: Environment) throws -> FetchedTodos.User? {
