@@ -12,8 +12,10 @@ package enum Durability: String, Sendable, CaseIterable {
 /// How a log is written.
 package struct EventLogOptions: Sendable {
     package var durability = Durability.always
-    /// Between syncs with durability `batch`.
+    /// With durability `batch`: how long the oldest acknowledged event may wait for its sync to begin. Nothing
+    /// is acknowledged meanwhile that would wait longer.
     package var syncIntervalMilliseconds = 100
+    package var clock: any LogClock = SystemLogClock()
     /// The first segment's size. Each is twice as large as the one before it, so that a small log
     /// stays small, up to ``segmentSizeBytes``.
     package var firstSegmentSizeBytes: UInt64 = 1 << 20

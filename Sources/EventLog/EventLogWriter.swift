@@ -62,12 +62,13 @@ package final class EventLogWriter: Sendable {
                 log, in: directory, largestSize: options.segmentSizeBytes,
                 housekeeping: housekeeping)
             var metadata = log.metadata
-            SyncLoop(queue: queue, writer: writer, options: options) {
+            var loop = SyncLoop(queue: queue, writer: writer, options: options) {
                 guard metadata.acknowledgesEarly else { return }
                 metadata.acknowledgesEarly = false
                 // Failing is no loss: the next start then takes this for a crash.
                 try? directory.write(metadata)
-            }.run()
+            }
+            loop.run()
             housekeeping?.stop()
             lock.close()
         }
@@ -151,6 +152,21 @@ package final class EventLogWriter: Sendable {
     /// - Parameter sequence: of a valid checkpoint, from which a start goes on.
     package func drop(through sequence: UInt64) {
         housekeeping?.queue.update { $0.drop(through: sequence) }
+    }
+
+    /// Whether the disk takes 64 KiB more just now: a file of that size is written and removed. Blocks for
+    /// the disk.
+    package func tryRoom() -> Bool {
+        let path = directory.sparePath + "/room"
+        defer { try? directory.fileSystem.remove(path) }
+        do throws(FileSystemError) {
+            let file = try directory.fileSystem.open(path, .replace)
+            defer { file.close() }
+            try file.writeZeros(0..<1 << 16)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Blocks until all the segments that are wanted ahead are there, or cannot be made; from then

@@ -100,7 +100,13 @@ final class FrameCursor {
             scanner.source, at: scanner.offset, fault: fault, nextSequence: expected,
             reach: fault == nil ? 1 << 16 : .max)
         {
-        case .clean, .torn: return true
+        case .clean:
+            return true
+        case .torn:
+            // What the scanner took for unwritten space may have been written since: the zeros that a segment
+            // is filled with are read ahead with the frame before them.
+            if case .frame = try scanner.peek() { return false }
+            return true
         case .damaged:
             // A writer may have appended between the scanner's look and this one, so that frames
             // are seen behind one that was not there yet.

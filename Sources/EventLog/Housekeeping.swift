@@ -87,6 +87,9 @@ struct HousekeepingQueue {
         return spares.isEmpty ? nil : spares.removeFirst()
     }
 
+    /// The writer could not begin with it.
+    mutating func giveBack(_ spare: SegmentSupply.Spare) { spares.insert(spare, at: 0) }
+
     mutating func began(sealing previous: UInt64, nextSpareSize: UInt64) {
         spareSize = nextSpareSize
         if deflates { sealed.append(previous) }

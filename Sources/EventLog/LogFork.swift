@@ -31,6 +31,7 @@ extension EventLogReader {
         do throws(FileSystemError) {
             try copy.write(
                 LogMetadata(version: .current, storeID: metadata.storeID, epoch: epoch))
+            try copy.fileSystem.synchronizeDirectory(copy.parentPath)
         } catch {
             throw .forking(destination, error)
         }

@@ -18,7 +18,16 @@ final class Monitor<State>: @unchecked Sendable {
     init(_ state: sending State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(changed, nil)
+        #if canImport(Darwin)
+            pthread_cond_init(changed, nil)
+        #else
+            // So that a change of the time of day neither shortens nor prolongs a wait.
+            var attributes = pthread_condattr_t()
+            pthread_condattr_init(&attributes)
+            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+            pthread_cond_init(changed, &attributes)
+            pthread_condattr_destroy(&attributes)
+        #endif
     }
 
     deinit {
@@ -65,24 +74,49 @@ final class Monitor<State>: @unchecked Sendable {
         }
     }
 
+    /// As ``wait(_:)``, but asks again after a time, too.
+    /// - Parameter sleep: how long to sleep at most before asking again; nil for as long as nothing happens.
+    func wait<Result>(for sleep: () -> Duration?, _ body: (inout State) -> Result?) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            if let time = sleep() {
+                var deadline = Self.deadline(after: time)
+                pthread_cond_timedwait(changed, mutex, &deadline)
+            } else {
+                pthread_cond_wait(changed, mutex)
+            }
+        }
+    }
+
     /// As ``wait(_:)``, but gives up after a time.
     func wait<Result>(milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        var deadline = timespec()
-        clock_gettime(CLOCK_REALTIME, &deadline)
-        deadline.tv_sec += milliseconds / 1000
-        deadline.tv_nsec += (milliseconds % 1000) * 1_000_000
-        if deadline.tv_nsec >= 1_000_000_000 {
-            deadline.tv_sec += 1
-            deadline.tv_nsec -= 1_000_000_000
-        }
+        var deadline = Self.deadline(after: .milliseconds(milliseconds))
         while true {
             if let result = body(&state) { return result }
             if pthread_cond_timedwait(changed, mutex, &deadline) == ETIMEDOUT {
                 return body(&state)
             }
         }
+    }
+
+    /// On the clock that the condition variable goes by.
+    private static func deadline(after time: Duration) -> timespec {
+        #if canImport(Darwin)
+            let clock = CLOCK_REALTIME
+        #else
+            let clock = CLOCK_MONOTONIC
+        #endif
+        var deadline = timespec()
+        clock_gettime(clock, &deadline)
+        let (seconds, attoseconds) = time.components
+        let nanoseconds = Int64(deadline.tv_nsec) + attoseconds / 1_000_000_000
+        deadline.tv_sec += Int(seconds + nanoseconds / 1_000_000_000)
+        deadline.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        return deadline
     }
 }
 

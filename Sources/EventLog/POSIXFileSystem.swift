@@ -147,6 +147,9 @@ extension FileSystemError {
     static let inputOutput = EIO
     package var isMissingFile: Bool { errno == ENOENT }
     /// The disk or the quota is full: worth another try once there is room.
+    /// The process, or the system, has no file descriptor left; a moment later it may.
+    package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
+
     package var isStorageFull: Bool { errno == ENOSPC || errno == EDQUOT }
     package var isReadOnly: Bool { errno == EROFS || errno == EACCES || errno == EPERM }
 }

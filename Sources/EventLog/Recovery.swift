@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// What opening a log for writing found and did. `sentences` is what a server says of it.
 package struct RecoveryReport: Sendable, Equatable {
     package struct TornTail: Sendable, Equatable {
@@ -299,9 +307,23 @@ extension LogDirectory {
         try file.synchronizeData()
         let path = segmentPath(header.firstSequence)
         try fileSystem.rename(file.path, to: path)
-        try fileSystem.synchronizeDirectory(segmentsPath)
-        file.close()
-        return try fileSystem.open(path, .readWrite)
+        // It has its name and there is no way back, so a descriptor is waited for.
+        return try waitingForDescriptor { () throws(FileSystemError) in
+            try fileSystem.synchronizeDirectory(segmentsPath)
+            return try fileSystem.open(path, .readWrite)
+        }
+    }
+
+    private func waitingForDescriptor<Result>(
+        _ body: () throws(FileSystemError) -> Result
+    ) throws(FileSystemError) -> Result {
+        while true {
+            do throws(FileSystemError) {
+                return try body()
+            } catch  where error.isOutOfDescriptors {
+                usleep(10_000)
+            }
+        }
     }
 }
 

@@ -43,7 +43,9 @@ final class SegmentWriter {
     func append(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
         let isFull = offset + UInt64(frame.size) > limit && offset > UInt64(SegmentHeader.size)
         // A closing frame is not worth a segment of its own.
-        if isFull && !frame.isEmpty { try beginSegment(after: head) }
+        if isFull && !frame.isEmpty, let next = try openNext() {
+            try beginSegment(next.file, sizeBytes: next.sizeBytes, after: head)
+        }
         isDirty = true
         do throws(FileSystemError) {
             try frame.withBytes { bytes throws(FileSystemError) in
@@ -81,22 +83,36 @@ final class SegmentWriter {
         }
     }
 
-    private func beginSegment(after head: LogHead) throws(Failure) {
+    /// The file of the next segment; nil when the process has no descriptor left for it. This one then grows
+    /// until there is one.
+    private func openNext() throws(Failure) -> (file: any File, sizeBytes: UInt64?)? {
+        let spare = housekeeping?.queue.update { $0.takeSpare() }
+        do throws(FileSystemError) {
+            guard let spare else {
+                let aside = directory.sparePath + "/next"
+                return (try directory.fileSystem.open(aside, .replace), nil)
+            }
+            return (try directory.fileSystem.open(spare.path, .readWrite), spare.sizeBytes)
+        } catch  where error.isOutOfDescriptors {
+            if let spare { housekeeping?.queue.update { $0.giveBack(spare) } }
+            return nil
+        } catch {
+            throw error.isStorageFull ? .noRoom(error) : .broken(error)
+        }
+    }
+
+    /// - Parameter sizeBytes: of a file that is filled with zeros.
+    private func beginSegment(
+        _ aside: any File, sizeBytes: UInt64?, after head: LogHead
+    ) throws(Failure) {
         try synchronize()
         let header = SegmentHeader(
             storeID: storeID, epoch: head.epoch, firstSequence: head.sequence + 1,
             previousFirstSequence: firstSequence, previousChain: head.hash)
         let size = min(limit * 2, largestSize)
-        let spare = housekeeping?.queue.update { $0.takeSpare() }
         let next: any File
         do throws(FileSystemError) {
-            let file =
-                if let spare {
-                    try directory.fileSystem.open(spare.path, .readWrite)
-                } else {
-                    try directory.fileSystem.open(directory.sparePath + "/next", .replace)
-                }
-            next = try directory.install(file, as: header)
+            next = try directory.install(aside, as: header)
         } catch {
             // Once a segment may have its name, going on with the old one would make two of them.
             let hasNoName = ["open", "pwrite", "rename"].contains(error.call)
@@ -105,7 +121,7 @@ final class SegmentWriter {
         file.close()
         file = next
         offset = UInt64(SegmentHeader.size)
-        limit = spare?.sizeBytes ?? size
+        limit = sizeBytes ?? size
         let sealed = firstSequence
         firstSequence = header.firstSequence
         housekeeping?.queue.update {

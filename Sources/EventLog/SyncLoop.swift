@@ -5,6 +5,20 @@ struct SyncLoop {
     let options: EventLogOptions
     /// Called when the log is closed with everything on the disk.
     let onClose: () -> Void
+    /// With durability `batch`.
+    private var schedule: SyncSchedule
+
+    init(
+        queue: Monitor<AppendQueue>, writer: SegmentWriter, options: EventLogOptions,
+        onClose: @escaping () -> Void
+    ) {
+        self.queue = queue
+        self.writer = writer
+        self.options = options
+        self.onClose = onClose
+        schedule = SyncSchedule(intervalMilliseconds: options.syncIntervalMilliseconds)
+        if options.durability == .batch { options.clock.whenPassing { queue.notify() } }
+    }
 
     private enum Work {
         case group(AppendQueue.Group)
@@ -13,11 +27,11 @@ struct SyncLoop {
         case stop
     }
 
-    func run() {
+    mutating func run() {
         var work = nextWork()
         while true {
             switch work {
-            case .group(let group): work = write(group) ?? nextWork()
+            case .group(let group): work = write(group)
             case .synchronize:
                 synchronizeEarlierFrames()
                 work = nextWork()
@@ -31,11 +45,15 @@ struct SyncLoop {
     private func nextWork() -> Work {
         // Taking a group makes room for whoever waits for it.
         defer { queue.notify() }
-        if options.durability == .batch && writer.isDirty {
-            let interval = options.syncIntervalMilliseconds
-            return queue.wait(milliseconds: interval) { Self.work(&$0) } ?? .synchronize
+        guard options.durability == .batch, let due = schedule.due else {
+            return queue.wait { Self.work(&$0) }
         }
-        return queue.wait { Self.work(&$0) }
+        let clock = options.clock
+        return queue.wait(for: { clock.sleep(until: due) }) { queue -> Work? in
+            // A sync that is due goes first: nothing more is acknowledged before it.
+            if due <= clock.now { return .synchronize }
+            return Self.work(&queue)
+        }
     }
 
     private static func work(_ queue: inout AppendQueue) -> Work? {
@@ -46,31 +64,33 @@ struct SyncLoop {
         }
     }
 
-    /// - Returns: what to do next, when it is known already.
-    private func write(_ group: AppendQueue.Group) -> Work? {
+    /// - Returns: what to do next.
+    private mutating func write(_ group: AppendQueue.Group) -> Work {
         let isEarly = options.durability != .always
         let byteCount = group.frame.size
         let chain = group.frame.close(
             after: group.head, durableThrough: group.durableThrough)
-        var syncTime = Duration.zero
+        var syncTime: Duration?
         do throws(SegmentWriter.Failure) {
             try writer.append(group.frame, after: group.head)
-            if !isEarly { syncTime = try synchronize() }
+            if isEarly, writer.isDirty { schedule.wrote(at: options.clock.now) }
+            let isDue = options.durability == .batch && schedule.isDue(at: options.clock.now)
+            if !isEarly || isDue { syncTime = try synchronize() }
         } catch {
             fail(group, error)
-            return nil
+            return nextWork()
         }
         // The next group is taken before anyone hears of this one: what they append in answer
         // is prepared while that group is on its way to the disk.
         let next = queue.update { queue in
             queue.finish(group, chain: chain, byteCount: byteCount)
-            if !isEarly { queue.synchronized(in: syncTime) }
-            return queue.takeGroup()
+            if let syncTime { queue.synchronized(in: syncTime) }
+            return isEarly ? nil : queue.takeGroup()
         }
         for waiter in group.waiters {
             waiter.completion(waiter.range, .success(group.range.upperBound))
         }
-        return next.map { .group($0) }
+        return next.map { .group($0) } ?? nextWork()
     }
 
     private func fail(_ group: AppendQueue.Group, _ failure: SegmentWriter.Failure) {
@@ -91,13 +111,14 @@ struct SyncLoop {
     }
 
     /// - Returns: how long it has taken.
-    private func synchronize() throws(SegmentWriter.Failure) -> Duration {
+    private mutating func synchronize() throws(SegmentWriter.Failure) -> Duration {
         let start = ContinuousClock.now
         try writer.synchronize()
+        schedule.synchronized()
         return ContinuousClock.now - start
     }
 
-    private func synchronizeEarlierFrames() {
+    private mutating func synchronizeEarlierFrames() {
         do throws(SegmentWriter.Failure) {
             let time = try synchronize()
             queue.update { $0.synchronized(in: time) }

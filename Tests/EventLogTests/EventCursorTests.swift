@@ -30,6 +30,20 @@ import Testing
         log.close()
     }
 
+    /// With the frame before it the reader has taken the zeros in which it is written since.
+    @Test func aFrameThatIsWrittenIntoZerosThatWereReadAheadIsFoundAtOnce() throws {
+        var options = testOptions(segmentSize: 4096)
+        options.segmentsAhead = 1
+        let log = try EventLogWriter.open("log", options: options, fileSystem: disk)
+        try log.appendAndWait(testBatch(1...1))
+        let cursor = try EventLogReader("log", fileSystem: disk).events(from: 1)
+        for number: UInt64 in 1...10 {
+            #expect(try cursor.next()?.sequence == number)
+            try log.appendAndWait(testBatch(number + 1...number + 1))
+        }
+        log.close()
+    }
+
     @Test func throughBoundsWhatIsGivenOut() throws {
         let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
         try log.appendAndWait(testBatch(1...6))

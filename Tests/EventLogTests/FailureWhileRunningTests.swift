@@ -2,6 +2,12 @@ import Testing
 
 @testable import EventLog
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @Suite(.bounded) struct FailureWhileRunningTests {
     private let disk = SimulatedDisk()
 
@@ -63,6 +69,44 @@ import Testing
         #expect(again.recovery.sentences == [])
         #expect(try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...9))
         again.close()
+    }
+
+    @Test func withoutADescriptorForTheNextSegmentThisOneGrows() throws {
+        let log = try openLog { $0.firstSegmentSizeBytes = 400 }
+        try log.appendAndWait(testBatch(1...5))
+        disk.setFault { $0.name == "open" ? .error(SimulatedDisk.tooManyOpenFiles) : nil }
+        for number: UInt64 in 6...20 { try log.appendAndWait(testBatch(number...number)) }
+        #expect(disk.segments == [1])
+        disk.setFault(nil)
+        try log.appendAndWait(testBatch(21...21))
+        #expect(disk.segments == [1, 21])
+        log.close()
+        let again = try openLog()
+        #expect(again.recovery == RecoveryReport())
+        #expect(try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...21))
+        again.close()
+    }
+
+    /// The segment has its name, and there is no way back: the log waits, and goes on.
+    @Test(arguments: ["open", "fsync"])
+    func aSegmentThatIsInstalledWaitsForItsDescriptor(_ call: String) throws {
+        let log = try openLog { $0.firstSegmentSizeBytes = 400 }
+        try log.appendAndWait(testBatch(1...5))
+        let failures = Monitor(3)
+        disk.setFault { [segment = "log/segments/00000000000000000006.log"] made in
+            guard made.name == call, made.path == segment || made.path == "log/segments" else {
+                return nil
+            }
+            return failures.update { count in
+                count -= 1
+                return count >= 0 ? .error(SimulatedDisk.tooManyOpenFiles) : nil
+            }
+        }
+        try log.appendAndWait(testBatch(6...9))
+        disk.setFault(nil)
+        #expect(failures.withLock { $0 } < 0)
+        log.close()
+        #expect(try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...9))
     }
 
     @Test func everythingBehindAFailedBatchFailsAndItsSequencesAreGivenAgain() throws {
@@ -148,6 +192,39 @@ import Testing
         again.close()
     }
 
+    /// Steady traffic does not put the sync off: at any moment the power may go, and only what was
+    /// acknowledged within the interval is lost.
+    @Test func durabilityBatchLosesNoMoreThanItsInterval() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let clock = VirtualClock()
+        let log = try openLog {
+            $0.durability = .batch
+            $0.clock = clock
+        }
+        var acknowledged: [(sequence: UInt64, at: UInt64)] = []
+        func survivors() throws -> UInt64 {
+            let after = try EventLogWriter.open(
+                "log", options: testOptions(), fileSystem: disk.crashed(.nothing))
+            defer { after.close() }
+            return after.head.sequence
+        }
+        for number: UInt64 in 1...150 {
+            clock.advance(milliseconds: .random(in: 0...30, using: &random))
+            try log.appendAndWait(testBatch(number...number))
+            acknowledged.append((number, clock.now))
+            let interval: UInt64 = 100_000_000
+            let safe = acknowledged.last { $0.at + interval <= clock.now }?.sequence ?? 0
+            #expect(try survivors() >= safe, "seed \(seed), event \(number)")
+        }
+        #expect(log.statistics.syncs < 75, "several share a sync")
+        clock.advance(milliseconds: 100)
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try survivors() < 150, ContinuousClock.now < deadline { usleep(1_000) }
+        #expect(try survivors() == 150, "without traffic, too")
+        log.close()
+    }
+
     @Test func durabilityBatchSyncsInTheBackground() throws {
         let log = try openLog {
             $0.durability = .batch
@@ -161,5 +238,26 @@ import Testing
         try log.appendAndWait(testBatch(1...3))
         #expect(synced.wait(milliseconds: 10_000) { $0 ? true : nil } == true)
         log.close()
+    }
+}
+
+/// Time that passes only when it is told to.
+final class VirtualClock: LogClock {
+    private let state = Monitor((now: UInt64(0), wakers: [@Sendable () -> Void]()))
+
+    var now: UInt64 { state.withLock { $0.now } }
+
+    func sleep(until moment: UInt64) -> Duration? { nil }
+
+    func whenPassing(_ wake: @escaping @Sendable () -> Void) {
+        state.withLock { $0.wakers.append(wake) }
+    }
+
+    func advance(milliseconds: UInt64) {
+        let wakers = state.withLock { state in
+            state.now += milliseconds * 1_000_000
+            return state.wakers
+        }
+        for wake in wakers { wake() }
     }
 }

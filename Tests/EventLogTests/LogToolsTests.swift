@@ -218,6 +218,14 @@ import Testing
         #expect(try reader.allEvents() == recorded(1...20, size: 60))
     }
 
+    @Test func aForkSurvivesAPowerLoss() throws {
+        try makeLog(events: 9, on: disk)
+        try EventLogReader("log", fileSystem: disk).fork(through: 7, into: "fork")
+        let after = disk.crashed(.nothing)
+        #expect(
+            try EventLogReader("fork", fileSystem: after).allEvents() == recorded(1...7, size: 60))
+    }
+
     @Test func aForkInTheMiddleOfAFrameAndOfADeflatedSegment() throws {
         let log = try EventLogWriter.open(
             "log", options: testOptions(segmentSize: 4000), fileSystem: disk)

@@ -30,6 +30,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         var names: [String: SimulatedFile.Node] = [:]
         var syncedNames: [String: SimulatedFile.Node] = [:]
         var directories: Set<String> = []
+        var syncedDirectories: Set<String> = []
         var callCount = 0
         var fault: (@Sendable (Call) -> Fault?)?
         var capacity = Int.max
@@ -49,6 +50,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
     static let inputOutput: Int32 = 5
     static let noSpace: Int32 = 28
+    static let tooManyOpenFiles: Int32 = 24
     static let noEntry: Int32 = 2
     static let exists: Int32 = 17
     static let readOnly: Int32 = 30
@@ -62,6 +64,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
             $0.names = names
             $0.syncedNames = names
             $0.directories = directories
+            $0.syncedDirectories = directories
         }
     }
 
@@ -91,8 +94,9 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
             var survival = survival
             var copies: [ObjectIdentifier: SimulatedFile.Node] = [:]
             var names: [String: SimulatedFile.Node] = [:]
+            let directories = survival.directories(of: state)
             let paths = Set(state.names.keys).union(state.syncedNames.keys).sorted()
-            for path in paths {
+            for path in paths where directories.contains(Self.directory(of: path)) {
                 let synced = state.syncedNames[path]
                 let current = state.names[path]
                 guard let node = survival.keepsName(synced === current) ? current : synced else {
@@ -103,8 +107,16 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
                 copies[id] = copy
                 names[path] = copy
             }
-            return SimulatedDisk(names: names, directories: state.directories)
+            return SimulatedDisk(
+                names: names, directories: directories.subtracting([Self.root]))
         }
+    }
+
+    /// The directory that paths without one are in.
+    fileprivate static let root = "."
+
+    fileprivate static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? root
     }
 
     // MARK: Looking inside
@@ -208,6 +220,9 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
                 state.syncedNames[name] = nil
             }
             for (name, node) in state.names where isInside(name) { state.syncedNames[name] = node }
+            for directory in state.directories where Self.directory(of: directory) == path {
+                state.syncedDirectories.insert(directory)
+            }
         }
     }
 
@@ -269,6 +284,17 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 }
 
 extension SimulatedDisk.Survival {
+    /// The directories that survive: each whose name does, in one that does.
+    fileprivate mutating func directories(of state: SimulatedDisk.State) -> Set<String> {
+        var surviving: Set<String> = [SimulatedDisk.root]
+        // A directory comes before those in it.
+        for directory in state.directories.sorted()
+        where surviving.contains(SimulatedDisk.directory(of: directory))
+            && keepsName(state.syncedDirectories.contains(directory))
+        { surviving.insert(directory) }
+        return surviving
+    }
+
     mutating func keepsName(_ isSynced: Bool) -> Bool {
         if isSynced { return true }
         switch self {
