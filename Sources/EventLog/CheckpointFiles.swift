@@ -4,6 +4,8 @@ package struct CheckpointFiles: Sendable {
     package struct Ignored: Error, Hashable, CustomStringConvertible {
         package let file: String
         package let reason: String
+        /// It was there a moment ago; a server removes old ones when it has written a new one.
+        var wasRemoved = false
 
         package var description: String { "Ignored \(file): \(reason)." }
     }
@@ -48,7 +50,19 @@ package struct CheckpointFiles: Sendable {
     ///   - through: the log's last event. A later checkpoint is of a history that was lost.
     /// - Returns: nil when there is none; and every file passed over on the way.
     package func newest(
-        foldVersion: UInt32, through: UInt64
+        foldVersions: ClosedRange<UInt32>, through: UInt64
+    ) throws(LogError) -> (checkpoint: Checkpoint?, ignored: [Ignored]) {
+        var found = try newestNow(foldVersions: foldVersions, through: through)
+        // A server may have removed all that were there, as it had written newer ones.
+        for _ in 0..<10 where found.checkpoint == nil && found.ignored.contains(where: \.wasRemoved)
+        {
+            found = try newestNow(foldVersions: foldVersions, through: through)
+        }
+        return (found.checkpoint, found.ignored.filter { !$0.wasRemoved })
+    }
+
+    private func newestNow(
+        foldVersions: ClosedRange<UInt32>, through: UInt64
     ) throws(LogError) -> (checkpoint: Checkpoint?, ignored: [Ignored]) {
         var ignored: [Ignored] = []
         for sequence in try sequences().reversed() {
@@ -58,7 +72,7 @@ package struct CheckpointFiles: Sendable {
                     Ignored(file: path, reason: "the log ends with event \(through)"))
                 continue
             }
-            let result = try read(sequence, foldVersion: foldVersion)
+            let result = try read(sequence, foldVersions: foldVersions)
             switch result {
             case .success(let checkpoint): return (checkpoint, ignored)
             case .failure(let reason): ignored.append(reason)
@@ -75,11 +89,11 @@ package struct CheckpointFiles: Sendable {
     /// One checkpoint, whatever fold made it.
     /// - Throws: `damaged` when it is not valid, `outOfRange` when there is none.
     package func checkpoint(at sequence: UInt64) throws(LogError) -> Checkpoint {
-        guard try sequences().contains(sequence) else {
-            throw LogError(.outOfRange, "There is no checkpoint at event \(sequence).")
-        }
-        switch try read(sequence, foldVersion: nil) {
+        let missing = LogError(.outOfRange, "There is no checkpoint at event \(sequence).")
+        guard try sequences().contains(sequence) else { throw missing }
+        switch try read(sequence, foldVersions: nil) {
         case .success(let checkpoint): return checkpoint
+        case .failure(let ignored) where ignored.wasRemoved: throw missing
         case .failure(let ignored):
             throw .damaged(
                 LogDamage(
@@ -97,10 +111,19 @@ package struct CheckpointFiles: Sendable {
     }
 
     private func read(
-        _ sequence: UInt64, foldVersion: UInt32?
+        _ sequence: UInt64, foldVersions: ClosedRange<UInt32>?
     ) throws(LogError) -> Result<Checkpoint, Ignored> {
         let path = directory.checkpointPath(sequence)
-        let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
+        let file: any File
+        do throws(FileSystemError) {
+            file = try fileSystem.open(path, .read)
+        } catch  where error.isMissingFile {
+            // A server keeps the newest ones; it may have removed this one since the names were read.
+            return .failure(
+                Ignored(file: path, reason: "it was removed meanwhile", wasRemoved: true))
+        } catch {
+            throw .reading(error)
+        }
         defer { file.close() }
         let (bytes, size) = try reading { () throws(FileSystemError) in
             (try file.bytes(at: 0, count: CheckpointLayout.headerSize), try file.size())
@@ -108,12 +131,11 @@ package struct CheckpointFiles: Sendable {
         do throws(CheckpointFault) {
             let (header, length, checksum) = try CheckpointLayout.read(
                 bytes, sequence: sequence, storeID: storeID)
-            if let foldVersion, header.foldVersion != foldVersion {
-                return .failure(
-                    Ignored(
-                        file: path,
-                        reason: "fold version \(header.foldVersion) made it, this is \(foldVersion)"
-                    ))
+            if let foldVersions, !foldVersions.contains(header.foldVersion) {
+                let reason = """
+                    fold version \(header.foldVersion) made it, this is \(foldVersions.upperBound)
+                    """
+                return .failure(Ignored(file: path, reason: reason))
             }
             guard size - UInt64(bytes.count) == length else { throw .cutShort }
             let payload = try payload(of: file, count: Int(length))

@@ -9,6 +9,9 @@ package struct EventStoreOptions: Sendable {
     package var checkpointInterval = CheckpointInterval()
     /// How many of the newest checkpoints stay.
     package var keptCheckpoints = 3
+    /// Of how many of the newest events the commits are handed out at the start, each with its state
+    /// (``EventStore/tail``).
+    package var tailEvents: UInt64 = 0
     /// Whether events are dropped that lie before the oldest checkpoint that is kept.
     package var dropsEventsBeforeCheckpoints = false
     /// Called on a thread of the store's after each checkpoint in the background. A failure loses
@@ -24,6 +27,7 @@ package struct EventStore: Sendable {
     /// The state after the last event. Its sequence is 0 in a new store, whose first event has to
     /// be the genesis.
     package let snapshot: Snapshot
+    package let tail: HistoryTail
     package let report: StartReport
 
     /// Opens the store in a directory, making it when there is none. Blocks while it reads.
@@ -40,7 +44,8 @@ package struct EventStore: Sendable {
     ) throws(EventStoreError) -> EventStore {
         let opened = try OpenedLog(directory, indexes: indexes, options: options)
         return EventStore(
-            journal: FileJournal(opened), snapshot: opened.snapshot, report: opened.report)
+            journal: FileJournal(opened), snapshot: opened.snapshot, tail: opened.tail,
+            report: opened.report)
     }
 }
 

@@ -41,6 +41,11 @@ struct LimitOptions: ParsableArguments {
         help: ArgumentHelp("Mutations that wait for the writer. (default: 65536)", valueName: "n"))
     var maxWaitingMutations: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Mutations whose handlers wait for something. (default: 1024)", valueName: "n"))
+    var maxWaitingHandlers: Int?
+
     @Option(help: ArgumentHelp("Connections. (default: 20000)", valueName: "n"))
     var maxConnections: Int?
 
@@ -147,6 +152,7 @@ struct LimitOptions: ParsableArguments {
             ("max-complexity", maxComplexity, \.limits.document.complexity),
             ("assumed-list-size", assumedListSize, \.limits.document.assumedListSize),
             ("max-waiting-mutations", maxWaitingMutations, \.limits.waitingMutations),
+            ("max-waiting-handlers", maxWaitingHandlers, \.limits.waitingHandlers),
             ("max-connections", maxConnections, \.connectionLimits.connections),
             ("max-message-bytes", maxMessageBytes, \.connectionLimits.messageBytes),
             ("max-body-bytes", maxBodyBytes, \.connectionLimits.bodyBytes),

@@ -78,7 +78,6 @@ struct Serve: AsyncParsableCommand {
         let logger = try makeLogger(settings)
         let stop = StopSignals()
         let configuration = try makeConfiguration(settings, onFreeze: stop.fail)
-        raiseDescriptorLimit()
         let server = try await Server.start(configuration, logger: logger)
         printAtOnce("listening on \(server.url)\n")
         let reason = await stop.first()

@@ -9,13 +9,17 @@ final class OpenStore: Sendable {
     let journal: any EventJournal
     let storeID: String
     let snapshot: Snapshot
+    /// The newest commits before this start.
+    let tail: HistoryTail?
     let schemaService: SchemaService
     /// The journal, if it is one in files.
     let file: FileJournal?
 
     private init(
-        _ journal: any EventJournal, storeID: String, _ snapshot: Snapshot, _ schema: ServiceSchema
+        _ journal: any EventJournal, storeID: String, _ snapshot: Snapshot, _ schema: ServiceSchema,
+        tail: HistoryTail? = nil
     ) {
+        self.tail = tail
         self.journal = journal
         self.storeID = storeID
         self.snapshot = snapshot
@@ -40,7 +44,10 @@ final class OpenStore: Sendable {
                 snapshot, schema, journal, configuration, logger)
             return OpenStore(journal, storeID: "memory", current, schema)
         case .directory(let directory, let options):
-            let store = try await onThreadOfItsOwn { [indexes = schema.indexes] in
+            var options = options
+            // A commit is two events, nearly always.
+            options.tailEvents = 2 * UInt64(configuration.limits.recentCommits)
+            let store = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
                 try EventStore.open(directory, indexes: indexes, options: options)
             }
             for sentence in store.report.sentences { logger.warning("\(sentence)") }
@@ -49,7 +56,8 @@ final class OpenStore: Sendable {
                 let current = try await bringUpToDate(
                     store.snapshot, schema, store.journal, configuration, logger)
                 return OpenStore(
-                    store.journal, storeID: store.journal.storeID, current, schema)
+                    store.journal, storeID: store.journal.storeID, current, schema,
+                    tail: store.tail)
             } catch {
                 try await onThreadOfItsOwn { store.journal.close() }
                 throw error
@@ -113,9 +121,14 @@ final class OpenStore: Sendable {
     func noteDurable(_ snapshot: Snapshot) { file?.checkpointIfDue(snapshot) }
 
     /// Syncs what waits and lets the directory go.
-    func close() async {
+    /// - Parameter snapshot: a durable state that is kept as a checkpoint, so that the next start is short.
+    func close(checkpointing snapshot: Snapshot? = nil) async {
         guard let file else { return }
-        try? await onThreadOfItsOwn { file.close() }
+        try? await onThreadOfItsOwn {
+            // Without it the next start takes longer, and that is all.
+            if let snapshot { try? file.checkpoint(snapshot) }
+            file.close()
+        }
     }
 }
 

@@ -154,7 +154,8 @@ public final class Server: Sendable {
             }
             let service = GraphQLService(
                 store.schemaService, journal: store.journal, storeID: store.storeID,
-                snapshot: store.snapshot, inputs: EngineInputs(now: WallClock.microseconds),
+                snapshot: store.snapshot, tail: store.tail,
+                inputs: EngineInputs(now: WallClock.microseconds),
                 limits: configuration.limits, persisted: configuration.persisted, logger: logger,
                 onDurable: { store.noteDurable($0) },
                 deliver: { Front.deliver($0, on: loop) },
@@ -169,14 +170,31 @@ public final class Server: Sendable {
                 origins: configuration.origins, metrics: metrics,
                 limits: configuration.socketLimits, logger: logger)
             front.start(on: loop)
-            let http = try await HTTPServer.start(
-                configuration.listening, on: loop, handler: front)
+            var listening = configuration.listening
+            listening.maxConnections = connectionLimit(listening.maxConnections, logger)
+            let http = try await HTTPServer.start(listening, on: loop, handler: front)
             metrics.observe(http)
             return Server(configuration, service, store, loop, http)
         } catch {
             await loop.stop()
             throw error
         }
+    }
+
+    /// Descriptors that connections leave to the log and everything else.
+    private static let reservedDescriptors = 128
+
+    /// As many connections as there are descriptors for, beside those that the log needs.
+    private static func connectionLimit(_ wanted: Int, _ logger: Logger) -> Int {
+        let descriptors = raiseDescriptorLimit()
+        let possible = max(descriptors - reservedDescriptors, 1)
+        guard descriptors > 0, possible < wanted else { return wanted }
+        logger.warning(
+            """
+            The system allows this process \(descriptors) open files, so it takes \(possible) connections \
+            and not \(wanted); "ulimit -n" or LimitNOFILE raises that.
+            """)
+        return possible
     }
 
     private init(
@@ -194,11 +212,17 @@ public final class Server: Sendable {
         url = "\(scheme)://\(host):\(http.port)\(Front.path)"
     }
 
-    /// Stops in order: accepts nobody any more, ends what is open, syncs and closes the log.
+    /// Stops in order: finishes the mutations that are under way and answers them, accepts nobody any more,
+    /// ends what is open, writes a checkpoint, syncs and closes the log.
     public func stop() async {
-        await http.stop(within: stopDeadline)
+        let deadline = ContinuousClock.now + stopDeadline
+        // Half of the time, so that what is left is enough to close connections in order.
+        await service.finishMutations(within: stopDeadline / 2)
+        // Their answers are handed to the connections before these are told to close.
+        try? await loop.run {}
+        await http.stop(within: max(deadline - .now, .zero))
         await loop.stop()
-        await store.close()
+        await store.close(checkpointing: service.snapshotForNextStart)
     }
 }
 

@@ -26,7 +26,7 @@ import Testing
             try log.checkpoints.write(checkpoint(sequence), keeping: 2)
         }
         #expect(try log.checkpoints.sequences() == [5, 6])
-        let (newest, ignored) = try log.checkpoints.newest(foldVersion: 1, through: 9)
+        let (newest, ignored) = try log.checkpoints.newest(foldVersions: 1...1, through: 9)
         #expect(newest == checkpoint(6))
         #expect(ignored.isEmpty)
         #expect(try log.checkpoints.checkpoint(at: 5) == checkpoint(5))
@@ -37,7 +37,7 @@ import Testing
         let log = try openLog()
         try log.checkpoints.write(checkpoint(3, foldVersion: 1), keeping: 3)
         try log.checkpoints.write(checkpoint(4, foldVersion: 2), keeping: 3)
-        let (newest, ignored) = try log.checkpoints.newest(foldVersion: 1, through: 9)
+        let (newest, ignored) = try log.checkpoints.newest(foldVersions: 1...1, through: 9)
         #expect(newest?.header.sequence == 3)
         #expect(ignored.map(\.reason) == ["fold version 2 made it, this is 1"])
         log.close()
@@ -47,7 +47,8 @@ import Testing
         let log = try openLog()
         try log.checkpoints.write(checkpoint(5), keeping: 3)
         try log.checkpoints.write(checkpoint(10), keeping: 3)
-        #expect(try log.checkpoints.newest(foldVersion: 1, through: 9).checkpoint == checkpoint(5))
+        #expect(
+            try log.checkpoints.newest(foldVersions: 1...1, through: 9).checkpoint == checkpoint(5))
         log.close()
         let again = try openLog()
         #expect(try again.checkpoints.sequences() == [5])
@@ -76,7 +77,8 @@ import Testing
                 let after = disk.crashed(survival)
                 let again = try EventLogWriter.open(
                     "log", options: testOptions(), fileSystem: after)
-                let newest = try again.checkpoints.newest(foldVersion: 1, through: 9).checkpoint
+                let newest = try again.checkpoints.newest(foldVersions: 1...1, through: 9)
+                    .checkpoint
                 #expect(newest == checkpoint(3) || newest == checkpoint(7))
                 again.close()
             }
@@ -94,7 +96,7 @@ import Testing
                 var flipped = bytes
                 flipped[index] ^= 1 << bit
                 disk.setContents(flipped, at: path)
-                let (newest, ignored) = try log.checkpoints.newest(foldVersion: 1, through: 9)
+                let (newest, ignored) = try log.checkpoints.newest(foldVersions: 1...1, through: 9)
                 #expect(newest == checkpoint(3), "byte \(index) bit \(bit)")
                 #expect(ignored.count == 1)
             }
@@ -114,5 +116,37 @@ import Testing
         disk.setCapacity(.max)
         try log.appendAndWait(testBatch(10...10))
         log.close()
+    }
+
+    /// A server that writes a new one removes an old one that a reader has just seen.
+    @Test func oneThatIsRemovedMeanwhileIsPassedOver() throws {
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        defer { log.close() }
+        try log.appendAndWait(testBatch(1...9))
+        for sequence: UInt64 in [3, 5] {
+            try log.checkpoints.write(checkpoint(sequence), keeping: 3)
+        }
+        let missing = Monitor(1)
+        func lose(_ sequences: [UInt64], times: Int) {
+            missing.update { $0 = times }
+            disk.setFault { call in
+                guard call.name == "open",
+                    sequences.contains(where: { call.path.hasSuffix("\($0).checkpoint") })
+                else { return nil }
+                return missing.update { count in
+                    count -= 1
+                    return count >= 0 ? .error(SimulatedDisk.noEntry) : nil
+                }
+            }
+        }
+        lose([5], times: 1)
+        let (newest, ignored) = try log.checkpoints.newest(foldVersions: 1...1, through: 9)
+        #expect(newest == checkpoint(3) && ignored.isEmpty)
+        lose([3, 5], times: 2)
+        #expect(
+            try log.checkpoints.newest(foldVersions: 1...1, through: 9).checkpoint == checkpoint(5))
+        lose([5], times: 1)
+        let error = #expect(throws: LogError.self) { try log.checkpoints.checkpoint(at: 5) }
+        #expect(error?.code == .outOfRange)
     }
 }

@@ -39,7 +39,7 @@ import Testing
         #expect(
             found.head.hash.description
                 == "466c30f358444360c7ec5dad31d942e104589283824ae77e9d800816198f43a1")
-        let checkpoint = try reader.checkpoints.newest(foldVersion: 7, through: 6).checkpoint
+        let checkpoint = try reader.checkpoints.newest(foldVersions: 7...7, through: 6).checkpoint
         #expect(checkpoint?.header.sequence == 4)
         #expect(checkpoint?.header.stateHash == [0xAB, 0xCD])
         #expect(checkpoint?.payload == Array("the state".utf8))

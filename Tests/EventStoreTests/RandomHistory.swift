@@ -6,10 +6,13 @@ struct RandomHistory {
     private(set) var events: [Event] = []
     /// The state after the last event.
     private(set) var snapshot = Snapshot()
+    private let hasFingerprints: Bool
     private var random: SplitMix64
     private var nextNumber: [String: UInt64] = [:]
 
-    init(seed: UInt64, count: Int) throws {
+    /// - Parameter hasFingerprints: as versions note them that tell mutations with one id apart.
+    init(seed: UInt64, count: Int, hasFingerprints: Bool = false) throws {
+        self.hasFingerprints = hasFingerprints
         random = SplitMix64(state: seed)
         let seedWrites = writes(8)
         try add(.genesis(schema: "type Query { a: Int }", seed: seedWrites))
@@ -61,7 +64,9 @@ struct RandomHistory {
             arguments: ["input": ["text": "x"]],
             mutationID: Bool.random(using: &random)
                 ? MutationID(client: client, number: number) : nil,
-            viewer: "ada", optimistic: optimistic ? writes(1) : nil)
+            viewer: "ada", optimistic: optimistic ? writes(1) : nil,
+            fingerprint: hasFingerprints
+                ? MutationFingerprint((0..<16).map { UInt8($0) + UInt8(number % 100) }) : nil)
     }
 
     private mutating func writes(_ count: Int) -> WriteSet {

@@ -39,11 +39,91 @@ import Testing
         for (record, readRecord) in zip(records, read.recordsInCreationOrder()) {
             #expect(read.recordJSON(readRecord) == snapshot.recordJSON(record), "seed \(seed)")
         }
-        for client in snapshot.ledger.clientNames {
+        for scope in snapshot.ledger.scopes {
             for number: UInt64 in 0..<200 {
-                let id = MutationID(client: client, number: number)
-                #expect(read.ledger.status(of: id) == snapshot.ledger.status(of: id))
+                let id = MutationID(client: scope.client, number: number)
+                #expect(
+                    read.ledger.status(of: id, by: scope.viewer)
+                        == snapshot.ledger.status(of: id, by: scope.viewer))
             }
+        }
+    }
+
+    /// Made by hand, as only thousands of events would lead to it.
+    private func ledger(_ random: inout SplitMix64) throws -> MutationLedger {
+        let print = try #require(MutationFingerprint((0..<16).map { UInt8($0) }))
+        var sequence: UInt64 = 0
+        return MutationLedger(
+            try [(nil, "a"), (nil, "b"), ("ada", "a"), ("", "b")].map { viewer, client in
+                let ranges = (0..<Int.random(in: 0..<4, using: &random)).map {
+                    let first = UInt64($0) * 100
+                    return first...first + UInt64.random(in: 0..<50, using: &random)
+                }
+                let answers = (0..<Int.random(in: 1..<4, using: &random)).map { number in
+                    sequence += 1
+                    return (
+                        number: UInt64(1_000 + number),
+                        answer: MutationLedger.Answer(
+                            sequence: sequence, bytes: Array("{}".utf8),
+                            fingerprint: Bool.random(using: &random) ? print : nil)
+                    )
+                }
+                let unknown = Bool.random(using: &random) ? UInt64.max : nil
+                return MutationLedger.Entry(
+                    scope: MutationScope(viewer: viewer, client: client), lastSequence: sequence,
+                    applied: try #require(NumberRanges(ranges, unknownThrough: unknown)),
+                    answers: answers)
+            })
+    }
+
+    @Test func whatIsKnownOfMutationIDsReadsBack() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SplitMix64(state: seed)
+        for _ in 0..<50 {
+            var restorer = SnapshotRestorer(indexes: [])
+            restorer.begin(sequence: 1_000, schema: "", creationCount: 0)
+            restorer.setLedger(try ledger(&random))
+            let bytes = restorer.snapshot.stateBytes
+            #expect(bytes[0] == 2, "the ledger needs the second version")
+            #expect(try decode(bytes).stateBytes == bytes, "seed \(seed)")
+            for count in 0..<bytes.count {
+                #expect(throws: MalformedEvent.self, "seed \(seed)") {
+                    try decode(Array(bytes[..<count]))
+                }
+            }
+        }
+    }
+
+    /// A history without fingerprints has the very bytes that the first version gave it.
+    @Test func whatTheFirstVersionCanSayKeepsItsBytes() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let history = try RandomHistory(seed: seed, count: 200)
+        #expect(history.snapshot.stateBytes[0] == 1, "seed \(seed)")
+        let newer = try RandomHistory(seed: seed, count: 200, hasFingerprints: true)
+        #expect(newer.snapshot.stateBytes[0] == 2, "seed \(seed)")
+        for point in stride(from: 0, through: 200, by: 10) {
+            let checkpoint = try fold(newer.events[..<point]).stateBytes
+            let resumed = try fold(newer.events[point...], onto: decode(checkpoint))
+            #expect(
+                resumed.stateBytes == newer.snapshot.stateBytes, "seed \(seed), point \(point)")
+        }
+    }
+
+    /// The first fold kept the highest number that was let go. What lies below it is not known any more; it
+    /// is taken where there is nothing else.
+    @Test func aStateOfTheFirstFoldThatHasLetAnswersGoIsTakenOnlyInNeed() throws {
+        let state: [UInt8] = [1, 9, 0, 0, 0, 0, 0, 1, 1, 0x41, 8, 1, 9, 9, 2, 0x7B, 0x7D]
+        let error = #expect(throws: MalformedEvent.self) { try decode(state) }
+        #expect(error?.message.contains("older version") == true)
+        let taken = try state.withUnsafeBytes { bytes in
+            Result { () throws(MalformedEvent) in
+                try StateDecoder.decode(bytes, indexes: [], takesOlderFold: true)
+            }
+        }.get()
+        #expect(taken.ledger.status(of: MutationID(client: "A", number: 7)) == .unknown)
+        #expect(taken.ledger.status(of: MutationID(client: "A", number: 8)) == .new)
+        guard case .answered = taken.ledger.status(of: MutationID(client: "A", number: 9)) else {
+            return #expect(Bool(false), "the answer that was kept is there")
         }
     }
 

@@ -13,14 +13,16 @@ extension Checkpoint {
         }
         let header = Header(
             sequence: snapshot.sequence, epoch: epoch,
-            foldVersion: StateFormat.version, stateHash: hasher.finish())
+            foldVersion: StateFormat.version(of: snapshot), stateHash: hasher.finish())
         self.init(header: header, payload: payload)
     }
 
-    func snapshot(indexes: [IndexDefinition]) throws(MalformedEvent) -> Snapshot {
+    func snapshot(
+        indexes: [IndexDefinition], takesOlderFold: Bool
+    ) throws(MalformedEvent) -> Snapshot {
         let result = payload.withUnsafeBytes { bytes in
             Result { () throws(MalformedEvent) in
-                try StateDecoder.decode(bytes, indexes: indexes)
+                try StateDecoder.decode(bytes, indexes: indexes, takesOlderFold: takesOlderFold)
             }
         }
         return try result.get()
@@ -37,15 +39,17 @@ struct RestoredState {
 
 extension CheckpointFiles {
     /// The newest state at or before an event.
+    /// - Parameter takesOlderFold: a log that begins later than event 1 cannot be folded anew, so a state is
+    ///   taken from an older fold too. What that one did not keep counts as not known.
     func restore(
-        through sequence: UInt64, indexes: [IndexDefinition]
+        through sequence: UInt64, indexes: [IndexDefinition], takesOlderFold: Bool = false
     ) throws(EventStoreError) -> RestoredState {
         var state = RestoredState()
         var limit = sequence
         while true {
             let (found, laterCount) = try onLog { () throws(LogError) in
                 (
-                    try newest(foldVersion: StateFormat.version, through: limit),
+                    try newest(foldVersions: StateFormat.versions, through: limit),
                     try sequences().count { $0 > limit }
                 )
             }
@@ -53,7 +57,8 @@ extension CheckpointFiles {
             state.ignored += found.ignored.dropFirst(laterCount).map(\.description)
             guard let checkpoint = found.checkpoint else { return state }
             do throws(MalformedEvent) {
-                state.snapshot = try checkpoint.snapshot(indexes: indexes)
+                state.snapshot = try checkpoint.snapshot(
+                    indexes: indexes, takesOlderFold: takesOlderFold)
                 return state
             } catch {
                 // Its checksum is right, so another build made it and forgot to raise its version.

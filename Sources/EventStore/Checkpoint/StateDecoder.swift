@@ -12,11 +12,15 @@ struct StateDecoder {
     private var shapes: [Shape] = []
     /// Records that were ever created; each has a number below it.
     private var creations: UInt64 = 0
+    private var version: UInt64 = 0
+    private let takesOlderFold: Bool
 
+    /// - Parameter takesOlderFold: read a state too which this fold would not have made; where there is no
+    ///   other way to one.
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition]
+        _ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition], takesOlderFold: Bool = false
     ) throws(MalformedEvent) -> Snapshot {
-        var decoder = StateDecoder(bytes, indexes: indexes)
+        var decoder = StateDecoder(bytes, indexes: indexes, takesOlderFold)
         try decoder.readHead()
         try decoder.readRecords()
         try decoder.readDeleted()
@@ -28,15 +32,18 @@ struct StateDecoder {
         return decoder.restorer.snapshot
     }
 
-    private init(_ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition]) {
+    private init(
+        _ bytes: UnsafeRawBufferPointer, indexes: [IndexDefinition], _ takesOlderFold: Bool
+    ) {
+        self.takesOlderFold = takesOlderFold
         reader = ByteReader(bytes)
         restorer = SnapshotRestorer(indexes: indexes)
         symbols = restorer.snapshot.symbols
     }
 
     private mutating func readHead() throws(MalformedEvent) {
-        let version = try reader.readNumber()
-        guard version == UInt64(StateFormat.version) else {
+        version = try reader.readNumber()
+        guard StateFormat.versions.contains(UInt32(clamping: version)) else {
             throw MalformedEvent(message: "the state has version \(version)")
         }
         let sequence = try readCounter("the sequence")
@@ -196,20 +203,8 @@ struct StateDecoder {
     }
 
     private mutating func readClients() throws(MalformedEvent) {
-        for _ in 0..<(try reader.readCount()) {
-            let name = try reader.readString()
-            let dropped = try reader.readNumber()
-            let count = try reader.readCount()
-            var answers: [(number: UInt64, answer: MutationLedger.Answer)] = []
-            answers.reserveCapacity(count)
-            for _ in 0..<count {
-                let number = try reader.readNumber()
-                let sequence = try reader.readNumber()
-                let bytes = try reader.readBytes()
-                answers.append((number, .init(sequence: sequence, bytes: bytes)))
-            }
-            restorer.addClient(
-                name, .init(dropped: dropped > 0 ? dropped - 1 : nil, answers: answers))
-        }
+        let ledger = LedgerDecoder(
+            version: version, sequence: restorer.snapshot.sequence, takesOlderFold: takesOlderFold)
+        restorer.setLedger(try ledger.read(&reader))
     }
 }

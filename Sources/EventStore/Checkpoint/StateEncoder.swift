@@ -7,6 +7,7 @@ import RelayStore
 struct StateEncoder {
     private let snapshot: Snapshot
     private let symbols: Symbols
+    private let version: UInt32
     private var writer = ByteWriter()
     private var ids: MentionTable
     private var names = MentionTable()
@@ -32,10 +33,12 @@ struct StateEncoder {
         }
         encoder.writeDeleted()
         encoder.writePending()
-        let clients = snapshot.ledger.clientNames
+        let clients = snapshot.ledger.scopes
         encoder.writer.write(number: UInt64(clients.count))
         for client in clients {
-            encoder.writeClient(client)
+            if let entry = snapshot.ledger.entry(of: client) {
+                encoder.writer.write(entry, version: encoder.version)
+            }
             try encoder.flush(Self.chunkSize, to: sink)
         }
         try encoder.flush(0, to: sink)
@@ -44,6 +47,7 @@ struct StateEncoder {
     private init(_ snapshot: Snapshot) {
         self.snapshot = snapshot
         symbols = snapshot.symbols
+        version = StateFormat.version(of: snapshot)
         ids = MentionTable(capacity: snapshot.recordLimit)
         writer.bytes.reserveCapacity(Self.chunkSize * 2)
     }
@@ -57,7 +61,7 @@ struct StateEncoder {
     }
 
     private mutating func writeHead() {
-        writer.write(number: UInt64(StateFormat.version))
+        writer.write(number: UInt64(version))
         writer.write(number: snapshot.sequence)
         writer.write(counted: snapshot.schema)
         writer.write(number: snapshot.creationCount)
@@ -204,18 +208,6 @@ struct StateEncoder {
         for mutation in snapshot.pending {
             writer.write(number: mutation.sequence)
             writer.write(counted: EventBody.mutation(mutation.intent).payload)
-        }
-    }
-
-    private mutating func writeClient(_ name: String) {
-        let entry = snapshot.ledger.entry(of: name)
-        writer.write(counted: name)
-        writer.write(number: entry?.dropped.map { $0 + 1 } ?? 0)
-        writer.write(number: UInt64(entry?.answers.count ?? 0))
-        for (number, answer) in entry?.answers ?? [] {
-            writer.write(number: number)
-            writer.write(number: answer.sequence)
-            writer.write(counted: answer.bytes)
         }
     }
 }

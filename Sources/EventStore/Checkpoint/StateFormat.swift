@@ -1,3 +1,5 @@
+import RelayStore
+
 /// The canonical bytes of a snapshot's confirmed state: what a checkpoint holds and what the state
 /// hash is taken of.
 ///
@@ -20,10 +22,17 @@
 ///     pending count   number
 ///     pending         sequence (number) and payload (text) of each open mutation, in log order
 ///     client count    number
-///     clients         in the order of their names, each
+///     clients         the unnamed viewer's first, then by the bytes of the viewers' names; of one viewer
+///                     by the bytes of the clients' names; each
 ///       name          text
-///       dropped       number: 0, or one more than the highest number whose answer is gone
-///       answers       count and, by number: number, sequence of the response, answer (text)
+///       viewer        text: nothing, or `1` and the viewer's name
+///       last          number: the sequence of the newest response
+///       unknown       number: 0; or 1, and the number up to which nothing is known
+///       ranges        count and, rising: first number, and how many follow it
+///       answers       count and, by number: number, sequence of the response, fingerprint (text, may be
+///                     empty), answer (text)
+///
+/// In version 1 a client has its name, a 0, and answers without fingerprints.
 ///
 /// A *number* is LEB128, a *text* is counted by a number. A *name* or an *id* is 0 and its text
 /// where it is mentioned for the first time, which gives it the next number from 1; afterwards it
@@ -33,9 +42,20 @@
 /// then elements until that many places are filled: 0 and the length of a whole run of holes, 1 for
 /// null, 2 and the text of a new id, or 2 more than an id's number.
 enum StateFormat {
-    /// The fold version. Rises when the same events fold to another state, or when the same state
-    /// has other bytes. A checkpoint of another version is not read but made anew from the log.
-    static let version: UInt32 = 1
+    /// The fold versions that are read. A version is added when the same events fold to another state, or
+    /// when a state has something that the versions before cannot say. A checkpoint of another version is
+    /// not read but made anew from the log.
+    ///
+    /// A state has the bytes of the lowest version that can say it (``version(of:)``), so that what was
+    /// there before has the same bytes and the same hash for ever.
+    static let versions: ClosedRange<UInt32> = 1...2
+    static let version = versions.upperBound
+
+    /// 2 as soon as the ledger says more than answers without fingerprints of the unnamed viewer's clients.
+    static func version(of snapshot: Snapshot) -> UInt32 {
+        let ledger = snapshot.ledger
+        return ledger.scopes.allSatisfy { ledger.entry(of: $0)?.isPlain ?? true } ? 1 : 2
+    }
 
     enum Tag: UInt8 {
         case null = 1

@@ -49,7 +49,8 @@ extension History {
     ) -> CheckpointCheck.Outcome {
         do throws(LogError) {
             let checkpoint = try files.checkpoint(at: sequence)
-            guard checkpoint.header.foldVersion == StateFormat.version else { return .otherVersion }
+            let version = checkpoint.header.foldVersion
+            guard StateFormat.versions.contains(version) else { return .otherVersion }
             let recorded = StateHash(bytes: checkpoint.header.stateHash)
             let hasher = SHA256()
             hasher.update(checkpoint.payload)
@@ -57,7 +58,10 @@ extension History {
                 return .unreadable("its state hash is not that of its bytes")
             }
             let hash = refolded.stateHash
-            return hash == recorded ? .right : .differs(recorded: recorded, refolded: hash)
+            if hash == recorded { return .right }
+            // An older fold's state need not be the one that these events lead to now.
+            if version < StateFormat.version(of: refolded) { return .otherVersion }
+            return .differs(recorded: recorded, refolded: hash)
         } catch {
             return .unreadable(error.damage?.reason ?? error.message)
         }

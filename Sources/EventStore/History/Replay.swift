@@ -26,9 +26,10 @@ package final class Replay {
         _ reader: EventLogReader, near sequence: UInt64, through last: UInt64,
         indexes: [IndexDefinition]
     ) throws(EventStoreError) {
-        let restored = try reader.checkpoints.restore(through: sequence, indexes: indexes)
-        let snapshot = restored.snapshot ?? Snapshot(indexes: indexes)
         let first = try onLog { () throws(LogError) in try reader.firstSequence() }
+        let restored = try reader.checkpoints.restore(
+            through: sequence, indexes: indexes, takesOlderFold: first > 1)
+        let snapshot = restored.snapshot ?? Snapshot(indexes: indexes)
         guard snapshot.sequence + 1 >= first else {
             throw .notRebuildable(sequence, firstKept: first)
         }
@@ -65,14 +66,20 @@ package final class Replay {
     package struct Step {
         package let event: Event
         package let changes: ChangeSet
+        /// Of a response: the mutation that it ends.
+        package let intent: MutationIntent?
     }
 
     /// Folds the next event; nil at the end.
     package func step() throws(EventStoreError) -> Step? {
         guard let event = try events.nextEvent() else { return nil }
+        var intent: MutationIntent?
+        if case .response(let response) = event.body {
+            intent = snapshot.pending.first { $0.sequence == response.mutation }?.intent
+        }
         var changes = ChangeSet()
         try fold(event, changes: &changes)
-        return Step(event: event, changes: changes)
+        return Step(event: event, changes: changes, intent: intent)
     }
 
     /// Folds everything up to an event; does nothing when the state is at or behind it.

@@ -175,6 +175,13 @@ public final class FileJournal: EventJournal {
         }
     }
 
+    /// Writes a little beside the log and removes it again.
+    package func hasRoom() async -> Bool {
+        await withCheckedContinuation { continuation in
+            past.async { [log] in continuation.resume(returning: log.tryRoom()) }
+        }
+    }
+
     // MARK: Checkpoints
 
     /// Begins to write a checkpoint if enough was appended since the last. Returns at once.

@@ -11,6 +11,7 @@ struct OpenedLog {
     let firstSequence: UInt64
     /// The state after the last event.
     let snapshot: Snapshot
+    let tail: HistoryTail
     let report: StartReport
 
     /// As ``EventStore/open(_:indexes:options:)``.
@@ -31,6 +32,7 @@ struct OpenedLog {
             let head = log.head.sequence
             let replay = try Replay(reader, near: head, through: head, indexes: indexes)
             let checkpoint = replay.snapshot.sequence
+            tail = try HistoryTail(replay, through: head, eventCount: options.tailEvents)
             try replay.advance(to: head)
             checkpointer = Checkpointer(
                 log.checkpoints, epoch: log.metadata.epoch, after: checkpoint,

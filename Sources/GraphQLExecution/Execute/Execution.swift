@@ -95,6 +95,8 @@ package struct Execution: ~Copyable {
         return writer.bytes
     }
 
+    package var rootFieldIndices: Range<Int> { plan.root.fields.indices }
+
     package func rootField(_ index: Int) -> FieldPlan { plan.root.fields[index] }
 
     /// The arguments of a root field, coerced.

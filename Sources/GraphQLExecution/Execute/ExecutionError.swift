@@ -48,6 +48,9 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable {
     package static let storageFull = ErrorCode(rawValue: "STORAGE_FULL")
     package static let slowConsumer = ErrorCode(rawValue: "SLOW_CONSUMER")
     package static let alreadyApplied = ErrorCode(rawValue: "ALREADY_APPLIED")
+    package static let mutationIDReused = ErrorCode(rawValue: "MUTATION_ID_REUSED")
+    package static let mutationIDTooOld = ErrorCode(rawValue: "MUTATION_ID_TOO_OLD")
+    package static let overloaded = ErrorCode(rawValue: "OVERLOADED")
 }
 
 extension ExecutionError {

@@ -1,3 +1,4 @@
+import EventStore
 import GraphQLExecution
 import RelayJSON
 import RelayStore
@@ -18,6 +19,16 @@ struct Commit: Sendable {
         self.init(
             intent: commit.intent, response: commit.response, payload: payload,
             snapshot: commit.snapshot, changes: commit.changes, hasWaited: hasWaited)
+    }
+
+    /// One that an earlier run of the server has made durable.
+    init(_ commit: HistoryTail.Commit, _ handler: any MutationHandler) {
+        self.init(
+            intent: commit.intent, response: commit.response,
+            payload: handler.payload(
+                for: commit.intent, response: commit.response, in: commit.snapshot),
+            snapshot: commit.snapshot, changes: commit.changes,
+            hasWaited: commit.response.mutation + 1 < commit.snapshot.sequence)
     }
 
     init(
@@ -57,12 +68,18 @@ enum Publication: Sendable {
 
 /// Something that has happened, and what may be expected beyond it.
 struct Step: Sendable {
+    enum Expectation: Sendable {
+        /// The records with what waiting mutations are expected to do; nil when none waits that says.
+        case current(ExpectedState?)
+        /// It comes with a later step of the same append.
+        case later
+    }
+
     let publication: Publication
-    /// The records with what waiting mutations are expected to do; nil when none waits that says.
-    let expected: ExpectedState?
+    let expected: Expectation
 
     /// - Parameter publication: what has happened.
-    init(_ publication: Publication, expected: ExpectedState?) {
+    init(_ publication: Publication, expected: Expectation) {
         self.publication = publication
         self.expected = expected
     }

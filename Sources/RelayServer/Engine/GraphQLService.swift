@@ -1,8 +1,10 @@
+package import EventStore
 package import GraphQLExecution
 import GraphQLLanguage
 package import Logging
 import RelayJSON
 package import RelayStore
+import Synchronization
 
 /// A schema, served from a journal: queries, mutations and subscriptions, whatever brings them here.
 ///
@@ -19,11 +21,17 @@ package final class GraphQLService: Sendable {
     private let past: PastQueries
     private let identity: StoreIdentity
     private let mutationRefusal: String?
+    private let journal: any EventJournal
+    private let stopping = Atomic(false)
     package let counters = ServiceCounters()
+    /// Whether mutations can be made durable.
+    package let health: StorageHealth
 
     package struct Limits: Sendable {
         /// Mutations that may wait for the writer; beyond that they are refused.
         package var waitingMutations = 65_536
+        /// Mutations that may wait for their handlers at a time; beyond that they are refused.
+        package var waitingHandlers = 1_024
         package var document = DocumentLimits()
         /// Events that may be folded to answer one query from the past.
         package var pastEvents = 500_000
@@ -39,6 +47,7 @@ package final class GraphQLService: Sendable {
     /// - Parameters:
     ///   - journal: holds everything up to `snapshot`, which is all of it.
     ///   - storeID: names the store in cursors.
+    ///   - tail: the newest commits that led to the snapshot, for subscriptions that were away.
     ///   - persisted: the documents that requests may name instead of sending them.
     ///   - mutationRefusal: why all mutations are refused, where they are.
     ///   - onDurable: hears of every durable state, in order; on the journal's thread.
@@ -46,7 +55,8 @@ package final class GraphQLService: Sendable {
     ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
     package init(
         _ schemaService: SchemaService, journal: any EventJournal, storeID: String,
-        snapshot: Snapshot, inputs: EngineInputs, limits: Limits = .init(),
+        snapshot: Snapshot, tail: HistoryTail? = nil, inputs: EngineInputs,
+        limits: Limits = .init(),
         persisted: PersistedOperations = .init(), mutationRefusal: String? = nil,
         logger: Logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() },
         onDurable: @escaping @Sendable (Snapshot) -> Void = { _ in },
@@ -54,22 +64,31 @@ package final class GraphQLService: Sendable {
         settle: @escaping @Sendable () async -> Void = {}
     ) {
         self.schemaService = schemaService
+        health = StorageHealth(logger: logger)
+        self.journal = journal
         self.mutationRefusal = mutationRefusal
         identity = StoreIdentity(
             storeID: storeID, epoch: journal.epoch, earliest: journal.earliestState)
         operations = OperationCache(
             schema: schemaService.executable, limits: limits.document, persisted: persisted)
         durable = DurableHead(snapshot)
-        recent = RecentCommits(after: snapshot, commitLimit: limits.recentCommits)
+        recent = RecentCommits(
+            after: tail?.base ?? snapshot, commitLimit: limits.recentCommits)
+        for commit in tail?.commits ?? [] {
+            // A field that the schema does not have any more has no subscription either.
+            guard let handler = schemaService.mutations[commit.intent.field] else { continue }
+            recent.append(Commit(commit, handler))
+        }
         past = PastQueries(
-            journal, identity, limits: .init(events: limits.pastEvents), logger: logger)
+            journal, identity, limits: .init(events: limits.pastEvents, documents: limits.document),
+            logger: logger)
         let counted: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
             counters.count(\.deliveries, deliveries.count)
             deliver(deliveries)
         }
         let catchUp = CatchUp(
             schemaService, journal, identity, durable: durable, persisted: persisted,
-            eventLimit: limits.resumeEvents, logger: logger)
+            documents: limits.document, eventLimit: limits.resumeEvents, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
             deliver: counted, catchUp: { catchUp.post($0, behind: $1) })
@@ -82,14 +101,17 @@ package final class GraphQLService: Sendable {
             schemaService, identity, durable: durable, deliver: counted)
         writer = MutationWriter(
             MutationRunner(
-                service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs),
+                service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
+                waitingHandlers: limits.waitingHandlers),
             journal: journal, durable: durable, queueLimit: limits.waitingMutations,
+            hasRoom: { publisher.hasRoom },
             publish: { [counters] steps in
                 counters.count(\.publications)
                 counters.count(\.commits, steps.count { $0.publication.commit != nil })
                 if let last = steps.last { onDurable(last.publication.snapshot) }
                 publisher.post(.steps(steps))
-            })
+            }, onAppend: { [health] in health.note($0) })
+        publisher.whenRoom { [weak writer] in writer?.goOn() }
     }
 
     /// Moves on with commits that are durable without this service's doing, in log order: queries and
@@ -100,11 +122,14 @@ package final class GraphQLService: Sendable {
         durable.advance(to: head)
         if commits.isEmpty { return }
         counters.count(\.publications)
-        publisher.post(.steps(commits.map { Step(.commit($0), expected: nil) }))
+        publisher.post(.steps(commits.map { Step(.commit($0), expected: .current(nil)) }))
     }
 
     /// Commits, and changes of what is subscribed, that the publisher has not come to.
     var unpublishedCount: Int { publisher.waitingCount }
+
+    /// A state from which the next start has the newest commits at hand again: that before the first of them.
+    package var snapshotForNextStart: Snapshot { recent.base }
 
     /// Everything durable, as of now.
     package var snapshot: Snapshot { durable.snapshot }
@@ -133,6 +158,29 @@ package final class GraphQLService: Sendable {
     /// The request's operation, if its document was seen before and the request keeps within the limits.
     package func findPrepared(_ request: GraphQLRequest) -> PreparedOperation? {
         operations.find(request, storedRecords: durable.snapshot.recordCount)
+    }
+
+    /// Mutations that are under way are finished, and no others are taken.
+    package var isStopping: Bool { stopping.load(ordering: .acquiring) }
+
+    /// Takes no more mutations; returns when those that were taken are answered, or it is too late for that.
+    package func finishMutations(within time: Duration) async {
+        stopping.store(true, ordering: .releasing)
+        let deadline = ContinuousClock.now + time
+        while !writer.isSettled, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// Why no mutations should be sent here; nil when they are welcome. While the disk is full it is tried.
+    package func unreadiness() async -> String? {
+        if isStopping { return "The server is stopping." }
+        guard health.reason != nil else { return nil }
+        if await journal.hasRoom() {
+            health.noteRoom()
+            return nil
+        }
+        return "The disk is full: mutations are refused until there is room."
     }
 
     /// Finds and prepares a request's operation: cheap when its document was seen before.
@@ -206,7 +254,11 @@ package final class GraphQLService: Sendable {
             operation: operation, variables: variables, request: request, sink: sink,
             sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
             start: relay.resume.map { .resume($0) } ?? .now)
-        if !sequences.start(subscription) { publisher.post(.subscribe(subscription)) }
+        if !sequences.start(subscription), !publisher.subscribe(subscription) {
+            counters.count(\.refusals)
+            let message = "Too many subscriptions wait to begin; try again later."
+            throw ExecutionErrors(errors: [ExecutionError(message, code: .overloaded)])
+        }
         counters.count(\.subscriptions)
     }
 
@@ -263,6 +315,10 @@ package final class GraphQLService: Sendable {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
+        if isStopping {
+            let message = "The server is stopping. Nothing was changed; try again later."
+            return answer(.refused([ExecutionError(message, code: .overloaded)]))
+        }
         let isTaken = writer.post(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: relay.mutationID,
@@ -271,7 +327,7 @@ package final class GraphQLService: Sendable {
                 answer: answer))
         if !isTaken {
             let message = "Too many mutations wait for the writer; this one was not carried out."
-            answer(.refused([ExecutionError(message, code: .limitExceeded)]))
+            answer(.refused([ExecutionError(message, code: .overloaded)]))
         }
     }
 }

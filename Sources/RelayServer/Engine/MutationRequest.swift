@@ -8,18 +8,13 @@ struct MutationRequest: Sendable {
     let variables: JSONObject
     let mutationID: MutationID?
     let viewer: String?
+    /// What is asked for, where there is a mutation id; the runner's finding.
+    var fingerprint: MutationFingerprint?
     /// What the client expects, as `extensions.relay.optimisticResponse` has it; kept while the mutation
     /// waits for its handler.
     var optimisticResponse: JSONValue?
     /// Called once, when everything that the mutation did is durable, or when it did nothing.
     let answer: @Sendable (Outcome) -> Void
-
-    /// The mutation id as the client gave it: the one in the log has its viewer's name before it.
-    var clientMutationID: MutationID? {
-        guard let id = mutationID, let viewer else { return mutationID }
-        let client = id.client.utf8.dropFirst(viewer.utf8.count + 1)
-        return MutationID(client: String(decoding: client, as: UTF8.self), number: id.number)
-    }
 }
 
 /// What the engine takes from the outside world, so that tests can say what it is.

@@ -9,6 +9,8 @@ struct MutationRunner: Sendable {
     let storeID: String
     let epoch: UInt64
     let inputs: EngineInputs
+    /// Mutations that may wait for their handlers at a time.
+    var waitingHandlers = Int.max
 
     /// What an operation did.
     struct Run: Sendable {
@@ -22,7 +24,7 @@ struct MutationRunner: Sendable {
     enum End: Sendable {
         /// To its outcome.
         case done(Outcome)
-        /// The same mutation was carried out before: the outcome is that of the response with this sequence.
+        /// The same mutation was carried out before: its first answer, of the response with this sequence.
         case repeats(Outcome, of: UInt64)
         /// The same mutation waits for its handler, under the intent with this sequence.
         case joins(UInt64)
@@ -33,7 +35,6 @@ struct MutationRunner: Sendable {
     /// Runs an operation's root fields one after the other (GraphQL §6.2.2), each a commit of its own.
     func run(_ request: MutationRequest, on head: Snapshot) -> Run {
         let time = inputs.now()
-        if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
         let variables: CoercedVariables
         do throws(ExecutionErrors) {
             variables = try request.operation.coerce(request.variables)
@@ -41,10 +42,15 @@ struct MutationRunner: Sendable {
             return Run(timeMicroseconds: time, end: .done(.refused(error.errors)))
         }
         let plan = request.operation.plan(for: variables)
+        var execution = execution(plan, request, variables, on: head)
+        var request = request
+        if request.mutationID != nil {
+            request.fingerprint = MutationFingerprint(&execution)
+            if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
+        }
         if let waiting = plan.root.fields.firstIndex(where: { service.waiting[$0.name] != nil }) {
             return begin(waiting, plan, request, variables, head, time)
         }
-        var execution = execution(plan, request, variables, on: head)
         var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
         execution.begin()
         for index in plan.root.fields.indices {
@@ -72,22 +78,48 @@ struct MutationRunner: Sendable {
     /// What a mutation that was taken before is answered; nil for a new one.
     private func known(_ request: MutationRequest, on head: Snapshot) -> End? {
         guard let id = request.mutationID else { return nil }
-        if let pending = head.pending.first(where: { $0.intent.mutationID == id }) {
-            return .joins(pending.sequence)
+        func isSame(_ first: MutationFingerprint?) -> Bool {
+            first == nil || first == request.fingerprint
         }
-        switch head.ledger.status(of: id) {
+        let pending = head.pending.first { $0.intent.isNamed(id, by: request.viewer) }
+        if let pending {
+            return isSame(pending.intent.fingerprint) ? .joins(pending.sequence) : Self.reused(id)
+        }
+        switch head.ledger.status(of: id, by: request.viewer) {
         case .new:
             return nil
         case .answered(let answer):
+            guard isSame(answer.fingerprint) else { return Self.reused(id) }
             return .repeats(
                 .executed(Response(bytes: answer.bytes, hasErrors: false)), of: answer.sequence)
         case .applied:
-            let message = """
-                Mutation "\(request.clientMutationID ?? id)" was applied before, and its answer is \
-                no longer kept. Nothing was done.
+            return Self.refusal(
+                .alreadyApplied,
                 """
-            return .done(.refused([ExecutionError(message, code: .alreadyApplied)]))
+                Mutation "\(id)" was applied before, and its answer is no longer kept. Nothing was \
+                done.
+                """)
+        case .unknown:
+            return Self.refusal(
+                .mutationIDTooOld,
+                """
+                The mutation id "\(id)" is so old that it is not known any more whether it was \
+                applied. Nothing was done.
+                """)
         }
+    }
+
+    private static func reused(_ id: MutationID) -> End {
+        refusal(
+            .mutationIDReused,
+            """
+            The mutation id "\(id)" was given before to a mutation with other fields or arguments. \
+            Nothing was done; a new mutation needs a new id.
+            """)
+    }
+
+    private static func refusal(_ code: ErrorCode, _ message: String) -> End {
+        .done(.refused([ExecutionError(message, code: code)]))
     }
 
     /// One root field: nil for `__typename`, else its commit and what its payload is filled from.
@@ -128,6 +160,13 @@ struct MutationRunner: Sendable {
             }
             let arguments = try execution.rootArguments(index)
             let context = context(request, time)
+            guard head.pending.count < waitingHandlers else {
+                throw ExecutionError(
+                    """
+                    \(waitingHandlers) mutations wait for their handlers already. Nothing was \
+                    changed; try again later.
+                    """, code: .overloaded)
+            }
             try handler.checks.run(arguments, context, on: head)
             var intent = intent(request, field.name, arguments)
             intent.optimistic = request.optimisticWrites(
@@ -229,7 +268,8 @@ struct MutationRunner: Sendable {
     ) -> MutationIntent {
         MutationIntent(
             operationName: request.operation.name, field: field, arguments: .object(arguments),
-            mutationID: request.mutationID, viewer: request.viewer)
+            mutationID: request.mutationID, viewer: request.viewer,
+            fingerprint: request.fingerprint)
     }
 
     private func finish(_ execution: inout Execution, _ request: MutationRequest) -> Response {
@@ -238,6 +278,6 @@ struct MutationRunner: Sendable {
             RelayNotes(
                 cursor: StreamCursor(
                     storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
-                mutationID: request.clientMutationID))
+                mutationID: request.mutationID))
     }
 }

@@ -34,7 +34,7 @@ struct RelayExtensions: Sendable {
         }
         for (name, value) in members where value != .null {
             switch name {
-            case "mutationId": mutationID = try Self.mutationID(value, of: request.viewer)
+            case "mutationId": mutationID = try Self.mutationID(value)
             case "resume": resume = try Self.string(name, value)
             case "records": sendsRecords = try Self.flag(name, value)
             case "optimistic": showsOptimistic = try Self.flag(name, value)
@@ -66,10 +66,10 @@ struct RelayExtensions: Sendable {
 
     // MARK: Members
 
-    /// Scoped to the viewer, so that nobody is answered what another was.
-    private static func mutationID(
-        _ value: JSONValue, of viewer: String?
-    ) throws(ExecutionError) -> MutationID {
+    /// Bytes that the client's part of a mutation id may have.
+    private static let clientNameLimit = 256
+
+    private static func mutationID(_ value: JSONValue) throws(ExecutionError) -> MutationID {
         let text = try string("mutationId", value)
         guard let id = MutationID(text) else {
             let message = """
@@ -77,8 +77,13 @@ struct RelayExtensions: Sendable {
                 """
             throw ExecutionError(message, code: .badUserInput)
         }
-        return MutationID(
-            client: viewer.map { "\($0)/\(id.client)" } ?? id.client, number: id.number)
+        guard id.client.utf8.count <= clientNameLimit else {
+            let message = """
+                A mutation id's client may have \(clientNameLimit) bytes, not \(id.client.utf8.count).
+                """
+            throw ExecutionError(message, code: .badUserInput)
+        }
+        return id
     }
 
     private static func point(_ value: JSONValue) throws(ExecutionError) -> Point {

@@ -71,8 +71,7 @@ final class Front: HTTPServerHandler {
         guard request.path == Self.path else {
             return .refuse(HTTPResponse(status: 404, text: Self.notFound(request)))
         }
-        if request.subprotocol == EchoSocket.subprotocol { return .accept(EchoSocket()) }
-        guard request.subprotocol != nil else {
+        guard let subprotocol = request.subprotocol else {
             let text = """
                 This endpoint speaks the WebSocket subprotocol \
                 "\(GraphQLSocket.subprotocol)"; the handshake must offer it.
@@ -86,6 +85,13 @@ final class Front: HTTPServerHandler {
         let viewer = authentication.viewer(headers: request.headers)
         if case .refused = viewer {
             return .refuse(HTTPResponse(status: 401, text: Authentication.refusal))
+        }
+        if subprotocol == EchoSocket.subprotocol {
+            // It has no connection_init in which a token could still come.
+            guard case .known = viewer else {
+                return .refuse(HTTPResponse(status: 401, text: Authentication.refusal))
+            }
+            return .accept(EchoSocket())
         }
         let peer = request.peerAddress
         let socket = GraphQLSocket(
@@ -124,10 +130,19 @@ final class Front: HTTPServerHandler {
             responder.respond(HTTPResponse(status: 405, headers: ["allow": "GET, HEAD"]))
             return
         }
-        guard request.path == "/metrics" else {
-            // Alive and ready are the same: the log is open and folded before the port is.
-            responder.respond(HTTPResponse(status: 200, text: "ok"))
+        switch request.path {
+        case "/healthz":
+            return responder.respond(HTTPResponse(status: 200, text: "ok"))
+        case "/readyz":
+            let service = service
+            // The log is open and folded before the port is; what is left is whether it takes mutations.
+            Task.detached {
+                let reason = await service.unreadiness()
+                responder.respond(
+                    HTTPResponse(status: reason == nil ? 200 : 503, text: reason ?? "ok"))
+            }
             return
+        default: break
         }
         guard case .known = authentication.viewer(headers: request.headers) else {
             var refusal = HTTPResponse(status: 401, text: Authentication.refusal)

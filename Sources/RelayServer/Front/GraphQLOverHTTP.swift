@@ -159,7 +159,7 @@ extension [ExecutionError] {
         switch first?.code {
         case .unauthenticated?: 401
         case .forbidden?: 403
-        case .storageFull?: 503
+        case .storageFull?, .overloaded?: 503
         default: 400
         }
     }

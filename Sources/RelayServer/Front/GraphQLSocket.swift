@@ -20,8 +20,17 @@ final class GraphQLSocket: WebSocketHandler {
         /// Called when the peer has taken everything.
         var whenDrained: [@Sendable () -> Void] = []
         var pace: RequestPace
+        /// Operations whose documents are not known yet, and those that came after them.
+        var arrivals = ArrivalOrder<Arrival>()
         /// Since when nothing has been sent.
         var silentSince = ContinuousClock.now
+    }
+
+    /// An operation that has been looked up, or prepared.
+    private struct Arrival: Sendable {
+        let operation: ServerConnection.Operation
+        let request: GraphQLRequest
+        let prepared: Result<PreparedOperation, ExecutionErrors>
     }
 
     private let service: GraphQLService
@@ -123,6 +132,8 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
+        // The connection is about to be closed, which says that nothing came of it.
+        if service.isStopping { return }
         let isFull = isFull
         follow(state.withLock { $0.pace.begin(now: .now, isFull: isFull) })
         var request: GraphQLRequest
@@ -137,12 +148,52 @@ final class GraphQLSocket: WebSocketHandler {
             return
         }
         if case .known(let name) = state.withLock({ $0.viewer }) { request.viewer = name }
-        if let prepared = service.findPrepared(request), prepared.kind != .query {
-            // Handed over at once, so that what a client sends in order is carried out in order.
-            run(operation, prepared, request)
-        } else {
-            let asked = request
-            Task.detached { self.prepareAndRun(operation, asked) }
+        arrive(operation, request)
+    }
+
+    /// Hands an operation over behind those that came before it, so that what a client sends in order is
+    /// carried out in order. Queries change nothing and wait for nobody, once they are known to be queries.
+    private func arrive(_ operation: ServerConnection.Operation, _ request: GraphQLRequest) {
+        let known = service.findPrepared(request)
+        if let known, known.kind == .query {
+            Task.detached { self.run(operation, known, request) }
+            return
+        }
+        let ticket = state.withLock { state in
+            known != nil && state.arrivals.isEmpty ? nil : state.arrivals.arrive()
+        }
+        switch (ticket, known) {
+        case (nil, let known?):
+            run(operation, known, request)
+        case (let ticket?, let known?):
+            settle(
+                ticket, Arrival(operation: operation, request: request, prepared: .success(known)))
+        case (let ticket?, nil):
+            Task.detached {
+                let prepared = Result { () throws(ExecutionErrors) in
+                    try self.service.prepare(request)
+                }
+                let arrival = Arrival(operation: operation, request: request, prepared: prepared)
+                self.onLoop { $0.settle(ticket, arrival) }
+            }
+        case (nil, nil):
+            preconditionFailure("what is not known takes a ticket")
+        }
+    }
+
+    /// On the loop's thread, so that those whose turn it is are handed over in order.
+    private func settle(_ ticket: ArrivalOrder<Arrival>.Ticket, _ arrival: Arrival) {
+        for ready in state.withLock({ $0.arrivals.settle(ticket, arrival) }) {
+            do throws(ExecutionErrors) {
+                let prepared = try ready.prepared.get()
+                if prepared.kind == .query {
+                    Task.detached { self.run(ready.operation, prepared, ready.request) }
+                } else {
+                    run(ready.operation, prepared, ready.request)
+                }
+            } catch {
+                fail(ready.operation, error.errors)
+            }
         }
     }
 
@@ -167,16 +218,6 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     // MARK: Off the loop's thread
-
-    private func prepareAndRun(
-        _ operation: ServerConnection.Operation, _ request: GraphQLRequest
-    ) {
-        do throws(ExecutionErrors) {
-            run(operation, try service.prepare(request), request)
-        } catch {
-            onLoop { $0.fail(operation, error.errors) }
-        }
-    }
 
     private func run(
         _ operation: ServerConnection.Operation, _ prepared: PreparedOperation,

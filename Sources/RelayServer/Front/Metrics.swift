@@ -44,6 +44,7 @@ final class Metrics: Sendable {
                 usage.queuedBytes)
         }
         describeService(&page)
+        describeStorage(&page)
         if let journal { describe(journal, &page) }
         describeProcess(&page)
         return page.text
@@ -89,6 +90,15 @@ final class Metrics: Sendable {
         page.counter(
             "relay_fold_seconds_total", "Carrying out mutations and folding what they wrote.",
             service.foldTime / .seconds(1))
+    }
+
+    private func describeStorage(_ page: inout MetricsPage) {
+        page.gauge(
+            "relay_storage_full", "1 while a full disk refuses mutations, else 0.",
+            service.health.reason == nil ? 0 : 1)
+        page.counter(
+            "relay_storage_refusals_total", "Appends that a full disk has refused.",
+            service.health.refusalCount)
     }
 
     private func describe(_ journal: FileJournal, _ page: inout MetricsPage) {

@@ -16,6 +16,7 @@ final class PastQueries: Sendable {
         var events = 500_000
         /// Queries that may wait for their state.
         var waiting = 64
+        var documents = DocumentLimits()
     }
 
     private struct Job: Sendable {
@@ -93,7 +94,8 @@ final class PastQueries: Sendable {
             return (true, !state.isRunning)
         }
         if !isTaken {
-            answer(.refused([.limitExceeded("Too many queries of the past wait; try again.")]))
+            let message = "Too many queries of the past wait; try again later."
+            answer(.refused([ExecutionError(message, code: .overloaded)]))
         } else if starts {
             Task.detached(priority: .utility) { await self.run() }
         }
@@ -130,7 +132,7 @@ final class PastQueries: Sendable {
         do {
             let replay = try await PastReplay(
                 journal, at: sequence, indexes: [], budget: UInt64(limits.events))
-            return try PastService(replay.snapshot)
+            return try PastService(replay.snapshot, limits: limits.documents)
         } catch let error as PastReplay.TooFar {
             throw .limitExceeded(
                 """

@@ -17,11 +17,11 @@ package struct PastService {
     }
 
     /// Takes a state, and the schema that was in force there.
-    package init(_ state: Snapshot) throws {
+    package init(_ state: Snapshot, limits: DocumentLimits = DocumentLimits()) throws {
         let schema = try ServiceSchema(reading: state.schema)
         snapshot = state.indexed(by: schema.indexes)
         service = SchemaService(schema, symbols: snapshot.symbols)
-        operations = OperationCache(schema: service.executable)
+        operations = OperationCache(schema: service.executable, limits: limits)
     }
 
     /// Runs a query.

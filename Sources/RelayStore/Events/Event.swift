@@ -48,10 +48,13 @@ package struct MutationIntent: Sendable, Hashable {
     /// How often it was sent and the connection ended before its answer came. A count of the fold's: what is
     /// appended has none.
     package internal(set) var interruptionCount: UInt64 = 0
+    /// What the whole operation asked for, where it has an id: tells a repeat from another mutation.
+    package var fingerprint: MutationFingerprint?
 
     package init(
         operationName: String? = nil, field: String, arguments: JSONValue,
-        mutationID: MutationID? = nil, viewer: String? = nil, optimistic: WriteSet? = nil
+        mutationID: MutationID? = nil, viewer: String? = nil, optimistic: WriteSet? = nil,
+        fingerprint: MutationFingerprint? = nil
     ) {
         self.operationName = operationName
         self.field = field
@@ -59,6 +62,7 @@ package struct MutationIntent: Sendable, Hashable {
         self.mutationID = mutationID
         self.viewer = viewer
         self.optimistic = optimistic
+        self.fingerprint = fingerprint
     }
 }
 
@@ -66,10 +70,20 @@ extension MutationIntent {
     /// The field's arguments, read anew at each call: a fold has no use for them.
     package var arguments: JSONValue { (try? JSONValue(parsing: argumentBytes)) ?? .null }
 
+    /// The viewer to whom the mutation's id belongs. Without a fingerprint the event is of a version, or of
+    /// a client's store, in which ids were told apart by their text alone.
+    package var idViewer: String? { fingerprint == nil ? nil : viewer }
+
+    /// Whether this is the mutation that a viewer means by an id.
+    package func isNamed(_ id: MutationID, by viewer: String?) -> Bool {
+        mutationID == id && idViewer == viewer
+    }
+
     /// An intent as the log has it.
     init(
         operationName: String?, field: String, argumentBytes: [UInt8], mutationID: MutationID?,
-        viewer: String?, optimistic: WriteSet?, interruptionCount: UInt64
+        viewer: String?, optimistic: WriteSet?, interruptionCount: UInt64,
+        fingerprint: MutationFingerprint?
     ) {
         self.interruptionCount = interruptionCount
         self.operationName = operationName
@@ -78,6 +92,7 @@ extension MutationIntent {
         self.mutationID = mutationID
         self.viewer = viewer
         self.optimistic = optimistic
+        self.fingerprint = fingerprint
     }
 }
 

@@ -32,6 +32,7 @@ extension EventBody {
             if let viewer = intent.viewer { parts.add(5, viewer) }
             if let optimistic = intent.optimistic { parts.add(6, optimistic.bytes) }
             if intent.interruptionCount > 0 { parts.add(7, intent.interruptionCount) }
+            if let fingerprint = intent.fingerprint { parts.add(8, fingerprint.bytes) }
         case .response(let response):
             parts.add(1, response.mutation)
             parts.add(2, response.writes.bytes)
@@ -76,7 +77,8 @@ extension EventBody {
                     mutationID: try parts[4]?.mutationID(),
                     viewer: parts[5]?.string,
                     optimistic: try parts[6]?.writeSet(),
-                    interruptionCount: try parts[7]?.number() ?? 0))
+                    interruptionCount: try parts[7]?.number() ?? 0,
+                    fingerprint: try parts[8]?.fingerprint()))
         case .response:
             self = .response(
                 MutationResponse(
@@ -167,9 +169,19 @@ private struct PartReader {
             }
             return id
         }
+
+        func fingerprint() throws(MalformedEvent) -> MutationFingerprint {
+            guard let fingerprint = MutationFingerprint(bytes) else {
+                throw MalformedEvent(
+                    message:
+                        "a fingerprint has \(bytes.count) bytes instead of \(MutationFingerprint.size)"
+                )
+            }
+            return fingerprint
+        }
     }
 
-    private var parts: [Part?] = Array(repeating: nil, count: 8)
+    private var parts: [Part?] = Array(repeating: nil, count: 9)
     private let kind: EventKind
 
     init(_ payload: UnsafeRawBufferPointer, kind: EventKind) throws(MalformedEvent) {

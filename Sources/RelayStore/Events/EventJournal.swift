@@ -29,10 +29,15 @@ package protocol EventJournal: Sendable {
     /// The last event at or before a time, in microseconds since 1970; nil when all are later.
     /// - Parameter last: the last event to look at.
     func lastEvent(at timeMicroseconds: Int64, through last: UInt64) async throws -> UInt64?
+
+    /// Whether there is room for more events, as far as a try can tell.
+    func hasRoom() async -> Bool
 }
 
 extension EventJournal {
     package var earliestState: UInt64 { 0 }
+
+    package func hasRoom() async -> Bool { true }
 
     package func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot {
         Snapshot(indexes: indexes)

@@ -11,9 +11,9 @@ package struct MutationCommit: Sendable {
 
     /// Keeps what the client was answered, for the case that it asks again.
     package mutating func keep(answer: [UInt8]) {
-        guard let id = intent.mutationID else { return }
+        guard intent.mutationID != nil else { return }
         response.answer = answer
-        snapshot.ledger.record(id, .init(sequence: sequence, bytes: answer))
+        snapshot.note(intent, answered: answer, at: sequence)
     }
 }
 
@@ -26,6 +26,7 @@ extension Draft {
         let mutation = snapshot.sequence + 1
         var snapshot = snapshot
         snapshot.sequence = mutation + 1
+        snapshot.note(intent, answered: [], at: snapshot.sequence)
         let response = MutationResponse(mutation: mutation, writes: writeSet, result: result)
         let commit = MutationCommit(
             intent: intent, response: response, snapshot: snapshot, changes: changes)
@@ -40,6 +41,7 @@ extension Draft {
         var snapshot = snapshot
         snapshot.sequence += 1
         snapshot.pending.removeAll { $0.sequence == pending.sequence }
+        snapshot.note(pending.intent, answered: [], at: snapshot.sequence)
         let response = MutationResponse(
             mutation: pending.sequence, writes: writeSet, result: result)
         let commit = MutationCommit(

@@ -3,112 +3,236 @@ import HashTreeCollections
 /// Which mutations of each client have been applied, and what they were answered.
 ///
 /// A client numbers its mutations, rising. The newest answers of each client are kept; of older ones it is
-/// only known that they were applied. Part of the fold, so it survives restarts and has no time window.
+/// only known that they were applied. Part of the fold, so it survives restarts, knows no clock, and is the
+/// same for everybody who folds the same events. What it may take is bounded (``Limits``).
+///
+/// Invariants:
+/// 1. Clients are linked in the order of their newest responses.
+/// 2. Those before `oldestAnswered` have no answers; it and all behind it have some.
 package struct MutationLedger: Sendable {
+    /// What is kept. The same for everybody who folds a log, so part of what a fold version means.
+    package struct Limits: Sendable {
+        /// Answers of each client.
+        package var answers = MutationLedger.answerLimit
+        /// Ranges of each client's older mutations; beyond that the lowest is forgotten.
+        package var ranges = 256
+        /// Clients; beyond that the one that was silent longest is forgotten.
+        package var clients = 100_000
+        /// About how many bytes everything may take. Beyond that answers go, those of the clients that were
+        /// silent longest first, then such clients whole.
+        package var bytes = 128 << 20
+        /// A client that was silent for more events is forgotten.
+        package var silentEvents: UInt64 = 100_000_000
+
+        package init() {}
+    }
+
     /// Answers kept for each client.
     package static let answerLimit = 1_000
 
     package struct Answer: Sendable, Hashable {
         /// The sequence of the response event.
         package let sequence: UInt64
-        /// The response as it was sent: `{"data": …}`.
+        /// The response as it was sent: `{"data": …}`. Empty where none was kept.
         package let bytes: [UInt8]
+        /// What was asked for; nil in logs of versions that did not note it.
+        package let fingerprint: MutationFingerprint?
 
-        package init(sequence: UInt64, bytes: [UInt8]) {
+        package init(sequence: UInt64, bytes: [UInt8], fingerprint: MutationFingerprint? = nil) {
             self.sequence = sequence
             self.bytes = bytes
+            self.fingerprint = fingerprint
         }
+
+        var cost: Int { bytes.count + 128 }
     }
 
     package enum Status: Sendable, Hashable {
+        /// Never applied, as far as anybody can know.
         case new
         case answered(Answer)
-        /// Applied long ago; its answer is gone.
+        /// Applied, but its answer is gone.
         case applied
+        /// So long ago that it is not known whether it was applied.
+        case unknown
     }
 
-    struct Client: Sendable {
-        /// The highest number whose answer is no longer kept.
-        var dropped: UInt64?
-        /// Numbers of answers, rising; those before `first` are dropped already.
-        private var all: [UInt64]
-        private var first = 0
+    private let limits: Limits
+    private var clients: TreeDictionary<MutationScope, LedgerClient> = [:]
+    /// The clients that were silent longest and shortest.
+    private var oldest: MutationScope?
+    private var newest: MutationScope?
+    private var oldestAnswered: MutationScope?
+    /// About what everything takes.
+    package private(set) var byteCount = 0
 
-        init(numbers: [UInt64] = [], dropped: UInt64? = nil) {
-            all = numbers
-            self.dropped = dropped
-        }
+    package init(limits: Limits = Limits()) { self.limits = limits }
 
-        /// Numbers of the kept answers, rising.
-        var numbers: ArraySlice<UInt64> { all[first...] }
+    package var clientCount: Int { clients.count }
 
-        private mutating func insert(_ number: UInt64) {
-            // Nearly always the highest so far: clients number their mutations in order.
-            var place = all.count
-            while place > first, all[place - 1] > number { place -= 1 }
-            all.insert(number, at: place)
-        }
+    package func status(of id: MutationID, by viewer: String? = nil) -> Status {
+        clients[MutationScope(viewer: viewer, client: id.client)]?.status(of: id.number) ?? .new
+    }
 
-        /// Adds a number; gives the one whose answer is no longer kept because of it.
-        mutating func add(_ number: UInt64) -> UInt64? {
-            insert(number)
-            return numbers.count > MutationLedger.answerLimit ? dropFirst() : nil
-        }
-
-        private mutating func dropFirst() -> UInt64 {
-            let number = all[first]
-            first += 1
-            dropped = number
-            if first > MutationLedger.answerLimit {
-                all.removeFirst(first)
-                first = 0
+    /// Keeps an answer, and lets go what is beyond the limits because of it.
+    package mutating func record(_ id: MutationID, by viewer: String? = nil, _ answer: Answer) {
+        let scope = MutationScope(viewer: viewer, client: id.client)
+        moveToEnd(scope)
+        change(scope) { [limits] client in
+            client.lastSequence = answer.sequence
+            client.add(id.number, answer)
+            while client.answerCount > limits.answers {
+                client.dropOldest(rangeLimit: limits.ranges)
             }
-            return number
         }
+        if oldestAnswered == nil { oldestAnswered = scope }
+        trim(after: answer.sequence)
     }
 
-    private(set) var clients: TreeDictionary<String, Client> = [:]
-    private var answers: TreeDictionary<MutationID, Answer> = [:]
-
-    package func status(of id: MutationID) -> Status {
-        if let answer = answers[id] { return .answered(answer) }
-        if let dropped = clients[id.client]?.dropped, id.number <= dropped { return .applied }
-        return .new
+    /// Changes a client and counts what it takes from then on.
+    private mutating func change(_ scope: MutationScope, _ body: (inout LedgerClient) -> Void) {
+        // In place, so that nothing of the client is copied.
+        byteCount += Self.growth(of: &clients[scope, default: LedgerClient()], by: body)
     }
 
-    /// Keeps an answer; it takes the place of one that the same mutation got before.
-    mutating func record(_ id: MutationID, _ answer: Answer) {
-        if answers.updateValue(answer, forKey: id) != nil { return }
-        // In place, so that a client's numbers are not copied for each of its mutations.
-        let oldest = clients[id.client, default: Client()].add(id.number)
-        if let oldest { answers[MutationID(client: id.client, number: oldest)] = nil }
+    private static func growth(
+        of client: inout LedgerClient, by change: (inout LedgerClient) -> Void
+    ) -> Int {
+        let before = client.byteCount
+        change(&client)
+        return client.byteCount - before
     }
 
-    mutating func restore(_ name: String, dropped: UInt64?, answers kept: [(UInt64, Answer)]) {
-        clients[name] = Client(numbers: kept.map(\.0), dropped: dropped)
-        for (number, answer) in kept {
-            answers[MutationID(client: name, number: number)] = answer
+    // MARK: The order of clients
+
+    private mutating func moveToEnd(_ scope: MutationScope) {
+        if newest == scope { return }
+        if clients[scope] == nil {
+            clients[scope] = LedgerClient()
+            byteCount += scope.cost + LedgerClient().byteCount
+        } else {
+            unlink(scope)
         }
+        if let newest {
+            clients[newest]?.newer = scope
+            clients[scope]?.older = newest
+        } else {
+            oldest = scope
+        }
+        newest = scope
+    }
+
+    private mutating func unlink(_ scope: MutationScope) {
+        guard let client = clients[scope] else { return }
+        if let older = client.older {
+            clients[older]?.newer = client.newer
+        } else {
+            oldest = client.newer
+        }
+        if let newer = client.newer {
+            clients[newer]?.older = client.older
+        } else {
+            newest = client.older
+        }
+        if oldestAnswered == scope { oldestAnswered = client.newer }
+        clients[scope]?.older = nil
+        clients[scope]?.newer = nil
+    }
+
+    // MARK: The bounds
+
+    private mutating func trim(after sequence: UInt64) {
+        while let oldest, oldest != newest,
+            clients.count > limits.clients || isSilent(oldest, at: sequence)
+        { forget(oldest) }
+        while byteCount > limits.bytes, dropAnswer() {}
+        while byteCount > limits.bytes, let oldest, oldest != newest { forget(oldest) }
+    }
+
+    private func isSilent(_ scope: MutationScope, at sequence: UInt64) -> Bool {
+        guard let last = clients[scope]?.lastSequence, sequence > last else { return false }
+        return sequence - last > limits.silentEvents
+    }
+
+    private mutating func forget(_ scope: MutationScope) {
+        unlink(scope)
+        guard let client = clients.removeValue(forKey: scope) else { return }
+        byteCount -= scope.cost + client.byteCount
+    }
+
+    /// Lets the oldest answer go of the client that was silent longest and has any. False when only the newest
+    /// of all is left.
+    private mutating func dropAnswer() -> Bool {
+        guard let scope = oldestAnswered, let client = clients[scope],
+            scope != newest || client.answerCount > 1
+        else { return false }
+        change(scope) { [limits] in $0.dropOldest(rangeLimit: limits.ranges) }
+        if client.answerCount <= 1 { oldestAnswered = client.newer }
+        return true
     }
 }
 
-/// `CLIENT:N`: the name a client gives one of its mutations; N rises with every one.
-package struct MutationID: Hashable, Sendable, CustomStringConvertible {
-    package let client: String
-    package let number: UInt64
+extension MutationScope {
+    fileprivate var cost: Int { client.utf8.count + (viewer?.utf8.count ?? 0) }
+}
 
-    package init(client: String, number: UInt64) {
-        self.client = client
-        self.number = number
+// MARK: What a checkpoint keeps
+
+extension MutationLedger {
+    /// What is kept of one client.
+    package struct Entry: Sendable {
+        package var scope: MutationScope
+        /// The sequence of its newest response.
+        package var lastSequence: UInt64
+        /// Mutations that were applied and whose answers are gone.
+        package var applied: NumberRanges
+        /// By number, rising.
+        package var answers: [(number: UInt64, answer: Answer)]
+
+        package init(
+            scope: MutationScope, lastSequence: UInt64, applied: NumberRanges = NumberRanges(),
+            answers: [(number: UInt64, answer: Answer)]
+        ) {
+            self.scope = scope
+            self.lastSequence = lastSequence
+            self.applied = applied
+            self.answers = answers
+        }
     }
 
-    /// Reads `CLIENT:N`; the client's name may itself have colons. Nil when the text is not that.
-    package init?(_ text: String) {
-        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
-            let number = UInt64(text[text.utf8.index(after: colon)...])
-        else { return nil }
-        self.init(client: String(text[..<colon]), number: number)
+    /// Every client that is known, in the order of ``MutationScope``.
+    package var scopes: [MutationScope] { clients.keys.sorted { $0.precedes($1) } }
+
+    package func entry(of scope: MutationScope) -> Entry? {
+        guard let client = clients[scope] else { return nil }
+        return Entry(
+            scope: scope, lastSequence: client.lastSequence, applied: client.applied,
+            answers: client.answers)
     }
 
-    package var description: String { "\(client):\(number)" }
+    /// Puts together what ``entry(of:)`` has taken apart.
+    package init(_ entries: [Entry], limits: Limits = Limits()) {
+        self.init(limits: limits)
+        let byAge = entries.sorted {
+            $0.lastSequence == $1.lastSequence
+                ? $0.scope.precedes($1.scope) : $0.lastSequence < $1.lastSequence
+        }
+        for entry in byAge {
+            moveToEnd(entry.scope)
+            change(entry.scope) { client in
+                let (older, newer) = (client.older, client.newer)
+                client = LedgerClient(
+                    lastSequence: entry.lastSequence, applied: entry.applied,
+                    answers: entry.answers)
+                (client.older, client.newer) = (older, newer)
+            }
+            if oldestAnswered == nil, !entry.answers.isEmpty { oldestAnswered = entry.scope }
+        }
+    }
+
+    /// Nothing has been let go yet that the limits do not let go.
+    package var isWithinLimits: Bool {
+        clients.count <= limits.clients && byteCount <= limits.bytes
+            && clients.values.allSatisfy { $0.answerCount <= limits.answers }
+    }
 }

@@ -23,10 +23,7 @@ extension Snapshot {
         case .response(let response):
             let intent = try end(response.mutation, by: event)
             apply(response.writes, changes: &changes)
-            if let id = intent.mutationID {
-                ledger.record(
-                    id, .init(sequence: event.sequence, bytes: response.answer ?? []))
-            }
+            note(intent, answered: response.answer ?? [], at: event.sequence)
             rebase(response.rebased)
         case .revocation(let revocation):
             _ = try end(revocation.mutation, by: event)
@@ -39,6 +36,14 @@ extension Snapshot {
             break
         }
         sequence = event.sequence
+    }
+
+    /// Notes that a mutation with an id was applied, and what its client was answered.
+    mutating func note(_ intent: MutationIntent, answered answer: [UInt8], at sequence: UInt64) {
+        guard let id = intent.mutationID else { return }
+        ledger.record(
+            id, by: intent.idViewer,
+            .init(sequence: sequence, bytes: answer, fingerprint: intent.fingerprint))
     }
 
     /// Takes in what entries that are still optimistic have become. One that has ended is passed over.

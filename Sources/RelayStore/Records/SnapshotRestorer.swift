@@ -71,10 +71,7 @@ package struct SnapshotRestorer {
         snapshot.pending.append(PendingMutation(sequence: sequence, intent: intent))
     }
 
-    package mutating func addClient(_ name: String, _ entry: MutationLedger.Entry) {
-        let answers = entry.answers.map { ($0.number, $0.answer) }
-        snapshot.ledger.restore(name, dropped: entry.dropped, answers: answers)
-    }
+    package mutating func setLedger(_ ledger: MutationLedger) { snapshot.ledger = ledger }
 }
 
 // MARK: What a checkpoint keeps beside the records
@@ -94,34 +91,4 @@ extension Snapshot {
 
     /// One more than the highest number of a record that the snapshot knows.
     package var recordLimit: Int { rows.count }
-}
-
-extension MutationLedger {
-    /// What is kept of one client.
-    package struct Entry {
-        /// The highest number whose answer is no longer kept.
-        package let dropped: UInt64?
-        /// By number, rising.
-        package let answers: [(number: UInt64, answer: Answer)]
-
-        package init(dropped: UInt64?, answers: [(number: UInt64, answer: Answer)]) {
-            self.dropped = dropped
-            self.answers = answers
-        }
-    }
-
-    /// Every client that is known, sorted.
-    package var clientNames: [String] { clients.keys.sorted() }
-
-    package func entry(of client: String) -> Entry? {
-        guard let kept = clients[client] else { return nil }
-        let answers = kept.numbers.compactMap { number in
-            answer(MutationID(client: client, number: number)).map { (number, $0) }
-        }
-        return Entry(dropped: kept.dropped, answers: answers)
-    }
-
-    private func answer(_ id: MutationID) -> Answer? {
-        if case .answered(let answer) = status(of: id) { answer } else { nil }
-    }
 }

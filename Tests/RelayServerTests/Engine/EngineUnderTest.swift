@@ -13,6 +13,8 @@ final class EngineUnderTest: Sendable {
     let service: GraphQLService
     let schema: Schema
     private let inbox: Inbox
+    /// What happens when a mutation's turn comes, once.
+    private let onTurn: OneTime
 
     /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
     convenience init(
@@ -42,6 +44,8 @@ final class EngineUnderTest: Sendable {
             Event(sequence: 1, timeMicroseconds: 0, body: genesis), changes: &changes)
         let inbox = Inbox()
         let ids = Numbers()
+        let onTurn = OneTime()
+        self.onTurn = onTurn
         self.inbox = inbox
         self.schema = schema.schema
         self.journal = journal
@@ -52,8 +56,20 @@ final class EngineUnderTest: Sendable {
         service = GraphQLService(
             SchemaService(schema, symbols: snapshot.symbols), journal: journal, storeID: "test",
             snapshot: snapshot,
-            inputs: EngineInputs(now: { 0 }, makeID: { DataID("\($0)-\(ids.next())") }),
+            inputs: EngineInputs(
+                now: {
+                    onTurn.run()
+                    return 0
+                }, makeID: { DataID("\($0)-\(ids.next())") }),
             limits: limits, deliver: { inbox.take($0) })
+    }
+
+    /// Does something in the middle of the writer's next turn, when its head is chosen already.
+    func onNextTurn(_ action: @escaping @Sendable () -> Void) { onTurn.set(action) }
+
+    /// Returns when every mutation that was posted has had its turn.
+    func everyTurn() async throws {
+        try await eventually("every turn") { service.waitingMutations == 0 ? true : nil }
     }
 
     /// Runs a query or mutation to its answer.
@@ -127,9 +143,24 @@ final class EngineUnderTest: Sendable {
     }
 
     func addTodo(_ text: String, mutationID: String? = nil) async throws -> JSONValue {
-        try await run(
-            "mutation { addTodo(input: {text: \"\(text)\"}) { todo { id } user { totalCount } } }",
-            mutationID: mutationID)
+        try await run(Self.addTodo(text), mutationID: mutationID)
+    }
+
+    static func addTodo(_ text: String) -> String {
+        "mutation { addTodo(input: {text: \"\(text)\"}) { todo { id } user { totalCount } } }"
+    }
+
+    /// Hands a mutation over and does not wait for its answer.
+    func post(
+        _ query: String, mutationID: String? = nil, variables: JSONObject = [:]
+    ) throws -> Answer {
+        var relay = JSONObject()
+        if let mutationID { relay["mutationId"] = .string(mutationID) }
+        let request = GraphQLRequest(
+            query: query, variables: variables, extensions: ["relay": .object(relay)])
+        let answer = Answer()
+        service.execute(try service.prepare(request), request) { answer.take($0) }
+        return answer
     }
 
     /// The number of events in the journal.
@@ -197,6 +228,42 @@ final class TestSink: SubscriptionSink {
             return state.whenDrained
         }
         for action in actions { action() }
+    }
+}
+
+/// What a mutation is answered, once it is.
+final class Answer: Sendable {
+    private let answers = Mutex<[Outcome]>([])
+
+    func take(_ outcome: Outcome) { answers.withLock { $0.append(outcome) } }
+
+    /// Nil before it is answered.
+    var now: JSONValue? {
+        switch answers.withLock({ $0.first }) {
+        case nil: nil
+        case .executed(let response): try? JSONValue(parsing: response.bytes)
+        case .refused(let errors): ["errors": .array(errors.map(\.json))]
+        }
+    }
+
+    /// How often it was answered, which should be once.
+    var count: Int { answers.withLock { $0.count } }
+
+    func get() async throws -> JSONValue { try await eventually("an answer") { now } }
+}
+
+/// An action that happens once.
+final class OneTime: Sendable {
+    private let action = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    func run() {
+        let action = action.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        action?()
     }
 }
 
@@ -308,11 +375,25 @@ struct TestFailure: Error, CustomStringConvertible {
 
 /// A journal in memory whose appends can be held back, and made to fail.
 final class GatedJournal: EventJournal {
+    private typealias Append = @Sendable (JournalError?) -> Void
+
     private struct State {
         var isHeld = false
-        var failure: JournalError?
-        var held: [@Sendable () -> Void] = []
-        var expected: UInt64?
+        var isDraining = false
+        var waiting: [Append] = []
+        /// How many of those that wait fail, and why.
+        var failing: (count: Int, error: JournalError)?
+
+        /// The next append and what becomes of it; nil ends the draining.
+        mutating func next() -> (Append, JournalError?)? {
+            guard !isHeld || failing != nil, !waiting.isEmpty else {
+                isDraining = false
+                return nil
+            }
+            guard let failing else { return (waiting.removeFirst(), nil) }
+            self.failing = failing.count > 1 ? (failing.count - 1, failing.error) : nil
+            return (waiting.removeFirst(), failing.error)
+        }
     }
 
     private let memory = InMemoryJournal(epoch: 7)
@@ -326,7 +407,7 @@ final class GatedJournal: EventJournal {
 
     var epoch: UInt64 { memory.epoch }
     var eventCount: Int { appended.load(ordering: .acquiring) }
-    var heldCount: Int { state.withLock { $0.held.count } }
+    var heldCount: Int { state.withLock { $0.waiting.count } }
     /// How often a state of the past was asked for.
     var stateCount: Int { states.load(ordering: .acquiring) }
 
@@ -335,25 +416,19 @@ final class GatedJournal: EventJournal {
 
     /// Lets what waits go on; with an error, all of it fails.
     func release(failing error: JournalError? = nil) {
-        let held = state.withLock { state in
+        state.withLock { state in
             state.isHeld = false
-            state.failure = error
-            defer { state.held = [] }
-            return state.held
+            if let error, !state.waiting.isEmpty { state.failing = (state.waiting.count, error) }
         }
-        for append in held { append() }
-        state.withLock { $0.failure = nil }
+        drain()
     }
 
     func append(
         _ events: [NewEvent], expecting sequence: UInt64,
         completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void
     ) {
-        let go: @Sendable () -> Void = { [self] in
-            if let failure = state.withLock({ $0.failure }) {
-                completion(.failure(failure))
-                return
-            }
+        let append: Append = { [self] failure in
+            if let failure { return completion(.failure(failure)) }
             memory.append(events, expecting: sequence) { [self] result in
                 if case .success = result {
                     appended.add(events.count, ordering: .acquiringAndReleasing)
@@ -361,11 +436,19 @@ final class GatedJournal: EventJournal {
                 completion(result)
             }
         }
-        let isHeld = state.withLock { state in
-            if state.isHeld { state.held.append(go) }
-            return state.isHeld
+        state.withLock { $0.waiting.append(append) }
+        drain()
+    }
+
+    /// One after the other, in the order of the calls, whoever calls.
+    private func drain() {
+        let starts = state.withLock { state in
+            guard !state.isHeld, !state.isDraining else { return false }
+            state.isDraining = true
+            return true
         }
-        if !isHeld { go() }
+        guard starts else { return }
+        while let (append, failure) = state.withLock({ $0.next() }) { append(failure) }
     }
 
     func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {

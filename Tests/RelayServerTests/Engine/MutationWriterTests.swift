@@ -73,7 +73,10 @@ struct MutationWriterTests {
             #expect(answer["data"] == nil)
             let error = answer["errors"]?.array?.first
             #expect(error?["extensions"]?["code"] == "STORAGE_FULL")
-            #expect(error?["message"] == "Could not append: disk full. Nothing was changed.")
+            #expect(
+                error?["message"]
+                    == "There is no room on the server's disk. Nothing was changed; mutations work again when there is."
+            )
         }
         #expect(
             try await engine.run("{ user { totalCount } }")["data"]?["user"]?["totalCount"] == 2)
@@ -86,7 +89,7 @@ struct MutationWriterTests {
         let engine = try await EngineUnderTest()
         let first = try await engine.addTodo("x", mutationID: "c:1")
         _ = try await engine.addTodo("y", mutationID: "c:2")
-        #expect(try await engine.addTodo("anything", mutationID: "c:1") == first)
+        #expect(try await engine.addTodo("x", mutationID: "c:1") == first)
         #expect(engine.eventCount == 5)
         let bad = try await engine.addTodo("x", mutationID: "no number")
         #expect(bad["errors"]?.array?.first?["extensions"]?["code"] == "BAD_USER_INPUT")
@@ -118,13 +121,140 @@ struct MutationWriterTests {
         #expect(engine.eventCount == 5)
     }
 
+    /// The head is chosen, and then its append fails: what was looked up on it never happened.
+    @Test func aRepeatWhoseFirstFailsInTheMiddleOfItsTurnIsCarriedOut() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.hold()
+        let first = try engine.post(EngineUnderTest.addTodo("x"), mutationID: "c:1")
+        try await eventually("the first") { engine.journal.heldCount == 1 ? true : nil }
+        engine.onNextTurn { [full] in engine.journal.release(failing: full) }
+        let again = try engine.post(EngineUnderTest.addTodo("x"), mutationID: "c:1")
+        #expect(try await first.get().firstErrorCode == "STORAGE_FULL")
+        let answer = try await again.get()
+        #expect(answer["data"]?["addTodo"]?["user"]?["totalCount"] == 3, "\(answer)")
+        #expect(engine.eventCount == 3)
+        let next = try await engine.addTodo("y")
+        #expect(next["data"]?["addTodo"]?["user"]?["totalCount"] == 4)
+    }
+
+    /// Whether a mutation is refused may hang on one that is not durable, and never will be.
+    @Test func aRefusalIsToldWhenWhatItWasJudgedOnIsDurable() async throws {
+        let engine = try await EngineUnderTest()
+        let rename = "mutation { renameTodo(input: {id: \"nobody\", text: \"x\"}) { todo { id } } }"
+        engine.journal.hold()
+        let first = try engine.post(EngineUnderTest.addTodo("x"))
+        let refused = try engine.post(rename)
+        try await eventually("the first") { engine.journal.heldCount == 1 ? true : nil }
+        try await engine.everyTurn()
+        #expect(refused.now == nil)
+        engine.journal.release(failing: full)
+        #expect(try await first.get().firstErrorCode == "STORAGE_FULL")
+        #expect(try await refused.get().firstErrorCode == "STORAGE_FULL")
+        #expect(try await engine.post(rename).get().firstErrorCode == "NOT_FOUND")
+    }
+
+    @Test func anIDStandsForItsFieldsAndArgumentsAndNothingElse() async throws {
+        let engine = try await EngineUnderTest()
+        let first = try await engine.addTodo("x", mutationID: "c:1")
+        let same: [(String, JSONObject)] = [
+            ("mutation Other { other: addTodo(input: {text: \"x\"}) { user { id } } }", [:]),
+            ("mutation($t: String!) { addTodo(input: {text: $t}) { __typename } }", ["t": "x"]),
+            (
+                "mutation($i: AddTodoInput!) { addTodo(input: $i) { __typename } }",
+                ["i": ["text": "x"]]
+            ),
+            ("mutation { __typename addTodo(input: {text: \"\"\"x\"\"\"}) { __typename } }", [:]),
+        ]
+        for (query, variables) in same {
+            let answer = try await engine.post(query, mutationID: "c:1", variables: variables).get()
+            #expect(answer == first, "\(query)")
+        }
+        let others: [(String, JSONObject)] = [
+            (EngineUnderTest.addTodo("y"), [:]),
+            ("mutation($t: String!) { addTodo(input: {text: $t}) { __typename } }", ["t": "y"]),
+            (
+                "mutation { a: addTodo(input: {text: \"x\"}) { __typename } b: addTodo(input: {text: \"x\"}) { __typename } }",
+                [:]
+            ),
+            ("mutation { renameTodo(input: {id: \"VG9kbzox\", text: \"x\"}) { __typename } }", [:]),
+        ]
+        for (query, variables) in others {
+            let answer = try await engine.post(query, mutationID: "c:1", variables: variables).get()
+            #expect(answer.firstErrorCode == "MUTATION_ID_REUSED", "\(query)")
+        }
+        #expect(engine.eventCount == 3)
+    }
+
+    @Test func oneFarBehindThatWasNeverAppliedIsCarriedOut() async throws {
+        let engine = try await EngineUnderTest()
+        for number in 2...MutationLedger.answerLimit + 2 {
+            _ = try await engine.addTodo("x", mutationID: "c:\(number)")
+        }
+        let answer = try await engine.addTodo("late", mutationID: "c:1")
+        #expect(answer["data"]?["addTodo"] != nil, "\(answer)")
+        #expect(try await engine.addTodo("late", mutationID: "c:1") == answer)
+        #expect(
+            try await engine.addTodo("x", mutationID: "c:2").firstErrorCode == "ALREADY_APPLIED")
+    }
+
+    /// Whatever fails in between: each is answered once, and only by what is in the log.
+    @Test func everyMutationIsAnsweredOnceByWhatIsDurable() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SplitMix(state: seed)
+        let engine = try await EngineUnderTest()
+        var posted: [(id: Int, answer: Answer)] = []
+        for _ in 0..<400 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: engine.journal.hold()
+            case 1: engine.journal.release()
+            case 2: engine.journal.release(failing: full)
+            case 3: engine.onNextTurn { [full] in engine.journal.release(failing: full) }
+            case 4: engine.onNextTurn { engine.journal.release() }
+            case 5:
+                posted.append(
+                    (
+                        0,
+                        try engine.post(
+                            "mutation { renameTodo(input: {id: \"no\", text: \"\"}) { todo { id } } }"
+                        )
+                    ))
+            default:
+                let id = Int.random(in: 1..<60, using: &random)
+                posted.append(
+                    (id, try engine.post(EngineUnderTest.addTodo("\(id)"), mutationID: "c:\(id)")))
+            }
+            if Bool.random(using: &random) { await Task.yield() }
+        }
+        engine.journal.release()
+        var answers: [Int: JSONValue] = [:]
+        for (id, answer) in posted {
+            let told = try await answer.get()
+            if id == 0 {
+                #expect(
+                    ["NOT_FOUND", "STORAGE_FULL"].contains(told.firstErrorCode), "seed \(seed)")
+            } else if let code = told.firstErrorCode {
+                #expect(code == "STORAGE_FULL" || code == "OVERLOADED", "seed \(seed)")
+            } else {
+                #expect(answers[id] == nil || answers[id] == told, "seed \(seed), c:\(id)")
+                answers[id] = told
+            }
+        }
+        #expect(posted.allSatisfy { $0.answer.count == 1 }, "seed \(seed)")
+        let count = try await engine.run("{ user { totalCount } }")["data"]?["user"]?["totalCount"]
+        #expect(count == .int(Int64(2 + answers.count)), "seed \(seed)")
+        #expect(engine.eventCount == 1 + 2 * answers.count, "seed \(seed)")
+    }
+
     @Test func whatTheDiskCannotTakeHasACodeForClients() {
         func code(_ code: JournalError.Code) -> ErrorCode? {
             ExecutionError(JournalError(code: code, message: "No.")).code
         }
         #expect(code(.storageFull) == .storageFull)
-        #expect(code(.busy) == .limitExceeded)
+        #expect(code(.busy) == .overloaded)
+        #expect(code(.overtaken(by: 3)) == .overloaded)
         #expect(code(.frozen) == nil)
+        let path = JournalError(code: .storageFull, message: "pwrite on /srv/data: no space.")
+        #expect(!ExecutionError(path).message.contains("/srv"), "a client learns no paths")
     }
 
     @Test func aRefusedMutationAppendsNothingAndIsNotRemembered() async throws {

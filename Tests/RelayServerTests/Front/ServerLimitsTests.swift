@@ -13,9 +13,9 @@ struct ServerLimitsTests {
                 "query": #"mutation { addTodo(input: { text: "x" }) { todo { id } } }"#
             ]
             let response = try await server.post(.object(mutation))
-            #expect(response.errorCode == "LIMIT_EXCEEDED")
+            #expect(response.errorCode == "OVERLOADED")
             let result = try await server.request(mutation)
-            #expect(result.firstErrorCode == "LIMIT_EXCEEDED")
+            #expect(result.firstErrorCode == "OVERLOADED")
             let count = try await server.todoCount()
             #expect(count == 2)
         }

@@ -11,9 +11,11 @@ import Synchronization
 /// takes nothing leaves the pass, and comes back when there is room for more. At the end of the pass all go to
 /// the publisher, which knows the rest.
 ///
-/// What it costs is bounded. At most two states of the past are in memory, whoever waits: the pass's, and the one
-/// at which those go on who have left it, which shares what has not changed since. And who was away for more
-/// events than the limit, or is that far from where a state can be had, is told that the cursor is too old.
+/// What it costs is bounded. At most three states of the past are in memory, whoever waits: the pass's, the one
+/// that it began with, and the one at which those go on who have left it; they share what has not changed
+/// between them. The second is kept for a minute: who is cut off while the log is read comes back with the same
+/// cursor, and nothing is folded twice. And who was away for more events than the limit, or is that far from
+/// where a state can be had, is told that the cursor is too old.
 final class CatchUp: Sendable {
     private struct Waiting: Sendable {
         var request: SubscriptionRequest
@@ -27,11 +29,21 @@ final class CatchUp: Sendable {
         var waiting: [Waiting] = []
         var isRunning = false
         var parked: ParkedState?
+        var reached: ReachedState?
+        var isWatched = false
+
+        /// The latest state at or before an event that takes no reading.
+        func nearest(to sequence: UInt64) -> Snapshot? {
+            [parked?.snapshot, reached?.snapshot].compactMap { $0 }
+                .filter { $0.sequence <= sequence }.max { $0.sequence < $1.sequence }
+        }
     }
 
     /// Events told without looking whether the sinks have room for more.
     private static let settleInterval = 32
-    /// How often is looked whether a state is still needed by somebody who has left a pass.
+    /// How long the state is kept that a pass has begun with.
+    private static let keepingTime = Duration.seconds(60)
+    /// How often is looked whether a state is still needed.
     private static let parkingInterval = Duration.seconds(5)
 
     private let journal: any EventJournal
@@ -39,6 +51,7 @@ final class CatchUp: Sendable {
     private let service: SchemaService
     private let persisted: PersistedOperations
     private let durable: DurableHead
+    private let documents: DocumentLimits
     private let eventLimit: UInt64
     private let logger: Logger
     private let state = Mutex(State())
@@ -55,13 +68,15 @@ final class CatchUp: Sendable {
     /// - Parameter eventLimit: events that may be folded to get to a cursor, and behind it.
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
-        durable: DurableHead, persisted: PersistedOperations, eventLimit: Int, logger: Logger
+        durable: DurableHead, persisted: PersistedOperations, documents: DocumentLimits,
+        eventLimit: Int, logger: Logger
     ) {
         self.service = service
         self.journal = journal
         self.identity = identity
         self.durable = durable
         self.persisted = persisted
+        self.documents = documents
         self.eventLimit = UInt64(eventLimit)
         self.logger = logger
     }
@@ -124,10 +139,12 @@ final class CatchUp: Sendable {
             }
             return outputs.deliver(batch.filter(\.isAnnounced).map { Self.broken($0.request) })
         }
+        keep(replay.snapshot)
         state.withLock { state in
             for waiting in batch { state.parked?.remove(waiting.request.sink) }
         }
-        var pass = CatchUpPass(service.on(replay.snapshot.symbols), identity, persisted)
+        var pass = CatchUpPass(
+            service.on(replay.snapshot.symbols), identity, persisted, documents)
         for waiting in batch {
             do throws(ExecutionErrors) {
                 try pass.add(waiting.request, behind: waiting.sequence, replay.snapshot)
@@ -154,26 +171,42 @@ final class CatchUp: Sendable {
     /// The state after an event, and what comes then. Where somebody left an earlier pass, nothing has to be
     /// read or folded for it again.
     private func replay(at sequence: UInt64, limit: UInt64) async throws -> PastReplay {
-        let parked = state.withLock { $0.parked?.snapshot }
-        if let parked, parked.sequence <= sequence, sequence - parked.sequence <= eventLimit {
-            return try await PastReplay(journal, from: parked, to: sequence)
+        let near = state.withLock { $0.nearest(to: sequence) }
+        if let near, sequence - near.sequence <= eventLimit {
+            return try await PastReplay(journal, from: near, to: sequence)
         }
         return try await PastReplay(
             journal, at: sequence, indexes: service.indexes, budget: limit)
     }
 
+    /// Keeps the state that a pass begins with, for whoever comes back.
+    private func keep(_ snapshot: Snapshot) {
+        state.withLock {
+            $0.reached = ReachedState(snapshot: snapshot, keptUntil: .now + Self.keepingTime)
+        }
+        watch()
+    }
+
     /// Keeps a state for those who have left a pass there.
     private func park(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
         if sinks.isEmpty { return }
-        let isNew = state.withLock { state in
+        state.withLock { state in
             if state.parked?.isNeeded == true {
                 state.parked?.add(sinks)
-                return false
+            } else {
+                state.parked = ParkedState(snapshot, for: sinks)
             }
-            defer { state.parked = ParkedState(snapshot, for: sinks) }
-            return state.parked == nil
         }
-        guard isNew else { return }
+        watch()
+    }
+
+    /// Looks now and then, as long as states are kept, whether anybody needs them.
+    private func watch() {
+        let starts = state.withLock { state in
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+        guard starts else { return }
         Task.detached(priority: .utility) { [weak self] in
             repeat {
                 try? await Task.sleep(for: Self.parkingInterval)
@@ -185,7 +218,9 @@ final class CatchUp: Sendable {
     private func dropUnneeded() -> Bool {
         state.withLock { state in
             if state.parked?.isNeeded == false { state.parked = nil }
-            return state.parked == nil
+            if let reached = state.reached, reached.keptUntil <= .now { state.reached = nil }
+            state.isWatched = state.parked != nil || state.reached != nil
+            return !state.isWatched
         }
     }
 
@@ -224,6 +259,12 @@ final class CatchUp: Sendable {
             outputs.goOn(request.starting(.after(sequence)))
         }
     }
+}
+
+/// A state of the past that took some folding.
+private struct ReachedState: Sendable {
+    let snapshot: Snapshot
+    let keptUntil: ContinuousClock.Instant
 }
 
 /// A state of the past, and those who go on there.

@@ -25,11 +25,13 @@ struct CatchUpPass {
     private var groups: [SubscriptionGroup.Key: Group] = [:]
 
     init(
-        _ service: SchemaService, _ identity: StoreIdentity, _ persisted: PersistedOperations
+        _ service: SchemaService, _ identity: StoreIdentity, _ persisted: PersistedOperations,
+        _ limits: DocumentLimits
     ) {
         self.service = service
         self.identity = identity
-        operations = OperationCache(schema: service.executable, persisted: persisted)
+        operations = OperationCache(
+            schema: service.executable, limits: limits, persisted: persisted)
     }
 
     var isEmpty: Bool { groups.values.allSatisfy(\.members.isEmpty) }
@@ -37,7 +39,8 @@ struct CatchUpPass {
     mutating func add(
         _ request: SubscriptionRequest, behind sequence: UInt64, _ snapshot: Snapshot
     ) throws(ExecutionErrors) {
-        let operation = try operations.operation(for: request.request, storedRecords: 0)
+        let operation = try operations.operation(
+            for: request.request, storedRecords: snapshot.recordCount)
         let variables = try operation.coerce(request.request.variables)
         let key = SubscriptionGroup.Key(
             operation: ObjectIdentifier(operation), variables: variables,

@@ -8,18 +8,37 @@ import Synchronization
 ///
 /// One queue takes commits and new subscriptions, so a subscription starts exactly between two commits:
 /// what it is told first and what follows have neither gap nor overlap.
+///
+/// The queue is bounded: while ``stepLimit`` commits wait in it the writer takes no further turn, so event
+/// subscriptions lose nothing. Live results only have to be the newest, so when commits pile up each is
+/// executed once for many of them.
 final class Publisher: Sendable {
     enum Message: Sendable {
         case steps([Step])
         case subscribe(SubscriptionRequest)
         case unsubscribe(any SubscriptionSink)
+
+        fileprivate var stepCount: Int {
+            if case .steps(let steps) = self { steps.count } else { 0 }
+        }
     }
+
+    /// Commits that may wait before the writer has to; beside those that it has appended by then.
+    static let stepLimit = 8_192
+    /// Subscriptions that may wait to begin.
+    static let subscriptionLimit = 65_536
+    /// When more commits than these have piled up, live results are executed once for many of them.
+    static let pileLimit = 32
+    /// Commits that are worked off together.
+    private static let batchLimit = 1_024
 
     private let deliver: @Sendable ([Delivery]) -> Void
     private let catchUp: @Sendable (SubscriptionRequest, UInt64) -> Void
-    private let queue = SerialQueue<Message>(limit: .max)  // bounded by commits and connections
+    private let queue = SerialQueue<Message>(limit: Publisher.subscriptionLimit)
     private let table: Mutex<SubscriptionTable>
     private let toldThrough: Atomic<UInt64>
+    private let waitingSteps = Atomic(0)
+    private let onRoom = Mutex<@Sendable () -> Void>({})
 
     /// - Parameters:
     ///   - deliver: called with what each batch of messages leads to, in order.
@@ -35,16 +54,46 @@ final class Publisher: Sendable {
         self.table = Mutex(table)
     }
 
-    func post(_ message: Message) {
-        _ = queue.post(message) { messages in
-            let (output, sequence) = self.table.withLock { table in
-                for message in messages { table.handle(message) }
-                return (table.takeOutput(), table.snapshot.sequence)
-            }
-            if !output.deliveries.isEmpty { self.deliver(output.deliveries) }
-            for (request, sequence) in output.behind { self.catchUp(request, sequence) }
-            self.toldThrough.store(sequence, ordering: .releasing)
+    /// Whether more commits should come.
+    var hasRoom: Bool { waitingSteps.load(ordering: .acquiring) < Self.stepLimit }
+
+    /// Says whom to call when there is room again.
+    func whenRoom(_ action: @escaping @Sendable () -> Void) { onRoom.withLock { $0 = action } }
+
+    /// Takes what is durable, and subscriptions that end.
+    func post(_ message: Message) { _ = post(message, isLimited: false) }
+
+    /// Takes a subscription that begins. False when too many wait to.
+    func subscribe(_ request: SubscriptionRequest) -> Bool {
+        post(.subscribe(request), isLimited: true)
+    }
+
+    private func post(_ message: Message, isLimited: Bool) -> Bool {
+        waitingSteps.add(message.stepCount, ordering: .acquiringAndReleasing)
+        return queue.post(message, isLimited: isLimited) { self.work(off: &$0) }
+    }
+
+    private func work(off messages: inout ArraySlice<Message>) {
+        var stepCount = 0
+        let batch = messages.prefix { message in
+            defer { stepCount += message.stepCount }
+            return stepCount < Self.batchLimit
         }
+        stepCount = batch.reduce(0) { $0 + $1.stepCount }
+        let isBehind = waitingSteps.load(ordering: .acquiring) > Self.pileLimit
+        let sequence = table.withLock { table in
+            table.handle(batch, isBehind: isBehind) { output in hand(output) }
+            return table.snapshot.sequence
+        }
+        messages = messages.dropFirst(batch.count)
+        toldThrough.store(sequence, ordering: .releasing)
+        let (before, _) = waitingSteps.subtract(stepCount, ordering: .acquiringAndReleasing)
+        if before >= Self.stepLimit { onRoom.withLock { $0 }() }
+    }
+
+    private func hand(_ output: SubscriptionTable.Output) {
+        if !output.deliveries.isEmpty { deliver(output.deliveries) }
+        for (request, sequence) in output.behind { catchUp(request, sequence) }
     }
 
     /// Messages that it has not come to.

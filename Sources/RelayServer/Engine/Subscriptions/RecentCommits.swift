@@ -41,6 +41,9 @@ final class RecentCommits: Sendable {
         state = Mutex(State(base: base))
     }
 
+    /// The state before the first commit that is kept.
+    var base: Snapshot { state.withLock { $0.base } }
+
     func append(_ commit: Commit) {
         state.withLock { state in
             state.commits.append(commit)

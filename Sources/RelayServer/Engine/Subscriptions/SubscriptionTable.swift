@@ -25,6 +25,13 @@ struct SubscriptionTable {
     /// What is expected beyond it, when anything is.
     private var expected: ExpectedState?
     private var output = Output()
+    /// What has changed since live groups were told last, and since those were that see what is expected.
+    private var untold = ChangeSet()
+    private var untoldExpected = ChangeSet()
+    /// What is expected on `snapshot` comes with a later step.
+    private var isExpectationDue = false
+    /// Deliveries that are handed on together.
+    private static let deliveryLimit = 16_384
 
     private var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]
     private var groupIDs: [SubscriptionGroup.Key: SubscriptionGroup.ID] = [:]
@@ -49,19 +56,34 @@ struct SubscriptionTable {
 
     var counts: (subscriptions: Int, groups: Int) { (groupsBySink.count, groups.count) }
 
-    mutating func handle(_ message: Publisher.Message) {
-        switch message {
-        case .steps(let steps):
-            for step in steps { publish(step) }
-        case .subscribe(let request):
-            // Whoever has stopped meanwhile says so before this or after it, in the same queue.
-            if request.sink.isWanted { subscribe(request) }
-        case .unsubscribe(let sink):
-            unsubscribe(sink)
+    /// - Parameters:
+    ///   - isBehind: live groups are told once of all commits that stand behind each other.
+    ///   - hand: takes what the messages lead to, in order.
+    mutating func handle(
+        _ messages: some Sequence<Publisher.Message>, isBehind: Bool, hand: (Output) -> Void
+    ) {
+        for message in messages {
+            switch message {
+            case .steps(let steps):
+                for step in steps {
+                    publish(step)
+                    if !isBehind { tellLive() }
+                    if output.deliveries.count >= Self.deliveryLimit { hand(takeOutput()) }
+                }
+            case .subscribe(let request):
+                // Who joins a group is told its last result, which must be that of now.
+                tellLive()
+                // Whoever has stopped meanwhile says so before this or after it, in the same queue.
+                if request.sink.isWanted { subscribe(request) }
+            case .unsubscribe(let sink):
+                unsubscribe(sink)
+            }
         }
+        tellLive()
+        hand(takeOutput())
     }
 
-    mutating func takeOutput() -> Output {
+    private mutating func takeOutput() -> Output {
         defer { output = Output() }
         return output
     }
@@ -70,10 +92,10 @@ struct SubscriptionTable {
 
     private mutating func publish(_ step: Step) {
         snapshot = step.publication.snapshot
-        var changes = ChangeSet()
         if let commit = step.publication.commit {
             recent.append(commit)
-            changes = commit.changes
+            untold.formUnion(commit.changes)
+            untoldExpected.formUnion(commit.changes)
             for id in eventGroups[commit.intent.field] ?? [] {
                 guard let group = groups[id], let result = event(commit, for: group) else {
                     continue
@@ -81,12 +103,29 @@ struct SubscriptionTable {
                 tell(group, result)
             }
         }
-        // Whoever sees what is expected is concerned by what was expected before and is now, too.
-        var expectedChanges = changes
-        if let before = expected { expectedChanges.formUnion(before.changes) }
-        expected = step.expected
-        if let now = expected { expectedChanges.formUnion(now.changes) }
-        for id in liveIndex.candidates(expectedChanges, in: expected?.snapshot ?? snapshot) {
+        switch step.expected {
+        case .later:
+            isExpectationDue = true
+        case .current(let now):
+            // Who sees what is expected is concerned by what was expected before and is now, too.
+            if let expected { untoldExpected.formUnion(expected.changes) }
+            if let now { untoldExpected.formUnion(now.changes) }
+            expected = now
+            isExpectationDue = false
+        }
+    }
+
+    /// Tells live groups what has changed since they were told last, as far as they are concerned.
+    private mutating func tellLive() {
+        let changes = untold
+        // What is expected must be that on top of the newest state.
+        let expectedChanges = isExpectationDue ? ChangeSet() : untoldExpected
+        if changes.isEmpty, expectedChanges.isEmpty { return }
+        untold = ChangeSet()
+        if !isExpectationDue { untoldExpected = ChangeSet() }
+        let concerned = isExpectationDue ? changes : expectedChanges
+        let newest = isExpectationDue ? snapshot : expected?.snapshot ?? snapshot
+        for id in liveIndex.candidates(concerned, in: newest) {
             guard let group = groups[id], case .live(let dependencies) = group.trigger,
                 dependencies.isTouched(
                     by: group.key.showsOptimistic ? expectedChanges : changes,

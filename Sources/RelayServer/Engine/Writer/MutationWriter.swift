@@ -1,0 +1,199 @@
+import GraphQLExecution
+import RelayArtifacts
+import RelayStore
+import Synchronization
+
+/// The store's one writer: carries out mutations one after the other, has them made durable, and only then
+/// has them published and answered.
+///
+/// It works on the *pending head*, which is ahead of the disk: the next mutation sees what the last one did
+/// without waiting for its sync, and everything that waits shares one append. When an append fails, the
+/// pending head is discarded with every mutation on it, and work goes on from the durable one. Who is told
+/// what, and when, is ``PendingHead``'s business.
+///
+/// It takes its next turn only when those behind it are not too far behind: the journal, and whoever tells
+/// subscriptions (`hasRoom`). Meanwhile mutations wait in its queue, which is bounded.
+///
+/// A mutation whose handler waits takes two turns: the first makes its intent durable, and only then the
+/// handler starts; the second, when the handler is done, ends it with a response or a revocation.
+final class MutationWriter: Sendable {
+    private let runner: MutationRunner
+    private let journal: any EventJournal
+    private let durable: DurableHead
+    private let publish: @Sendable ([Step]) -> Void
+    private let onAppend: @Sendable (JournalError?) -> Void
+    private let queue: SerialQueue<WriterTurn.Message>
+    private let head: Mutex<PendingHead>
+    private let inFlight: InFlight
+    private let time = Mutex(Duration.zero)
+
+    /// Mutations in one turn; the bound on how long the first of them waits for the last.
+    private static let turnLimit = 256
+    /// Bytes of events in one turn, but for the last mutation of it.
+    private static let turnBytes = 1 << 20
+
+    /// - Parameters:
+    ///   - queueLimit: mutations that may wait for the writer.
+    ///   - hasRoom: whether those who are told by `publish` can take more; when they can again, they say so by
+    ///     ``goOn()``.
+    ///   - publish: called with what each durable append holds, in log order, after the durable
+    ///     head has moved on and before the mutations are answered.
+    ///   - onAppend: called after each append, with why it failed if it did.
+    init(
+        _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead, queueLimit: Int,
+        hasRoom: @escaping @Sendable () -> Bool = { true },
+        publish: @escaping @Sendable ([Step]) -> Void,
+        onAppend: @escaping @Sendable (JournalError?) -> Void = { _ in }
+    ) {
+        self.runner = runner
+        self.journal = journal
+        self.durable = durable
+        self.publish = publish
+        self.onAppend = onAppend
+        let inFlight = InFlight()
+        self.inFlight = inFlight
+        queue = SerialQueue(limit: queueLimit) { inFlight.hasRoom && hasRoom() }
+        head = Mutex(PendingHead(durable.snapshot))
+    }
+
+    /// What carrying out mutations and folding what they wrote has taken so far.
+    var foldTime: Duration { time.withLock { $0 } }
+
+    /// Mutations whose turn has not come.
+    var waitingCount: Int { queue.count }
+
+    /// Everything that was posted has been told its end, but for mutations whose handlers wait.
+    var isSettled: Bool { queue.count == 0 && head.withLock { $0.isSettled } }
+
+    /// Carries a mutation out when its turn comes. False when too many wait; nothing happens then.
+    func post(_ request: MutationRequest) -> Bool { post(.begin(request), isLimited: true) }
+
+    private func post(_ message: WriterTurn.Message, isLimited: Bool) -> Bool {
+        queue.post(message, isLimited: isLimited) { self.run(&$0) }
+    }
+
+    /// Takes the next turn if it was waited for those behind, who have room again.
+    func goOn() { queue.resume { self.run(&$0) } }
+
+    // MARK: On the queue
+
+    /// Takes as many messages as make a turn.
+    private func run(_ messages: inout ArraySlice<WriterTurn.Message>) {
+        let start = ContinuousClock.now
+        while true {
+            let base = head.withLock { $0.base }
+            var turn = WriterTurn(runner, on: base)
+            var taken = 0
+            for message in messages.prefix(Self.turnLimit) where turn.byteCount < Self.turnBytes {
+                turn.take(message)
+                taken += 1
+            }
+            turn.finish()
+            // When the head that it was made on is gone meanwhile, all of it is made anew.
+            guard let released = head.withLock({ $0.take(turn, on: base) }) else { continue }
+            messages = messages.dropFirst(taken)
+            time.withLock { $0 += ContinuousClock.now - start }
+            keep(released)
+            append(turn, on: base)
+            return
+        }
+    }
+
+    private func append(_ turn: WriterTurn, on base: PendingHead.Base) {
+        if turn.events.isEmpty { return }
+        inFlight.add(turn.byteCount)
+        journal.append(turn.events, expecting: base.snapshot.sequence) { [self] result in
+            switch result {
+            case .success: complete(turn)
+            case .failure(let error): fail(base, error)
+            }
+            inFlight.remove(turn.byteCount)
+            goOn()
+        }
+    }
+
+    // MARK: On the journal's thread, in log order
+
+    private func complete(_ turn: WriterTurn) {
+        durable.advance(to: turn.head)
+        publish(turn.steps)
+        onAppend(nil)
+        keep(head.withLock { $0.reach(turn.head) })
+    }
+
+    private func fail(_ base: PendingHead.Base, _ error: JournalError) {
+        let failed = head.withLock { $0.discard(base) }
+        onAppend(error)
+        let refusal = Outcome.refused([ExecutionError(error)])
+        for request in failed { request.answer(refusal) }
+    }
+
+    // MARK: On either
+
+    private func keep(_ promises: [PendingHead.Promise]) {
+        for promise in promises {
+            switch promise {
+            case .answer(let request, let outcome): request.answer(outcome)
+            // It finds the first one's answer, or is carried out.
+            case .retry(let request): _ = post(.begin(request), isLimited: false)
+            case .start(let ongoing): start(ongoing)
+            case .ended: break
+            }
+        }
+    }
+
+    // MARK: Handlers that wait
+
+    private func start(_ ongoing: OngoingMutation) {
+        Task.detached { [self] in
+            var prepared: Result<MutationBody, ExecutionError>
+            do {
+                prepared = .success(
+                    try await ongoing.handler.prepare(
+                        VariableData(ongoing.arguments), ongoing.context,
+                        SnapshotReader(snapshot: durable.snapshot)))
+            } catch {
+                prepared = .failure(ExecutionError(thrown: error))
+            }
+            _ = post(.end(ongoing, prepared), isLimited: false)
+        }
+    }
+}
+
+/// Bytes of events that are on their way to the disk.
+private final class InFlight: Sendable {
+    /// Far below what a journal takes, so that it hardly ever has to refuse something.
+    private static let limit = 4 << 20
+    private let bytes = Atomic(0)
+
+    var hasRoom: Bool { bytes.load(ordering: .acquiring) < Self.limit }
+
+    func add(_ count: Int) { bytes.add(count, ordering: .acquiringAndReleasing) }
+
+    func remove(_ count: Int) { bytes.subtract(count, ordering: .acquiringAndReleasing) }
+}
+
+extension ExecutionError {
+    /// What a client is told when its mutation could not be made durable. It knows nothing of the server's
+    /// directories: what the disk has said is in the server's log.
+    init(_ error: JournalError) {
+        switch error.code {
+        case .storageFull:
+            self.init(
+                "There is no room on the server's disk. Nothing was changed; mutations work again when there is.",
+                code: .storageFull)
+        case .busy, .overtaken, .previousFailed, .backlogFull:
+            self.init(
+                "The server's disk is behind. Nothing was changed; try again later.",
+                code: .overloaded)
+        case .refused:
+            self.init("The log cannot take what this would write. Nothing was changed.")
+        case .frozen, .closed:
+            self.init(
+                """
+                The server cannot write its log any more. Whether this was carried out is known when it \
+                has been started again; with the same mutationId it is carried out once.
+                """)
+        }
+    }
+}

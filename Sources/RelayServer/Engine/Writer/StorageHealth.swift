@@ -1,0 +1,47 @@
+package import Logging
+package import RelayStore
+import Synchronization
+
+/// Whether the journal takes mutations: said in the log when that changes, and to whoever asks.
+package final class StorageHealth: Sendable {
+    private struct State {
+        /// What the disk has said, while it is full.
+        var reason: String?
+        var refusals = 0
+    }
+
+    private let state = Mutex(State())
+    private let logger: Logger
+
+    package init(logger: Logger) { self.logger = logger }
+
+    /// Why mutations cannot be made durable; nil when they can.
+    package var reason: String? { state.withLock { $0.reason } }
+
+    /// Appends that a full disk has refused.
+    package var refusalCount: Int { state.withLock { $0.refusals } }
+
+    /// Takes in what became of an append; nil is success.
+    package func note(_ error: JournalError?) {
+        guard let error else { return noteRoom() }
+        guard error.code == .storageFull else { return }
+        let isNew = state.withLock { state in
+            defer { state.reason = error.message }
+            state.refusals += 1
+            return state.reason == nil
+        }
+        if isNew {
+            logger.error(
+                "The disk is full, so mutations are refused until there is room. \(error.message)")
+        }
+    }
+
+    /// There is room: an append has succeeded, or a try has.
+    package func noteRoom() {
+        let wasFull = state.withLock { state in
+            defer { state.reason = nil }
+            return state.reason != nil
+        }
+        if wasFull { logger.notice("The disk has room again; mutations are taken.") }
+    }
+}

@@ -1,0 +1,65 @@
+/// `CLIENT:N`: the name a client gives one of its mutations; N rises with every one.
+package struct MutationID: Hashable, Sendable, CustomStringConvertible {
+    package let client: String
+    package let number: UInt64
+
+    package init(client: String, number: UInt64) {
+        self.client = client
+        self.number = number
+    }
+
+    /// Reads `CLIENT:N`; the client's name may itself have colons. Nil when the text is not that.
+    package init?(_ text: String) {
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
+            let number = UInt64(text[text.utf8.index(after: colon)...])
+        else { return nil }
+        self.init(client: String(text[..<colon]), number: number)
+    }
+
+    package var description: String { "\(client):\(number)" }
+}
+
+/// Whose numbers they are: two viewers may use the same client name without meeting.
+package struct MutationScope: Hashable, Sendable {
+    /// Nil for the unnamed viewer: everybody, where nobody is told apart.
+    package let viewer: String?
+    package let client: String
+
+    package init(viewer: String?, client: String) {
+        self.viewer = viewer
+        self.client = client
+    }
+
+    /// The order of the names' bytes; the unnamed viewer comes first.
+    package func precedes(_ other: MutationScope) -> Bool {
+        if viewer != other.viewer {
+            guard let viewer else { return true }
+            guard let otherViewer = other.viewer else { return false }
+            return viewer.utf8.lexicographicallyPrecedes(otherViewer.utf8)
+        }
+        return client.utf8.lexicographicallyPrecedes(other.client.utf8)
+    }
+}
+
+/// What a mutation asked for, as a hash of its root fields and their coerced arguments: tells a repeat
+/// from another mutation that uses the same id.
+package struct MutationFingerprint: Hashable, Sendable {
+    /// The number of its bytes.
+    package static let size = 16
+
+    private let high: UInt64
+    private let low: UInt64
+
+    /// - Returns: nil when there are not ``size`` bytes.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.size else { return nil }
+        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    package var bytes: [UInt8] {
+        [high, low].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+        }
+    }
+}

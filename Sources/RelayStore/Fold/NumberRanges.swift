@@ -1,0 +1,68 @@
+/// A set of numbers as ranges, rising and apart from each other; a few ranges hold millions.
+///
+/// Bounded: when there would be more ranges than ``limit`` the lowest is let go, and of what lies at or
+/// below its end nothing is known any more.
+package struct NumberRanges: Sendable, Hashable {
+    package enum Answer: Sendable, Hashable {
+        case contained
+        case missing
+        /// It lies where ranges were let go.
+        case unknown
+    }
+
+    package private(set) var ranges: [ClosedRange<UInt64>] = []
+    /// Nothing is known of numbers up to this one, unless a range has them.
+    package private(set) var unknownThrough: UInt64?
+
+    package init() {}
+
+    /// - Returns: nil when the ranges are not rising and apart.
+    package init?(_ ranges: [ClosedRange<UInt64>], unknownThrough: UInt64?) {
+        var last: UInt64?
+        for range in ranges {
+            if let last {
+                guard range.lowerBound > last, range.lowerBound - last > 1 else { return nil }
+            }
+            last = range.upperBound
+        }
+        self.ranges = ranges
+        self.unknownThrough = unknownThrough
+    }
+
+    package var isEmpty: Bool { ranges.isEmpty && unknownThrough == nil }
+
+    package func answer(_ number: UInt64) -> Answer {
+        let place = firstPlace(endingFrom: number)
+        if place < ranges.count, ranges[place].contains(number) { return .contained }
+        if let unknownThrough, number <= unknownThrough { return .unknown }
+        return .missing
+    }
+
+    mutating func insert(_ number: UInt64, limit: Int) {
+        var place = firstPlace(endingFrom: number)
+        if place < ranges.count, ranges[place].contains(number) { return }
+        var merged = number...number
+        if place > 0, ranges[place - 1].upperBound + 1 == number {
+            place -= 1
+            merged = ranges.remove(at: place).lowerBound...number
+        }
+        if place < ranges.count, number + 1 == ranges[place].lowerBound {
+            merged = merged.lowerBound...ranges.remove(at: place).upperBound
+        }
+        ranges.insert(merged, at: place)
+        while ranges.count > limit {
+            unknownThrough = max(unknownThrough ?? 0, ranges.removeFirst().upperBound)
+        }
+    }
+
+    /// The place of the first range that ends at or behind a number.
+    private func firstPlace(endingFrom number: UInt64) -> Int {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
