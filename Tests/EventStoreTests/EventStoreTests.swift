@@ -47,6 +47,36 @@ import Testing
         }
     }
 
+    @Test func theNewestCommitsAreHandedOutEachWithItsState() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let history = try RandomHistory(seed: seed, count: 150, hasFingerprints: true)
+        try write(history.events, checkpointingAfter: [70])
+        var options = EventStoreOptions.quiet
+        options.tailEvents = 60
+        let store = try EventStore.open(directory.path, options: options)
+        store.journal.close()
+        let count = UInt64(history.events.count)
+        #expect(store.tail.base.sequence == count - 60)
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash, "seed \(seed)")
+        var folded = Snapshot()
+        var commits = store.tail.commits[...]
+        for event in history.events {
+            var changes = ChangeSet()
+            try folded.fold(event, changes: &changes)
+            if event.sequence == store.tail.base.sequence {
+                #expect(store.tail.base.stateHash == folded.stateHash, "seed \(seed)")
+            }
+            guard event.sequence > count - 60, case .response(let response) = event.body else {
+                continue
+            }
+            let first = commits.popFirst()
+            let commit = try #require(first, "seed \(seed)")
+            #expect(commit.response == response && commit.snapshot.sequence == event.sequence)
+            #expect(commit.snapshot.stateHash == folded.stateHash, "seed \(seed)")
+        }
+        #expect(commits.isEmpty, "seed \(seed)")
+    }
+
     @Test func aStartFromACheckpointEqualsAFullRefold() throws {
         let seed = UInt64.random(in: 0 ... .max)
         let history = try RandomHistory(seed: seed, count: 150)

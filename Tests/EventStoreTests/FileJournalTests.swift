@@ -56,6 +56,18 @@ struct FileJournalTests {
         journal.close()
     }
 
+    @Test func whetherThereIsRoomIsFoundOutByATry() async throws {
+        let disk = FullableDisk()
+        let journal = try open { $0.fileSystem = disk }
+        defer { journal.close() }
+        #expect(await journal.hasRoom())
+        disk.setFull(true)
+        #expect(await journal.hasRoom() == false)
+        disk.setFull(false)
+        #expect(await journal.hasRoom())
+        #expect(try disk.list(directory.path + "/spare").allSatisfy { $0.hasSuffix(".zero") })
+    }
+
     @Test func aFullQueueIsAnotherThingThanAFullDisk() {
         #expect(JournalError(.queueFull(waiting: 3, limit: 2), next: 1).code == .busy)
         let cause = FileSystemError(call: "pwrite", path: "log", errno: 28)

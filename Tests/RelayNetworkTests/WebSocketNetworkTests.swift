@@ -162,9 +162,14 @@ struct WebSocketNetworkTests {
                 to: .add, variables: ["text": "once"], transactionID: "client:1"
             ).first()
             let second = try await network.responses(
-                to: .add, variables: ["text": "twice"], transactionID: "client:1"
+                to: .add, variables: ["text": "once"], transactionID: "client:1"
             ).first()
             #expect(first["data"] == second["data"])
+            // The same name for something else is nobody's answer.
+            let other = try? await network.responses(
+                to: .add, variables: ["text": "twice"], transactionID: "client:1"
+            ).first()
+            #expect(other?["data"] != first["data"])
             let texts = try await network.responses(to: .texts, variables: [:]).first()
             #expect(!texts.text.contains("twice"))
         }

@@ -22,7 +22,8 @@ package struct HistoryTail: Sendable {
     init(
         _ replay: Replay, through last: UInt64, eventCount: UInt64
     ) throws(EventStoreError) {
-        try replay.advance(to: last - min(eventCount, last))
+        // The first event is none of them: before it there are neither records nor a schema.
+        try replay.advance(to: max(last - min(eventCount, last), min(1, last)))
         base = replay.snapshot
         if eventCount == 0 { return }
         while replay.snapshot.sequence < last {

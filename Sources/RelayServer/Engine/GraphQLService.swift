@@ -73,7 +73,8 @@ package final class GraphQLService: Sendable {
             schema: schemaService.executable, limits: limits.document, persisted: persisted)
         durable = DurableHead(snapshot)
         recent = RecentCommits(
-            after: tail?.base ?? snapshot, commitLimit: limits.recentCommits)
+            after: tail.flatMap { $0.commits.isEmpty ? nil : $0.base } ?? snapshot,
+            commitLimit: limits.recentCommits)
         for commit in tail?.commits ?? [] {
             // A field that the schema does not have any more has no subscription either.
             guard let handler = schemaService.mutations[commit.intent.field] else { continue }
@@ -91,7 +92,7 @@ package final class GraphQLService: Sendable {
             documents: limits.document, eventLimit: limits.resumeEvents, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
-            deliver: counted, catchUp: { catchUp.post($0, behind: $1) })
+            deliver: counted, settle: settle, catchUp: { catchUp.post($0, behind: $1) })
         catchUp.connect(
             .init(
                 deliver: counted, settle: settle,

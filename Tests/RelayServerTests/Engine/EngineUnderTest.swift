@@ -19,19 +19,21 @@ final class EngineUnderTest: Sendable {
     /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
     convenience init(
         journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
-        pastEvents: Int = 500_000, resumeEvents: Int = 1_000_000
+        pastEvents: Int = 500_000, resumeEvents: Int = 1_000_000,
+        limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         try await self.init(
             journal: journal, sdl: Example.text("todo.graphql"), handlers: Handlers(),
             seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
-            pastEvents: pastEvents, resumeEvents: resumeEvents)
+            pastEvents: pastEvents, resumeEvents: resumeEvents, limits: change)
     }
 
     /// - Parameter text: the schema, as the log has it.
     init(
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
         seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000,
-        resumeEvents: Int = 1_000_000
+        resumeEvents: Int = 1_000_000,
+        limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         let schema = try ServiceSchema(text, handlers: handlers)
         let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
@@ -53,6 +55,7 @@ final class EngineUnderTest: Sendable {
         limits.recentCommits = recentCommits
         limits.pastEvents = pastEvents
         limits.resumeEvents = resumeEvents
+        change(&limits)
         service = GraphQLService(
             SchemaService(schema, symbols: snapshot.symbols), journal: journal, storeID: "test",
             snapshot: snapshot,
@@ -397,6 +400,7 @@ final class GatedJournal: EventJournal {
     }
 
     private let memory = InMemoryJournal(epoch: 7)
+    private let room = Atomic(true)
     private let state = Mutex(State())
     let earliestState: UInt64
     private let appended = Atomic(0)
@@ -410,6 +414,11 @@ final class GatedJournal: EventJournal {
     var heldCount: Int { state.withLock { $0.waiting.count } }
     /// How often a state of the past was asked for.
     var stateCount: Int { states.load(ordering: .acquiring) }
+
+    /// Whether a try of the disk finds room.
+    func setRoom(_ hasRoom: Bool) { room.store(hasRoom, ordering: .releasing) }
+
+    func hasRoom() async -> Bool { room.load(ordering: .acquiring) }
 
     /// From now on appends wait for ``release()``.
     func hold() { state.withLock { $0.isHeld = true } }

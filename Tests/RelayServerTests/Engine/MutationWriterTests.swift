@@ -245,6 +245,25 @@ struct MutationWriterTests {
         #expect(engine.eventCount == 1 + 2 * answers.count, "seed \(seed)")
     }
 
+    @Test func aFullDiskIsKnownUntilThereIsRoom() async throws {
+        let engine = try await EngineUnderTest()
+        #expect(await engine.service.unreadiness() == nil)
+        engine.journal.hold()
+        engine.journal.setRoom(false)
+        let answer = try engine.post(EngineUnderTest.addTodo("x"))
+        try await eventually("the append") { engine.journal.heldCount == 1 ? true : nil }
+        engine.journal.release(failing: full)
+        #expect(try await answer.get().firstErrorCode == "STORAGE_FULL")
+        let reason = await engine.service.unreadiness()
+        #expect(reason == "The disk is full: mutations are refused until there is room.")
+        #expect(engine.service.health.reason == full.message, "the operator's log has the rest")
+        #expect(engine.service.health.refusalCount == 1)
+        // Nobody sends mutations to who is not ready, so it has to find out by itself.
+        engine.journal.setRoom(true)
+        #expect(await engine.service.unreadiness() == nil)
+        #expect(engine.service.health.reason == nil)
+    }
+
     @Test func whatTheDiskCannotTakeHasACodeForClients() {
         func code(_ code: JournalError.Code) -> ErrorCode? {
             ExecutionError(JournalError(code: code, message: "No.")).code

@@ -32,6 +32,37 @@ struct PublisherTests {
         #expect(engine.resultsSoFar(of: others) == [])
     }
 
+    private func adding(_ count: Int) -> String {
+        let fields = (1...count).map { "a\($0): addTodo(input: {text: \"\($0)\"}) { todo { id } }" }
+        return "mutation { \(fields.joined(separator: " ")) }"
+    }
+
+    /// What one append brings has piled up at once.
+    @Test func commitsThatPileUpAreOneLiveResultAndEachAnEvent() async throws {
+        let engine = try await EngineUnderTest()
+        let live = try engine.subscribe("subscription { user { totalCount } }")
+        let events = try engine.subscribe("subscription { todoAdded { todo { text } } }")
+        _ = try await engine.results(of: live, count: 1)
+        _ = try await engine.run(adding(5))
+        let each = try await engine.results(of: live, count: 6)
+        #expect(each.map { $0["data"]?["user"]?["totalCount"] } == [2, 3, 4, 5, 6, 7])
+        let before = engine.service.subscriptionExecutions.run
+
+        _ = try await engine.run(adding(Publisher.pileLimit + 68))
+        let all = try await engine.results(of: events, count: 105)
+        #expect(all.last?["data"]?["todoAdded"]?["todo"]?["text"] == "100")
+        let results = try await engine.results(of: live, count: 7)
+        #expect(results.count == 7)
+        #expect(results.last?["data"]?["user"]?["totalCount"] == 107)
+        #expect(results.last?.relay?["cursor"] == all.last?.relay?["cursor"])
+        #expect(engine.service.subscriptionExecutions.run == before + 101)
+        // And each for itself again, once nothing is piled up.
+        _ = try await engine.addTodo("x")
+        #expect(
+            try await engine.results(of: live, count: 8).last?["data"]?["user"]?["totalCount"]
+                == 108)
+    }
+
     @Test func everyResultHasTheCursorOfItsCommit() async throws {
         let engine = try await EngineUnderTest()
         let sink = try engine.subscribe("subscription { user { totalCount } }")

@@ -163,6 +163,38 @@ struct ResumeTests {
         #expect(engine.journal.stateCount == 1)
     }
 
+    @Test func whoComesBackWithTheSameCursorPaysForNothingTwice() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<30 { _ = try await engine.addTodo("\(number)") }
+        for _ in 0..<3 {
+            let sink = try engine.subscribe(
+                Self.todoAdded, relay: ["resume": .string(engine.cursor(21))])
+            let results = try await engine.results(of: sink, count: 21)
+            #expect(
+                results.dropFirst().map { $0.text(of: "todoAdded") }
+                    == (10..<30).map { "\($0)" })
+            engine.service.unsubscribe(sink)
+        }
+        #expect(engine.journal.stateCount == 1)
+    }
+
+    /// More aliases than are allowed where nothing else is said.
+    @Test func resumingGoesByTheLimitsThatWereConfigured() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.document.aliases = 1_000 }
+        let start = engine.cursor(1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        let aliases = (0..<600).map { "t\($0): text" }.joined(separator: " ")
+        let sink = try engine.subscribe(
+            "subscription { todoAdded { todo { text \(aliases) } } }",
+            relay: ["resume": .string(start)])
+        let results = try await engine.results(of: sink, count: 4)
+        #expect(results[0].recovered == true, "\(results[0])")
+        #expect(results.last?.text(of: "todoAdded") == "2")
+        let query = "{ user { \((0..<600).map { "t\($0): totalCount" }.joined(separator: " ")) } }"
+        let past = try await engine.run(query, relay: ["at": 3])
+        #expect(past["data"]?["user"]?["t599"] == 3, "\(past)")
+    }
+
     @Test func whoWasAwayForMoreThanMayBeFoldedIsToldThatTheCursorIsTooOld() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1, resumeEvents: 20)
         for number in 0..<15 { _ = try await engine.addTodo("\(number)") }

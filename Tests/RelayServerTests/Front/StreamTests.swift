@@ -164,6 +164,92 @@ struct StreamTests {
         }
     }
 
+    /// The first is new to the server and takes its time; the third has the text of the second.
+    @Test func pipelinedMutationsKeepTheirOrder() async throws {
+        try await RunningServer.run { server in
+            let client = try await GraphQLClient(server)
+            for round in 0..<15 {
+                let aliases = (0..<300).map { "a\(round)x\($0): text" }.joined(separator: " ")
+                let small =
+                    "mutation M\(round) { addTodo(input: {text: \"b\"}) { user { totalCount } } }"
+                client.subscribe(
+                    "1",
+                    "mutation { addTodo(input: {text: \"a\"}) { user { totalCount } todo { \(aliases) } } }"
+                )
+                client.subscribe("2", small)
+                client.subscribe("3", small)
+                var counts: [String: JSONValue] = [:]
+                while counts.count < 3 {
+                    guard case .next(let id, let result) = try await client.next() else { continue }
+                    counts[id] = result["data"]?["addTodo"]?["user"]?["totalCount"]
+                }
+                let first = Int64(3 + round * 3)
+                #expect(
+                    counts == ["1": .int(first), "2": .int(first + 1), "3": .int(first + 2)])
+            }
+        }
+    }
+
+    @Test func aMutationThatIsUnderWayIsAnsweredBeforeAStop() async throws {
+        let upstream = Upstream()
+        var handlers = HandlerSchema.handlers()
+        handlers.mutation(
+            "fetchItem",
+            waitingFor: { _, _, _ in
+                let text = try await upstream.answer()
+                return { records, _, _ in
+                    let item = records.create(typeName: "Item")
+                    item["text"] = text
+                    item["done"] = false
+                    return item.dataID
+                }
+            })
+        try await RunningServer.run { [handlers] in
+            $0.schema = HandlerSchema.base
+            $0.seed = Array(HandlerSchema.seed.utf8)
+            $0.handlers = handlers
+            $0.stopDeadline = .seconds(240)
+        } _: { server in
+            let client = try await GraphQLClient(server)
+            client.subscribe(
+                "1", "mutation { fetchItem(input: {text: \"\", listId: \"l1\"}) { item { text } } }"
+            )
+            try await upstream.isAsked()
+            async let stopped: Void = server.server.stop()
+            try await eventually("the stop") {
+                try await server.send("GET", "/readyz").status == 503 ? true : nil
+            }
+            let late = try await server.post([
+                "query": "mutation { addItem(input: {text: \"\", listId: \"l1\"}) { item { id } } }"
+            ])
+            #expect(late.status == 503 && late.errorCode == "OVERLOADED")
+            upstream.give("in time")
+            #expect(try await client.result()["data"]?["fetchItem"]?["item"]?["text"] == "in time")
+            await stopped
+        }
+    }
+
+    /// It is no way round the checks of the others.
+    @Test func theEchoSubprotocolAsksForOriginAndToken() async throws {
+        try await RunningServer.run {
+            $0.echoes = true
+            $0.tokens = ["sesame"]
+        } _: { server in
+            let refused: [HTTPHeaders] = [
+                [:], ["authorization": "Bearer wrong"],
+                ["authorization": "Bearer sesame", "origin": "https://elsewhere.example"],
+            ]
+            for headers in refused {
+                await #expect(throws: (any Error).self) {
+                    try await server.connect(headers: headers, subprotocols: ["echo"])
+                }
+            }
+            let channel = try await server.connect(
+                headers: ["authorization": "Bearer sesame"], subprotocols: ["echo"])
+            channel.connection.close()
+        }
+    }
+
     @Test func theEchoSubprotocolExistsOnlyWhenItIsAskedFor() async throws {
         try await RunningServer.run {
             $0.echoes = true

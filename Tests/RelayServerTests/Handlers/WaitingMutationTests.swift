@@ -31,7 +31,29 @@ struct WaitingMutationTests {
             })
         engine = try await EngineUnderTest(
             journal: journal, sdl: HandlerSchema.base, handlers: handlers,
-            seed: HandlerSchema.seed)
+            seed: HandlerSchema.seed, limits: { $0.waitingHandlers = 3 })
+    }
+
+    @Test func soManyHandlersWaitAndNoMore() async throws {
+        let answers = try (0..<3).map { _ in try engine.post(Self.fetch) }
+        try await eventually("three handlers") { upstream.timesAsked == 3 ? true : nil }
+        #expect(try await engine.run(Self.fetch).firstErrorCode == "OVERLOADED")
+        upstream.give("at last")
+        for answer in answers { #expect(try await answer.get().firstErrorCode == nil) }
+        async let next = engine.run(Self.fetch)
+        try await upstream.isAsked()
+        upstream.give("again")
+        #expect(try await next.firstErrorCode == nil)
+    }
+
+    @Test func anIDIsItsMutationsWhileTheHandlerWaits() async throws {
+        let first = try engine.post(Self.fetch, mutationID: "c:1")
+        try await upstream.isAsked()
+        let other = Self.fetch.replacing("asked for", with: "something else")
+        #expect(
+            try await engine.run(other, mutationID: "c:1").firstErrorCode == "MUTATION_ID_REUSED")
+        upstream.give("once")
+        #expect(try await first.get().firstErrorCode == nil)
     }
 
     private static let fetch = """
@@ -201,7 +223,7 @@ struct WaitingMutationTests {
 }
 
 /// Something far away that answers when the test says so.
-private final class Upstream: Sendable {
+final class Upstream: Sendable {
     private let asked = Mutex<[CheckedContinuation<String, any Error>]>([])
     private let count = Numbers()
 

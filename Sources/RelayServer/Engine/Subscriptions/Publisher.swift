@@ -27,6 +27,8 @@ final class Publisher: Sendable {
     static let stepLimit = 8_192
     /// Subscriptions that may wait to begin.
     static let subscriptionLimit = 65_536
+    /// Deliveries after which the sinks are waited for, beside those of one batch.
+    static let deliveryLimit = 131_072
     /// When more commits than these have piled up, live results are executed once for many of them.
     static let pileLimit = 32
     /// Commits that are worked off together.
@@ -34,7 +36,9 @@ final class Publisher: Sendable {
 
     private let deliver: @Sendable ([Delivery]) -> Void
     private let catchUp: @Sendable (SubscriptionRequest, UInt64) -> Void
-    private let queue = SerialQueue<Message>(limit: Publisher.subscriptionLimit)
+    private let settle: @Sendable () async -> Void
+    private let queue: SerialQueue<Message>
+    private let outgoing: OutgoingDeliveries
     private let table: Mutex<SubscriptionTable>
     private let toldThrough: Atomic<UInt64>
     private let waitingSteps = Atomic(0)
@@ -42,14 +46,20 @@ final class Publisher: Sendable {
 
     /// - Parameters:
     ///   - deliver: called with what each batch of messages leads to, in order.
+    ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
     ///   - catchUp: takes a subscription to be resumed behind an event for which the log has to be read.
     init(
         _ table: sending SubscriptionTable,
         deliver: @escaping @Sendable ([Delivery]) -> Void,
+        settle: @escaping @Sendable () async -> Void,
         catchUp: @escaping @Sendable (SubscriptionRequest, UInt64) -> Void
     ) {
         self.deliver = deliver
+        self.settle = settle
         self.catchUp = catchUp
+        let outgoing = OutgoingDeliveries()
+        self.outgoing = outgoing
+        queue = SerialQueue(limit: Publisher.subscriptionLimit) { !outgoing.isWaitedFor }
         toldThrough = Atomic(table.snapshot.sequence)
         self.table = Mutex(table)
     }
@@ -89,9 +99,21 @@ final class Publisher: Sendable {
         toldThrough.store(sequence, ordering: .releasing)
         let (before, _) = waitingSteps.subtract(stepCount, ordering: .acquiringAndReleasing)
         if before >= Self.stepLimit { onRoom.withLock { $0 }() }
+        waitForSinks()
+    }
+
+    /// Goes on only when the sinks have taken what was handed over, if that is much.
+    private func waitForSinks() {
+        guard outgoing.beginWaiting() else { return }
+        Task.detached { [self] in
+            await settle()
+            outgoing.endWaiting()
+            queue.resume { self.work(off: &$0) }
+        }
     }
 
     private func hand(_ output: SubscriptionTable.Output) {
+        outgoing.add(output.deliveries.count)
         if !output.deliveries.isEmpty { deliver(output.deliveries) }
         for (request, sequence) in output.behind { catchUp(request, sequence) }
     }
@@ -107,4 +129,26 @@ final class Publisher: Sendable {
 
     /// Whatever this commit and those before it lead to has been handed to `deliver`.
     var deliveredThrough: UInt64 { toldThrough.load(ordering: .acquiring) }
+}
+
+/// Deliveries that were handed over since the sinks were last waited for. Used by the queue's handler, and by
+/// the task that waits.
+private final class OutgoingDeliveries: Sendable {
+    private let count = Atomic(0)
+    private let isWaiting = Atomic(false)
+
+    var isWaitedFor: Bool { isWaiting.load(ordering: .acquiring) }
+
+    func add(_ number: Int) { count.add(number, ordering: .acquiringAndReleasing) }
+
+    func beginWaiting() -> Bool {
+        guard count.load(ordering: .acquiring) >= Publisher.deliveryLimit else { return false }
+        isWaiting.store(true, ordering: .releasing)
+        return true
+    }
+
+    func endWaiting() {
+        count.store(0, ordering: .releasing)
+        isWaiting.store(false, ordering: .releasing)
+    }
 }

@@ -26,7 +26,12 @@ final class MutationWriter: Sendable {
     private let head: Mutex<PendingHead>
     private let inFlight: InFlight
     private let time = Mutex(Duration.zero)
+    /// Handlers that run, and calls that are about to tell somebody something.
+    private let busy = Atomic(0)
 
+    /// Bytes of events on their way to the disk beyond which no turn begins; far below what a journal takes, so
+    /// that it hardly ever has to refuse something.
+    static let inFlightBytes = 4 << 20
     /// Mutations in one turn; the bound on how long the first of them waits for the last.
     private static let turnLimit = 256
     /// Bytes of events in one turn, but for the last mutation of it.
@@ -62,8 +67,18 @@ final class MutationWriter: Sendable {
     /// Mutations whose turn has not come.
     var waitingCount: Int { queue.count }
 
-    /// Everything that was posted has been told its end, but for mutations whose handlers wait.
-    var isSettled: Bool { queue.count == 0 && head.withLock { $0.isSettled } }
+    /// Everybody who posted something has been told its end.
+    var isSettled: Bool {
+        // In the order in which a mutation goes through them.
+        queue.count == 0 && head.withLock { $0.isSettled } && busy.load(ordering: .acquiring) == 0
+            && queue.count == 0
+    }
+
+    private func whileBusy(_ body: () -> Void) {
+        busy.add(1, ordering: .acquiringAndReleasing)
+        body()
+        busy.subtract(1, ordering: .acquiringAndReleasing)
+    }
 
     /// Carries a mutation out when its turn comes. False when too many wait; nothing happens then.
     func post(_ request: MutationRequest) -> Bool { post(.begin(request), isLimited: true) }
@@ -103,9 +118,11 @@ final class MutationWriter: Sendable {
         if turn.events.isEmpty { return }
         inFlight.add(turn.byteCount)
         journal.append(turn.events, expecting: base.snapshot.sequence) { [self] result in
-            switch result {
-            case .success: complete(turn)
-            case .failure(let error): fail(base, error)
+            whileBusy {
+                switch result {
+                case .success: complete(turn)
+                case .failure(let error): fail(base, error)
+                }
             }
             inFlight.remove(turn.byteCount)
             goOn()
@@ -145,6 +162,7 @@ final class MutationWriter: Sendable {
     // MARK: Handlers that wait
 
     private func start(_ ongoing: OngoingMutation) {
+        busy.add(1, ordering: .acquiringAndReleasing)
         Task.detached { [self] in
             var prepared: Result<MutationBody, ExecutionError>
             do {
@@ -156,17 +174,16 @@ final class MutationWriter: Sendable {
                 prepared = .failure(ExecutionError(thrown: error))
             }
             _ = post(.end(ongoing, prepared), isLimited: false)
+            busy.subtract(1, ordering: .acquiringAndReleasing)
         }
     }
 }
 
 /// Bytes of events that are on their way to the disk.
 private final class InFlight: Sendable {
-    /// Far below what a journal takes, so that it hardly ever has to refuse something.
-    private static let limit = 4 << 20
     private let bytes = Atomic(0)
 
-    var hasRoom: Bool { bytes.load(ordering: .acquiring) < Self.limit }
+    var hasRoom: Bool { bytes.load(ordering: .acquiring) < MutationWriter.inFlightBytes }
 
     func add(_ count: Int) { bytes.add(count, ordering: .acquiringAndReleasing) }
 

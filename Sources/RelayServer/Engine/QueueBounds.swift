@@ -1,0 +1,45 @@
+/// A queue, how much may wait in it, and what happens then.
+///
+/// Whoever adds a queue to the engine adds it here; docs/websocket.md has the same lines, and a test compares.
+struct QueueBound: Sendable {
+    let name: String
+    let bound: String
+    let atTheBound: String
+
+    static func all(_ limits: GraphQLService.Limits = .init()) -> [QueueBound] {
+        let refused = "`OVERLOADED`"
+        return [
+            QueueBound(
+                name: "mutations that wait for the writer",
+                bound: "`--max-waiting-mutations`, \(grouped(limits.waitingMutations))",
+                atTheBound: refused),
+            QueueBound(
+                name: "mutations whose handlers wait",
+                bound: "`--max-waiting-handlers`, \(grouped(limits.waitingHandlers))",
+                atTheBound: refused),
+            QueueBound(
+                name: "events on their way to the disk",
+                bound: "\(MutationWriter.inFlightBytes >> 20) MiB",
+                atTheBound: "the writer waits, so mutations wait for it"),
+            QueueBound(
+                name: "commits of which subscriptions have not been told",
+                bound: grouped(Publisher.stepLimit), atTheBound: "the writer waits"),
+            QueueBound(
+                name: "results on their way to connections",
+                bound: "\(grouped(Publisher.deliveryLimit)), and one batch",
+                atTheBound: "telling waits, and with it the writer"),
+            QueueBound(
+                name: "subscriptions that wait to begin",
+                bound: grouped(Publisher.subscriptionLimit), atTheBound: refused),
+            QueueBound(
+                name: "queries of the past that wait", bound: grouped(PastQueries.Limits().waiting),
+                atTheBound: refused),
+        ]
+    }
+
+    private static func grouped(_ number: Int) -> String {
+        var digits = Array(String(number))
+        for place in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: place) }
+        return String(digits)
+    }
+}

@@ -1,0 +1,37 @@
+import Synchronization
+import Testing
+
+@testable import RelayServer
+
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct SerialQueueTests {
+    @Test func whatIsHeldBackWaitsInOrderAndCountsAgainstTheBound() async throws {
+        let test = Holder()
+        let queue = SerialQueue<Int>(limit: 5) { test.isOpen.load(ordering: .acquiring) }
+        let handle: SerialQueue<Int>.Handler = { test.handle(&$0) }
+        test.isOpen.store(false, ordering: .releasing)
+        for number in 1...5 { #expect(queue.post(number, handle: handle)) }
+        #expect(!queue.post(6, handle: handle), "the queue is full")
+        #expect(queue.post(7, isLimited: false, handle: handle))
+        queue.resume(handle: handle)
+        #expect(test.handled.withLock { $0 } == [])
+        test.isOpen.store(true, ordering: .releasing)
+        queue.resume(handle: handle)
+        try await eventually("all of them") {
+            test.handled.withLock { $0.count } == 6 ? true : nil
+        }
+        #expect(test.handled.withLock { $0 } == [1, 2, 3, 4, 5, 7])
+        try await eventually("an empty queue") { queue.count == 0 ? true : nil }
+    }
+
+    private final class Holder: Sendable {
+        let isOpen = Atomic(true)
+        let handled = Mutex<[Int]>([])
+
+        /// Takes two at a time.
+        func handle(_ messages: inout ArraySlice<Int>) {
+            handled.withLock { [messages] in $0 += messages.prefix(2) }
+            messages = messages.dropFirst(2)
+        }
+    }
+}
