@@ -24,8 +24,12 @@ package struct CheckpointFiles: Sendable {
     /// Blocks for the disk. Without room nothing changes.
     /// - Parameters:
     ///   - keeping: how many of the newest stay, this one included.
+    ///   - keepingOlder: how many stay besides, spread over the history, so that states of the past
+    ///     are not far from one.
     /// - Throws: `storageFull`, `readOnly`, `inputOutput`.
-    package func write(_ checkpoint: Checkpoint, keeping: Int) throws(LogError) {
+    package func write(
+        _ checkpoint: Checkpoint, keeping: Int, keepingOlder: Int = 0
+    ) throws(LogError) {
         precondition(keeping > 0, "at least the new checkpoint is kept")
         let path = directory.checkpointPath(checkpoint.header.sequence)
         let aside = path + ".tmp"
@@ -37,7 +41,7 @@ package struct CheckpointFiles: Sendable {
             try file.synchronizeData()
             try fileSystem.rename(aside, to: path)
             try fileSystem.synchronizeDirectory(directory.checkpointsPath)
-            try removeOld(keeping: keeping)
+            try removeOld(keeping: keeping, older: keepingOlder)
         } catch {
             try? fileSystem.remove(aside)
             throw .checkpoint(path, error)
@@ -84,6 +88,49 @@ package struct CheckpointFiles: Sendable {
     /// The sequences of all checkpoint files, rising; half-written ones have other names.
     package func sequences() throws(LogError) -> [UInt64] {
         try reading { () throws(FileSystemError) in try names().compactMap(Self.sequence(ofName:)) }
+    }
+
+    /// The sequences of the valid checkpoints of events after one, rising.
+    func valid(after sequence: UInt64) throws(LogError) -> [UInt64] {
+        var valid: [UInt64] = []
+        for later in try sequences() where later > sequence {
+            if case .success = try read(later, foldVersions: nil) { valid.append(later) }
+        }
+        return valid
+    }
+
+    /// The headers of the valid checkpoints, rising.
+    func headers() throws(LogError) -> [Checkpoint.Header] {
+        var headers: [Checkpoint.Header] = []
+        for sequence in try sequences() {
+            if case .success(let checkpoint) = try read(sequence, foldVersions: nil) {
+                headers.append(checkpoint.header)
+            }
+        }
+        return headers
+    }
+
+    /// Reads every checkpoint. One that a running server removes meanwhile is none.
+    /// - Parameter judge: what a fold has to say of one whose bytes are as they were written.
+    func examine(_ judge: CheckpointJudge) throws(LogError) -> [CheckpointFinding] {
+        var findings: [CheckpointFinding] = []
+        for sequence in try sequences() {
+            let path = directory.checkpointPath(sequence)
+            switch try read(sequence, foldVersions: nil) {
+            case .success(let checkpoint):
+                findings.append(
+                    CheckpointFinding(
+                        sequence: sequence, file: path, header: checkpoint.header,
+                        verdict: judge(checkpoint)))
+            case .failure(let ignored) where ignored.wasRemoved: continue
+            case .failure(let ignored):
+                findings.append(
+                    CheckpointFinding(
+                        sequence: sequence, file: path, header: nil,
+                        verdict: .damaged(ignored.reason)))
+            }
+        }
+        return findings
     }
 
     /// One checkpoint, whatever fold made it.
@@ -157,15 +204,33 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
-    private func removeOld(keeping: Int) throws(FileSystemError) {
+    private func removeOld(keeping: Int, older: Int) throws(FileSystemError) {
         let names = try names()
         let sequences = names.compactMap(Self.sequence(ofName:))
-        for sequence in sequences.dropLast(keeping) {
+        for sequence in Self.unneeded(sequences, keeping: keeping, older: older) {
             try fileSystem.remove(directory.checkpointPath(sequence))
         }
         for name in names where name.hasSuffix(".tmp") {
             try fileSystem.remove(directory.checkpointsPath + "/" + name)
         }
+    }
+
+    /// Of the older ones goes whichever leaves the smallest gap, one after another, so that those
+    /// that stay are about equally far from each other.
+    static func unneeded(_ sequences: [UInt64], keeping: Int, older: Int) -> [UInt64] {
+        guard keeping < sequences.count else { return [] }
+        let newest = sequences[sequences.count - keeping]
+        var old = Array(sequences.dropLast(keeping))
+        var unneeded: [UInt64] = []
+        while old.count > older {
+            let gaps = old.indices.map { index in
+                (index + 1 < old.count ? old[index + 1] : newest)
+                    - (index > 0 ? old[index - 1] : 0)
+            }
+            guard let least = gaps.indices.min(by: { gaps[$0] < gaps[$1] }) else { break }
+            unneeded.append(old.remove(at: least))
+        }
+        return unneeded
     }
 
     private func names() throws(FileSystemError) -> [String] {

@@ -69,6 +69,39 @@ extension ChainHash: CustomStringConvertible {
     package var description: String { bytes.hexadecimal }
 }
 
+extension ChainHash {
+    /// Reads what ``description`` writes.
+    init?(_ text: some StringProtocol) {
+        guard let bytes = [UInt8](hexadecimal: text), bytes.count == Self.byteCount else {
+            return nil
+        }
+        self = bytes.withUnsafeBytes { ChainHash($0) }
+    }
+}
+
+extension [UInt8] {
+    /// Reads pairs of hexadecimal digits; nil when there is anything else.
+    init?(hexadecimal text: some StringProtocol) {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let high = rest.popFirst() {
+            guard let low = rest.popFirst(), let first = Self.value(ofDigit: high),
+                let second = Self.value(ofDigit: low)
+            else { return nil }
+            bytes.append(first << 4 | second)
+        }
+        self = bytes
+    }
+
+    private static func value(ofDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
+
 extension Sequence<UInt8> {
     var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)

@@ -17,7 +17,10 @@ package struct EventLogReader: Sendable {
         _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
     ) throws(LogError) {
         self.directory = LogDirectory(path: directory, fileSystem: fileSystem)
-        guard let metadata = try self.directory.metadata() else { throw .notFound(directory) }
+        guard let metadata = try self.directory.metadata() else {
+            guard try self.directory.hasEvents() else { throw .notFound(directory) }
+            throw .damaged(.metadataMissing(self.directory))
+        }
         self.metadata = metadata
     }
 
@@ -77,6 +80,27 @@ package struct EventLogReader: Sendable {
     func segments() throws(LogError) -> [UInt64] {
         try reading { () throws(FileSystemError) in try directory.segments().first }
     }
+
+    /// The log's segments, in its order.
+    package func segmentFiles() throws(LogError) -> [SegmentFile] {
+        var files: [SegmentFile] = []
+        for first in try segments() {
+            let path = directory.segmentPath(first)
+            let size = try reading { () throws(FileSystemError) in
+                try directory.fileSystem.open(path, .read).size()
+            }
+            files.append(SegmentFile(path: path, firstSequence: first, sizeBytes: size))
+        }
+        return files
+    }
+}
+
+/// A segment as it lies on the disk.
+package struct SegmentFile: Sendable, Hashable {
+    package let path: String
+    package let firstSequence: UInt64
+    /// As it is stored: deflated, or filled with zeros ahead.
+    package let sizeBytes: UInt64
 }
 
 /// Moves through a log's events, one frame in memory at a time.

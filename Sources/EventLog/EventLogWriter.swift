@@ -54,20 +54,15 @@ package final class EventLogWriter: Sendable {
                 head: log.head, maximumWaitingBytes: options.maximumWaitingBytes,
                 hashing: HashingThread()))
         self.queue = queue
+        let metadataFile = MetadataFile(directory, log.metadata)
         housekeeping = Housekeeping(
             HousekeepingQueue(log, options: options), directory: directory,
-            storeID: log.metadata.storeID)
+            metadata: metadataFile, storeID: log.metadata.storeID)
         thread = BlockingThread { [housekeeping] in
             let writer = SegmentWriter(
-                log, in: directory, largestSize: options.segmentSizeBytes,
-                housekeeping: housekeeping)
-            var metadata = log.metadata
-            var loop = SyncLoop(queue: queue, writer: writer, options: options) {
-                guard metadata.acknowledgesEarly else { return }
-                metadata.acknowledgesEarly = false
-                // Failing is no loss: the next start then takes this for a crash.
-                try? directory.write(metadata)
-            }
+                log, in: directory, metadata: metadataFile,
+                largestSize: options.segmentSizeBytes, housekeeping: housekeeping)
+            var loop = SyncLoop(queue: queue, writer: writer, options: options)
             loop.run()
             housekeeping?.stop()
             lock.close()

@@ -111,7 +111,8 @@ final class Housekeeping: Sendable {
 
     /// - Returns: nil when there will never be anything to do.
     init?(
-        _ queue: HousekeepingQueue, directory: LogDirectory, storeID: StoreID
+        _ queue: HousekeepingQueue, directory: LogDirectory, metadata: MetadataFile,
+        storeID: StoreID
     ) {
         guard queue.hasWork else { return nil }
         let queue = Monitor(queue)
@@ -135,8 +136,8 @@ final class Housekeeping: Sendable {
                     if (try? deflater.deflate(segment)) == true { supply.keep(segment) }
                     queue.update { $0.deflated() }
                 case .drop(let sequence):
-                    let segments = try? directory.segments().first
-                    let removed = try? directory.removeSegments(segments ?? [], through: sequence)
+                    let removed = try? directory.dropSegments(
+                        before: sequence, of: storeID, recordingIn: metadata)
                     queue.update { $0.dropped(removed?.segments ?? []) }
                 }
             }

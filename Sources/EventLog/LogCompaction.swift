@@ -32,41 +32,98 @@ package struct LogCompaction: Sendable {
         let directory = LogDirectory(path: path, fileSystem: fileSystem)
         let lock = try directory.takeLock()
         defer { lock.close() }
-        do throws(LogError) {
-            _ = try reader.checkpoints.checkpoint(at: checkpoint)
-        } catch  where error.code == .damaged || error.code == .outOfRange {
-            throw .compacting(path, reason: error.message)
-        }
+        let mark = try mark(of: checkpoint, reader)
         var options = EventLogOptions()
         options.segmentsAhead = 0
-        var log = try Recovery(directory: directory, options: options).run()
+        let recovery = Recovery(directory: directory, options: options)
+        var log = try recovery.run()
         do throws(FileSystemError) {
             let hasEvents = log.offset > UInt64(SegmentHeader.size)
             if checkpoint == log.head.sequence && hasEvents {
-                try Recovery(directory: directory, options: options).beginSegment(of: &log)
+                try recovery.beginSegment(of: &log)
             }
             log.segment.close()
-            let removed = try directory.removeSegments(log.segments, through: checkpoint)
+            let kept = Self.kept(of: log.segments, through: checkpoint)
+            log.metadata.reached = LogReach(
+                log.head, segment: log.segments.last ?? 1, isClosed: true)
+            if kept.count < log.segments.count, let first = kept.first {
+                // Before the first segment goes, or it would be missed.
+                log.metadata.beginning = LogBeginning(sequence: first, checkpoint: mark)
+            }
+            try directory.write(log.metadata)
+            let removed = try directory.removeSegments(log.segments.dropLast(kept.count))
             return CompactionReport(
-                firstSequence: removed.firstKept ?? checkpoint + 1,
-                removedSegments: removed.segments.count, removedBytes: removed.bytes)
+                firstSequence: kept.first ?? checkpoint + 1,
+                removedSegments: log.segments.count - kept.count, removedBytes: removed)
         } catch {
             throw .compacting(path, reason: "\(error).", cause: error)
         }
     }
+
+    /// What ``run(checkpoint:)`` would do. Changes nothing, and needs no lock.
+    /// - Parameter isEnd: the checkpoint is still to be written, after the last event.
+    package func plan(checkpoint: UInt64, isEnd: Bool = false) throws(LogError) -> CompactionReport
+    {
+        let reader = try EventLogReader(path, fileSystem: fileSystem)
+        if !isEnd { _ = try mark(of: checkpoint, reader) }
+        let segments = try reader.segmentFiles()
+        let head = try reader.head()
+        let first = segments.map(\.firstSequence)
+        // A new segment is begun where the checkpoint is of the last event.
+        let hasEvents = (first.last ?? 1) <= head.sequence
+        let later = checkpoint == head.sequence && hasEvents ? [checkpoint + 1] : []
+        let kept = Self.kept(of: first + later, through: checkpoint)
+        let removed = segments.prefix(first.count + later.count - kept.count)
+        return CompactionReport(
+            firstSequence: kept.first ?? checkpoint + 1, removedSegments: removed.count,
+            removedBytes: removed.reduce(0) { $0 + $1.sizeBytes })
+    }
+
+    private func mark(
+        of checkpoint: UInt64, _ reader: EventLogReader
+    ) throws(LogError) -> CheckpointMark {
+        do throws(LogError) {
+            let header = try reader.checkpoints.checkpoint(at: checkpoint).header
+            return CheckpointMark(sequence: header.sequence, stateHash: header.stateHash)
+        } catch  where error.code == .damaged || error.code == .outOfRange {
+            throw .compacting(path, reason: error.message)
+        }
+    }
+
+    /// The segments that stay: all but those that have events up to a sequence only. The last one
+    /// always stays.
+    fileprivate static func kept(of segments: [UInt64], through sequence: UInt64) -> [UInt64] {
+        var kept = segments[...]
+        while let successor = kept.dropFirst().first, successor <= sequence + 1 {
+            kept.removeFirst()
+        }
+        return Array(kept)
+    }
 }
 
 extension LogDirectory {
-    /// Removes the segments that have events up to a sequence only; never the last one.
-    /// - Parameter segments: all of them, rising.
-    func removeSegments(
-        _ segments: [UInt64], through sequence: UInt64
-    ) throws(FileSystemError) -> (segments: [UInt64], bytes: UInt64, firstKept: UInt64?) {
-        var kept = segments[...]
+    /// Removes the segments that a checkpoint makes unnecessary, and records that they are gone.
+    /// - Throws: when there is no such checkpoint, or META cannot be written; nothing is removed.
+    func dropSegments(
+        before checkpoint: UInt64, of storeID: StoreID, recordingIn metadata: MetadataFile
+    ) throws -> (segments: [UInt64], bytes: UInt64) {
+        let segments = try segments().first
+        let kept = LogCompaction.kept(of: segments, through: checkpoint)
+        guard let first = kept.first, kept.count < segments.count else { return ([], 0) }
+        let header = try CheckpointFiles(self, storeID: storeID).checkpoint(at: checkpoint).header
+        let mark = CheckpointMark(sequence: header.sequence, stateHash: header.stateHash)
+        try metadata.update { $0.beginning = LogBeginning(sequence: first, checkpoint: mark) }
+        let unnecessary = segments.dropLast(kept.count)
+        return (Array(unnecessary), try removeSegments(unnecessary))
+    }
+
+    /// Removes segments, the oldest first.
+    /// - Returns: how many bytes they had.
+    fileprivate func removeSegments(_ segments: some Sequence<UInt64>) throws(FileSystemError)
+        -> UInt64
+    {
         var bytes: UInt64 = 0
-        while kept.count > 1, let successor = kept.dropFirst().first, successor <= sequence + 1,
-            let first = kept.popFirst()
-        {
+        for first in segments {
             let segment = segmentPath(first)
             let file = try fileSystem.open(segment, .read)
             bytes += (try? file.size()) ?? 0
@@ -75,6 +132,6 @@ extension LogDirectory {
             // One by one, or a crash could leave a hole.
             try fileSystem.synchronizeDirectory(segmentsPath)
         }
-        return (Array(segments.dropLast(kept.count)), bytes, kept.first)
+        return bytes
     }
 }

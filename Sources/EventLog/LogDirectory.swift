@@ -49,7 +49,10 @@ struct LogDirectory: Sendable {
     }
 
     /// The directory that the log's directory is in.
-    var parentPath: String {
+    var parentPath: String { Self.parent(of: path) }
+
+    /// The directory that a file or directory is in.
+    static func parent(of path: String) -> String {
         let trimmed = path.reversed().drop { $0 == "/" }
         guard let slash = trimmed.firstIndex(of: "/") else {
             return path.hasPrefix("/") ? "/" : "."
@@ -118,6 +121,32 @@ struct LogDirectory: Sendable {
             })
         else { return nil }
         return try LogMetadata.read(bytes, file: metadataPath)
+    }
+
+    /// Whether there is anything that does not come without META: an event or a checkpoint. A creation
+    /// that was interrupted leaves a first segment without events.
+    func hasEvents() throws(LogError) -> Bool {
+        let checkpoints = (try? fileSystem.list(checkpointsPath)) ?? []
+        let first = try reading { () throws(FileSystemError) in try segments().first }
+        guard checkpoints.isEmpty, first.isEmpty || first == [1] else { return true }
+        if first.isEmpty { return false }
+        let (header, frame) = try reading { () throws(FileSystemError) in
+            let file = try fileSystem.open(segmentPath(1), .read)
+            defer { file.close() }
+            return (
+                try file.bytes(at: 0, count: SegmentHeader.size),
+                try file.bytes(at: UInt64(SegmentHeader.size), count: FrameLayout.headerSize)
+            )
+        }
+        let isHeader = (try? SegmentHeader.read(header)) != nil
+        let isUnwritten = header.count < SegmentHeader.size || header.allSatisfy { $0 == 0 }
+        return !(isHeader || isUnwritten) || !frame.allSatisfy { $0 == 0 }
+    }
+
+    func hasMetadata() throws(LogError) -> Bool {
+        try reading { () throws(FileSystemError) in
+            try fileSystem.contents(of: metadataPath) != nil
+        }
     }
 
     func write(_ metadata: LogMetadata) throws(FileSystemError) {

@@ -44,7 +44,14 @@ extension LogError {
         LogError(
             .damaged,
             "The log is damaged in \(damage). Nothing was changed; "
-                + "`relay log repair` keeps what comes before the damage.", damage: damage)
+                + "`relay log repair --plan` says what a repair keeps.", damage: damage)
+    }
+
+    static func unrepairable(_ damage: LogDamage) -> LogError {
+        LogError(
+            .damaged,
+            "The log is damaged in \(damage). Nothing can be kept: no event or checkpoint is left "
+                + "from which a state can be rebuilt. Nothing was changed.", damage: damage)
     }
 
     static func damaged(
@@ -183,6 +190,13 @@ extension LogError {
             .outOfRange, "There is no event \(sequence): the log begins with event \(first).")
     }
 
+    static func noState(_ sequence: UInt64, first: UInt64) -> LogError {
+        LogError(
+            .outOfRange,
+            "The state after event \(sequence) cannot be rebuilt: the log begins with event "
+                + "\(first), and no good checkpoint is between the two.")
+    }
+
     static func outOfRange(_ sequence: UInt64, kept: ClosedRange<UInt64>?) -> LogError {
         let extent = kept.map { "has events \($0.lowerBound) to \($0.upperBound)" } ?? "is empty"
         return LogError(.outOfRange, "There is no event \(sequence): the log \(extent).")
@@ -190,6 +204,12 @@ extension LogError {
 }
 
 extension LogDamage {
+    static func metadataMissing(_ directory: LogDirectory) -> LogDamage {
+        LogDamage(
+            file: directory.metadataPath, offset: 0, length: nil, sequence: nil,
+            reason: "the file is missing, though there are events or checkpoints")
+    }
+
     static func allMissing(_ directory: LogDirectory) -> LogDamage {
         LogDamage(
             file: directory.segmentsPath, offset: 0, length: nil, sequence: nil,

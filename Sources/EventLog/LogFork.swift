@@ -16,6 +16,7 @@ extension EventLogReader {
         }
         let copy = LogDirectory(path: destination, fileSystem: directory.fileSystem)
         guard try copy.isUnused() else { throw .notEmpty(destination) }
+        let beginning = try beginning(first, through: sequence)
         do throws(FileSystemError) {
             try copy.create()
         } catch {
@@ -24,17 +25,33 @@ extension EventLogReader {
         let epoch = max(metadata.epoch, head.epoch) + 1
         let kept = try segments().filter { $0 <= max(sequence, first) }
         for segment in kept.dropLast() { try copySegment(segment, to: copy) }
-        if let last = kept.last {
-            try copyBeginning(of: last, through: sequence, epoch: epoch, to: copy)
-        }
+        let last = kept.last ?? first
+        let end = try copyBeginning(of: last, through: sequence, epoch: epoch, to: copy)
         try copyCheckpoints(through: sequence, to: copy)
         do throws(FileSystemError) {
             try copy.write(
-                LogMetadata(version: .current, storeID: metadata.storeID, epoch: epoch))
+                LogMetadata(
+                    version: .current, storeID: metadata.storeID, epoch: epoch,
+                    beginning: beginning, reached: LogReach(end, segment: last, isClosed: true)))
             try copy.fileSystem.synchronizeDirectory(copy.parentPath)
         } catch {
             throw .forking(destination, error)
         }
+    }
+
+    /// With what the copy begins.
+    /// - Throws: `outOfRange` when the log begins later than with event 1, and no checkpoint leads to
+    ///   the state after `sequence`.
+    private func beginning(
+        _ first: UInt64, through sequence: UInt64
+    ) throws(LogError) -> LogBeginning {
+        if first == 1 { return .genesis }
+        let base = try checkpoints.headers()
+            .first { $0.sequence + 1 >= first && $0.sequence <= sequence }
+        guard let base else { throw .noState(sequence, first: first) }
+        return LogBeginning(
+            sequence: first,
+            checkpoint: CheckpointMark(sequence: base.sequence, stateHash: base.stateHash))
     }
 
     private func copySegment(_ first: UInt64, to copy: LogDirectory) throws(LogError) {
@@ -58,7 +75,7 @@ extension EventLogReader {
     /// Copies whole frames; one that reaches beyond the event is made anew from its beginning.
     private func copyBeginning(
         of first: UInt64, through sequence: UInt64, epoch: UInt32, to copy: LogDirectory
-    ) throws(LogError) {
+    ) throws(LogError) -> LogHead {
         let source = try directory.openSegment(first, of: metadata.storeID)
         var header = source.header
         header.encoding = .frames
@@ -93,6 +110,7 @@ extension EventLogReader {
             throw .damaged(source, at: scanner.offset, fault, sequence: head.sequence + 1)
         }
         try forking(copy) { () throws(FileSystemError) in try target.synchronizeData() }
+        return head
     }
 
     private func copyCheckpoints(

@@ -1,12 +1,16 @@
-/// `META`: which store this is, its epoch, and the format. Five lines of text, replaced whole.
+/// `META`: which store this is, its epoch, the format, and how far the log reaches. Lines of text,
+/// replaced whole.
 ///
-///     relay-log 1.0
+///     relay-log 1.1
 ///     store 00112233445566778899aabbccddeeff
 ///     epoch 1
 ///     acknowledges durable
+///     begins 41 checkpoint 40 a2d2a3e2…
+///     reaches 5351 edbd66a3… segment 4801 closed
 ///     crc32 0a1b2c3d
 ///
-/// The crc32 covers the lines before it, line ends included. `META` is written after the first
+/// The crc32 covers the lines before it, line ends included. `begins` and `reaches` are new in
+/// version 1.1; lines with other names are passed over and kept. `META` is written after the first
 /// segment, so a directory without it and without events is a creation that did not finish.
 package struct LogMetadata: Hashable, Sendable {
     package var version: FormatVersion
@@ -17,16 +21,40 @@ package struct LogMetadata: Hashable, Sendable {
     /// Whether a writer has it open that acknowledges events before they are synced ("early" in the
     /// file). Still set when the log is opened, events may be missing that somebody was told of.
     package var acknowledgesEarly = false
+    /// Nil in a META of version 1.0, which does not say.
+    package var beginning: LogBeginning?
+    /// Nil in a META of version 1.0, which does not say.
+    package var reached: LogReach?
+    /// Lines of a later minor version, as they are.
+    private var otherLines: [String] = []
+
+    package init(
+        version: FormatVersion, storeID: StoreID, epoch: UInt32, acknowledgesEarly: Bool = false,
+        beginning: LogBeginning? = nil, reached: LogReach? = nil
+    ) {
+        self.version = version
+        self.storeID = storeID
+        self.epoch = epoch
+        self.acknowledgesEarly = acknowledgesEarly
+        self.beginning = beginning
+        self.reached = reached
+    }
 
     /// So that there is always a next one.
     static let largestEpoch = UInt32(Int32.max)
 
     static let fileName = "META"
 
+    private static let fixedLineCount = 4
+
     var encoded: [UInt8] {
-        let text =
-            "relay-log \(version)\nstore \(storeID)\nepoch \(epoch)\n"
-            + "acknowledges \(acknowledgesEarly ? "early" : "durable")\n"
+        var lines = [
+            "relay-log \(version)", "store \(storeID)", "epoch \(epoch)",
+            "acknowledges \(acknowledgesEarly ? "early" : "durable")",
+        ]
+        if let beginning { lines.append("begins \(beginning.text)") }
+        if let reached { lines.append("reaches \(reached.text)") }
+        let text = (lines + otherLines).map { $0 + "\n" }.joined()
         return Array("\(text)crc32 \(Checksum.crc32(Array(text.utf8)).hexadecimal)\n".utf8)
     }
 
@@ -36,7 +64,7 @@ package struct LogMetadata: Hashable, Sendable {
         if let version = lines.first.flatMap(version(line:)), !version.isReadable {
             throw .futureVersion(file, version)
         }
-        guard lines.count == 6, lines[5].isEmpty,
+        guard lines.count >= fixedLineCount + 2, lines.last?.isEmpty == true,
             let version = version(line: lines[0]),
             let storeID = value("store", lines[1]).flatMap({ StoreID($0) }),
             let epoch = value("epoch", lines[2]).flatMap({ UInt32($0) }),
@@ -45,16 +73,36 @@ package struct LogMetadata: Hashable, Sendable {
         else {
             throw .damaged(file, reason: "it is not what a META says, line for line")
         }
-        let metadata = LogMetadata(
-            version: version, storeID: storeID, epoch: epoch,
-            acknowledgesEarly: acknowledges == "early")
-        // A later minor version is kept as it is, so the text is checked, not the re-encoding.
-        let covered = Array(lines[..<4].joined(separator: "\n").utf8) + [0x0A]
-        guard value("crc32", lines[4]).map(String.init) == Checksum.crc32(covered).hexadecimal
-        else {
+        // Lines of a later minor version are covered too, so the text is checked, not the
+        // re-encoding.
+        let covered = Array(lines.dropLast(2).map { $0 + "\n" }.joined().utf8)
+        let checksum = value("crc32", lines[lines.count - 2]).map(String.init)
+        guard checksum == Checksum.crc32(covered).hexadecimal else {
             throw .damaged(file, reason: "it does not match its checksum")
         }
+        var metadata = LogMetadata(
+            version: version, storeID: storeID, epoch: epoch,
+            acknowledgesEarly: acknowledges == "early")
+        for line in lines.dropFirst(fixedLineCount).dropLast(2) {
+            try metadata.readOptional(line, file: file)
+        }
         return metadata
+    }
+
+    private mutating func readOptional(_ line: Substring, file: String) throws(LogError) {
+        if let text = Self.value("begins", line) {
+            guard let beginning = LogBeginning(text) else {
+                throw .damaged(file, reason: "it does not say where the log begins")
+            }
+            self.beginning = beginning
+        } else if let text = Self.value("reaches", line) {
+            guard let reached = LogReach(text) else {
+                throw .damaged(file, reason: "it does not say how far the log reaches")
+            }
+            self.reached = reached
+        } else {
+            otherLines.append(String(line))
+        }
     }
 
     private static func version(line: Substring) -> FormatVersion? {

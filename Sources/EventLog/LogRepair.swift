@@ -1,93 +1,118 @@
-/// What `repair` did. Nothing that could be read before is gone: see `copies`.
-package struct RepairReport: Sendable, Equatable {
-    /// What the log was cut at; nil when no event had to go.
-    package var damage: LogDamage?
-    /// The log's last event now.
-    package var lastSequence: UInt64
-    /// The last event that was found behind the cut.
-    package var lastLost: UInt64?
-    /// Files that were written anew, from good frames or from what their neighbours say.
-    package var rebuilt: [String] = []
-    /// Where the bytes that are no longer part of the log are kept.
-    package var copies: [String] = []
-    /// The new epoch; nil when nothing had to be repaired.
-    package var epoch: UInt32?
-
-    /// One sentence for each thing worth saying.
-    package var sentences: [String] {
-        guard let epoch else { return ["The log is not damaged; nothing was changed."] }
-        var sentences: [String] = []
-        if let damage {
-            let lost = lastLost.map { "Events \(lastSequence + 1) to \($0) are" } ?? "Nothing is"
-            sentences.append(
-                "Cut the log after event \(lastSequence) because of the damage in \(damage). "
-                    + "\(lost) no longer part of it.")
-        }
-        sentences += rebuilt.map { "Wrote \($0) anew." }
-        if !copies.isEmpty {
-            sentences.append("What was there before is kept in \(copies.joined(separator: ", ")).")
-        }
-        sentences.append("The epoch is now \(epoch).")
-        return sentences
-    }
-}
-
-/// Makes a damaged log one that can be opened, keeping every event before the first damage.
+/// Makes a damaged log one that can be opened, losing as little as can be (``RepairPlan``).
 ///
 /// What is taken out is copied or moved aside, and the epoch rises, so that cursors into the lost
 /// part are known to be void. A crash on the way leaves a log that can be repaired again.
 package struct LogRepair: Sendable {
     private let directory: LogDirectory
+    private let judge: CheckpointJudge
     private var fileSystem: any FileSystem { directory.fileSystem }
 
-    package init(_ directory: String, fileSystem: any FileSystem = POSIXFileSystem()) {
+    /// - Parameter judge: says of each checkpoint whether a start can use it.
+    package init(
+        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem(),
+        judge: @escaping CheckpointJudge = { _ in .usable }
+    ) {
         self.directory = LogDirectory(path: directory, fileSystem: fileSystem)
+        self.judge = judge
     }
 
-    /// - Throws: `notFound`; `locked` while a server writes; `damaged` when nothing before the
-    ///   damage can be kept; `futureVersion`, `readOnly`, `storageFull`, `inputOutput`.
+    /// What ``run()`` would do. Changes nothing and takes no lock.
+    /// - Throws: as ``run()``, but for what writing says.
+    package func plan() throws(LogError) -> RepairReport {
+        let plan = try makePlan()
+        return RepairReport(plan, copies: try plannedCopies(plan), isPlan: true)
+    }
+
+    /// - Throws: `notFound`; `locked` while a server writes; `damaged` when nothing can be kept;
+    ///   `futureVersion`, `readOnly`, `storageFull`, `inputOutput`.
     package func run() throws(LogError) -> RepairReport {
-        let segments = try reading { () throws(FileSystemError) in try directory.segments().first }
-        guard !segments.isEmpty else { throw .notFound(directory.path) }
+        try checkThereIsALog()
         let lock = try directory.takeLock()
         defer { lock.close() }
-        let plan = try RepairPlan(directory, segments: segments)
-        var report = RepairReport(
-            damage: plan.damage, lastSequence: plan.lastSequence, lastLost: plan.lastLost)
-        guard plan.changesAnything else { return report }
+        let plan = try makePlan()
+        guard plan.changesAnything else { return RepairReport(plan, copies: [], isPlan: false) }
         do throws(FileSystemError) {
-            try perform(plan, &report)
+            return RepairReport(plan, copies: try perform(plan), isPlan: false)
         } catch {
             throw .repairing(directory.path, error)
         }
-        return report
     }
 
-    private func perform(
-        _ plan: RepairPlan, _ report: inout RepairReport
-    ) throws(FileSystemError) {
+    private func checkThereIsALog() throws(LogError) {
+        if try directory.hasMetadata() { return }
+        guard try directory.hasEvents() else { throw .notFound(directory.path) }
+    }
+
+    private func makePlan() throws(LogError) -> RepairPlan {
+        try checkThereIsALog()
+        let (metadata, isRebuilt) = try metadata()
+        return try RepairPlan(
+            LogExamination(directory, metadata, judge: judge), rebuildsMetadata: isRebuilt)
+    }
+
+    /// META as it is, or as the first segment with a good header lets it be written anew.
+    private func metadata() throws(LogError) -> (LogMetadata, isRebuilt: Bool) {
+        do throws(LogError) {
+            if let metadata = try directory.metadata() { return (metadata, false) }
+        } catch  where error.code == .damaged {}
+        let segments = try reading { () throws(FileSystemError) in try directory.segments().first }
+        for first in segments {
+            let bytes = try reading { () throws(FileSystemError) in
+                try fileSystem.open(directory.segmentPath(first), .read)
+                    .bytes(at: 0, count: SegmentHeader.size)
+            }
+            guard let header = try? SegmentHeader.read(bytes) else { continue }
+            let metadata = LogMetadata(
+                version: header.version.raised, storeID: header.storeID, epoch: header.epoch)
+            return (metadata, true)
+        }
+        throw .unrepairable(.allMissing(directory))
+    }
+
+    /// The names that ``perform(_:)`` gives to what it puts aside.
+    private func plannedCopies(_ plan: RepairPlan) throws(LogError) -> [String] {
+        guard plan.changesAnything else { return [] }
+        let segments =
+            plan.removed.reversed()
+            + plan.rewritten.filter { !$0.isNew && $0.losesBytes }.map(\.header.firstSequence)
+        return try reading { () throws(FileSystemError) in
+            var names: [String] = []
+            for first in segments {
+                names.append(try directory.freePath(beside: directory.segmentPath(first)))
+            }
+            for checkpoint in plan.removedCheckpoints {
+                names.append(try directory.freePath(beside: checkpoint))
+            }
+            return names
+        }
+    }
+
+    /// - Returns: where the bytes are that are no longer part of the log.
+    private func perform(_ plan: RepairPlan) throws(FileSystemError) -> [String] {
+        var copies: [String] = []
         // First of all: whatever happens next, nobody takes an old cursor for a good one.
-        try directory.write(plan.newMetadata)
-        report.epoch = plan.newMetadata.epoch
-        if plan.rebuildsMetadata { report.rebuilt.append(directory.metadataPath) }
+        var metadata = plan.examination.metadata
+        metadata.epoch = plan.newMetadata.epoch
+        try directory.write(metadata)
+        // Before the segments go that the frames are in.
+        for segment in plan.rewritten where segment.isNew { try write(segment) }
         // The last segment first, so that a crash leaves the beginning of the log.
         for segment in plan.removed.reversed() {
-            report.copies.append(try moveAside(segment))
+            copies.append(try moveAside(directory.segmentPath(segment)))
         }
-        for segment in plan.rewritten {
-            report.copies.append(try copyAside(segment.firstSequence))
-            try rewrite(segment)
-            report.rebuilt.append(directory.segmentPath(segment.firstSequence))
+        for segment in plan.rewritten where !segment.isNew {
+            if segment.losesBytes { copies.append(try copyAside(segment.header.firstSequence)) }
+            try write(segment)
         }
-        try CheckpointFiles(directory, storeID: plan.newMetadata.storeID)
-            .removeAll(after: plan.lastSequence)
+        for checkpoint in plan.removedCheckpoints { copies.append(try moveAside(checkpoint)) }
+        try directory.write(plan.newMetadata)
+        return copies
     }
 
-    private func moveAside(_ firstSequence: UInt64) throws(FileSystemError) -> String {
-        let path = directory.segmentPath(firstSequence)
+    private func moveAside(_ path: String) throws(FileSystemError) -> String {
         let aside = try directory.freePath(beside: path)
         try fileSystem.rename(path, to: aside)
-        try fileSystem.synchronizeDirectory(directory.segmentsPath)
+        try fileSystem.synchronizeDirectory(LogDirectory.parent(of: path))
         return aside
     }
 
@@ -98,24 +123,50 @@ package struct LogRepair: Sendable {
         return try directory.copyAside(0..<file.size(), of: file)
     }
 
-    /// Puts a plain segment with the good frames in the place of the damaged one.
-    private func rewrite(_ segment: RepairPlan.Rewrite) throws(FileSystemError) {
+    /// Puts a plain segment with the good frames in its place.
+    private func write(_ segment: RepairPlan.Rewrite) throws(FileSystemError) {
         let target = try fileSystem.open(directory.sparePath + "/repaired", .replace)
-        let range = UInt64(SegmentHeader.size)..<segment.goodThrough
         try target.writeAll([UInt8](repeating: 0, count: SegmentHeader.size), at: 0)
-        try target.copy(range, to: range.lowerBound) { buffer, offset throws(FileSystemError) in
-            do throws(LogError) {
-                return try segment.source.read(into: buffer, at: offset)
-            } catch {
-                // The plan has read these bytes before.
-                throw error.cause
-                    ?? FileSystemError(
-                        call: "pread", path: segment.source.path,
-                        errno: FileSystemError.inputOutput)
+        var offset = UInt64(SegmentHeader.size)
+        if let examination = segment.source {
+            let source = try open(examination)
+            for extent in segment.extents {
+                try target.copy(extent, to: offset) { buffer, offset throws(FileSystemError) in
+                    try read(source, into: buffer, at: offset)
+                }
+                offset += extent.upperBound - extent.lowerBound
             }
         }
         var header = segment.header
         header.encoding = .frames
         try directory.install(target, as: header).close()
+    }
+
+    private func open(
+        _ examination: SegmentExamination
+    ) throws(FileSystemError) -> any SegmentSource {
+        do throws(LogError) {
+            return try directory.openSegment(
+                examination.header.firstSequence, assuming: examination.header)
+        } catch {
+            throw error.cause ?? .unreadable(examination.path)
+        }
+    }
+
+    private func read(
+        _ source: any SegmentSource, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(FileSystemError) -> Int {
+        do throws(LogError) {
+            return try source.read(into: buffer, at: offset)
+        } catch {
+            throw error.cause ?? .unreadable(source.path)
+        }
+    }
+}
+
+extension FileSystemError {
+    /// The plan has read these bytes before.
+    fileprivate static func unreadable(_ path: String) -> FileSystemError {
+        FileSystemError(call: "pread", path: path, errno: FileSystemError.inputOutput)
     }
 }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// What `verify` found.
 package struct LogVerification: Sendable {
     package let segments: Int
@@ -17,99 +9,90 @@ package struct LogVerification: Sendable {
     package let sequences: ClosedRange<UInt64>?
     /// Where the log stands. Its hash names the history.
     package let head: LogHead
-    /// In the order of the log. Empty when the log is as it was written.
+    /// In the order of the log, then of the checkpoints. Empty when the log is as it was written.
     package let damages: [LogDamage]
     /// Bytes of an unfinished write at the end, which opening the log would cut.
     package let tornBytes: UInt64
+    package let checkpoints: [CheckpointFinding]
+    /// The last event of which it is certain that none before it is missing at the end.
+    package let certainThrough: UInt64
+    /// A sentence for each thing that nothing in the directory can tell, or that was not looked at.
+    package let unknowns: [String]
 
     package var isIntact: Bool { damages.isEmpty }
 }
 
 extension EventLogReader {
-    /// Checks every byte of the log: checksums, chain hashes, gaps, and how the segments follow
-    /// each other. Changes nothing. Segments are checked side by side, so that a large log takes
-    /// all processors.
+    /// Checks every byte of the log: checksums, chain hashes, gaps, how the segments follow each
+    /// other, whether the log begins and ends where META says, and its checkpoints. Changes nothing.
+    /// Segments are checked side by side, so that a large log takes all processors.
     ///
-    /// - Parameter progress: called now and then, by one thread at a time, with the bytes checked
-    ///   and the bytes of all segment files together.
+    /// - Parameters:
+    ///   - progress: called now and then, by one thread at a time, with the bytes checked
+    ///     and the bytes of all segment files together.
+    ///   - judge: says of each checkpoint whether a start can use it.
     /// - Throws: `inputOutput`, `damaged` when there are no segments at all; damage that is found
     ///   is in the result.
     package func verify(
-        progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+        progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in },
+        judge: CheckpointJudge = { _ in .usable }
     ) throws(LogError) -> LogVerification {
-        let segments = try segments()
-        guard !segments.isEmpty else { throw .missingSegments(directory) }
-        let total = try totalSize(of: segments)
-        let work = Monitor(VerificationWork(segments))
-        let threads = (0..<min(segments.count, Self.processorCount)).map { _ in
-            BlockingThread {
-                while let (number, first) = work.withLock({ $0.next() }) {
-                    let result = examine(first, isLast: number == segments.count - 1) { bytes in
-                        work.withLock {
-                            $0.done += bytes
-                            progress(min($0.done, total), total)
-                        }
-                    }
-                    work.withLock { $0.results[number] = result }
-                }
-            }
-        }
-        for thread in threads { thread.join() }
-        let results = work.withLock { $0.results }
-        return try summarize(segments.indices.compactMap { results[$0] })
+        LogVerification(
+            try LogExamination(directory, metadata, judge: judge, progress: progress))
+    }
+}
+
+extension LogVerification {
+    init(_ examination: LogExamination) {
+        let segments = examination.segments
+        self.segments = segments.count
+        frames = segments.reduce(0) { $0 + $1.frames }
+        events = segments.reduce(0) { $0 + $1.events }
+        byteCount = segments.reduce(0) { $0 + $1.byteCount }
+        head = examination.head
+        let first = examination.firstSequence
+        sequences = head.sequence >= first ? first...head.sequence : nil
+        damages = examination.damages
+        tornBytes = segments.last?.tornTail.map { $0.upperBound - $0.lowerBound } ?? 0
+        checkpoints = examination.checkpoints
+        certainThrough = examination.certainThrough
+        unknowns = examination.unknowns
+    }
+}
+
+extension LogExamination {
+    /// Whether META says that nothing can have followed the last event.
+    var isEndCertain: Bool {
+        guard let reached = metadata.reached else { return false }
+        return reached.isClosed && reached.sequence == head.sequence
     }
 
-    private func examine(
-        _ first: UInt64, isLast: Bool, progress: (UInt64) -> Void
-    ) -> Result<SegmentExamination, LogError> {
-        do throws(LogError) {
-            return .success(
-                try SegmentExamination.examine(
-                    first, in: directory, storeID: metadata.storeID, isLast: isLast,
-                    progress: progress))
-        } catch {
-            return .failure(error)
-        }
+    /// The last event that something outside its own segment says was written.
+    fileprivate var certainThrough: UInt64 {
+        let checkpoint = checkpoints.last { !$0.isDamaged && $0.sequence <= head.sequence }
+        return max(metadata.reached?.sequence ?? 0, checkpoint?.sequence ?? 0)
     }
 
-    private func summarize(
-        _ results: [Result<SegmentExamination, LogError>]
-    ) throws(LogError) -> LogVerification {
-        var examinations: [SegmentExamination] = []
-        for result in results { examinations.append(try result.get()) }
-        var damages: [LogDamage] = []
-        var previous: SegmentExamination?
-        for examination in examinations {
-            if let previous { damages += examination.breaks(after: previous) }
-            damages += examination.wrapperDamages + examination.damages
-            previous = examination
+    /// What cannot be known.
+    fileprivate var unknowns: [String] {
+        var unknowns: [String] = []
+        if metadata.beginning == nil, firstSequence > 1 {
+            unknowns.append(
+                "Whether the events before \(firstSequence) were dropped on purpose: version 1.0 of "
+                    + "the format does not say.")
         }
-        guard let first = examinations.first, let last = examinations.last else {
-            throw .missingSegments(directory)
+        if !isEndCertain {
+            unknowns.append(
+                "Whether there were events after \(head.sequence): the log is open, or was not "
+                    + "closed in order. That it had events up to \(certainThrough) is recorded.")
         }
-        let start = first.header.firstSequence
-        return LogVerification(
-            segments: examinations.count,
-            frames: examinations.reduce(0) { $0 + $1.frames },
-            events: examinations.reduce(0) { $0 + $1.events },
-            byteCount: examinations.reduce(0) { $0 + $1.byteCount },
-            sequences: last.end.sequence >= start ? start...last.end.sequence : nil,
-            head: last.end, damages: damages,
-            tornBytes: last.tornTail.map { $0.upperBound - $0.lowerBound } ?? 0)
-    }
-
-    private func totalSize(of segments: [UInt64]) throws(LogError) -> UInt64 {
-        var total: UInt64 = 0
-        for first in segments {
-            total += try reading { () throws(FileSystemError) in
-                try directory.fileSystem.open(directory.segmentPath(first), .read).size()
-            }
+        for checkpoint in checkpoints {
+            guard case .otherVersion(let version) = checkpoint.verdict else { continue }
+            unknowns.append(
+                "What the checkpoint at event \(checkpoint.sequence) holds: version \(version) of "
+                    + "the fold made it.")
         }
-        return total
-    }
-
-    private static var processorCount: Int {
-        max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        return unknowns
     }
 }
 
@@ -143,19 +126,5 @@ extension SegmentExamination {
                     file: path, offset: 0, length: nil, sequence: header.firstSequence, reason: $0)
             ]
         } ?? []
-    }
-}
-
-private struct VerificationWork {
-    private var waiting: ArraySlice<(Int, UInt64)>
-    var done: UInt64 = 0
-    var results: [Int: Result<SegmentExamination, LogError>] = [:]
-
-    init(_ segments: [UInt64]) {
-        waiting = Array(zip(segments.indices, segments))[...]
-    }
-
-    mutating func next() -> (number: Int, first: UInt64)? {
-        waiting.popFirst()
     }
 }

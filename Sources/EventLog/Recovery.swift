@@ -81,7 +81,7 @@ struct Recovery {
         }
         report.strayFiles = strays.filter { !$0.hasSuffix(".torn") }
         guard let metadata = try directory.metadata() else {
-            try refuseForeignSegments(segments)
+            guard try !directory.hasEvents() else { throw .damaged(.metadataMissing(directory)) }
             report.isNew = true
             return try create(storeID: options.storeID ?? .random(), over: segments, report: report)
         }
@@ -95,7 +95,10 @@ struct Recovery {
     ) throws(LogError) -> RecoveredLog {
         var report = report
         var segments = segments
-        while let last = segments.last, try isUnfinished(last) {
+        let ends = LogEnds(directory: directory, metadata: metadata, segments: segments)
+        if let damage = ends.missingBeginning { throw .damaged(damage) }
+        let known = metadata.reached?.segment ?? 0
+        while let last = segments.last, last > known, try isUnfinished(last) {
             report.unfinishedSegments.append(try setAside(last))
             segments.removeLast()
         }
@@ -105,22 +108,32 @@ struct Recovery {
         try checkSuccession(segments, metadata)
 
         let source = try directory.openSegment(last, of: metadata.storeID)
-        let (hash, scanner) = try scan(source, report: &report)
-        let sequence = (scanner.nextSequence ?? last) - 1
+        let (found, scanner) = try scan(source)
+        let checkpoints = CheckpointFiles(directory, storeID: metadata.storeID)
+        let sequence = found.head.sequence
+        if let damage = ends.missingEnd(
+            behind: found.head, at: (source.path, scanner.offset),
+            checkpoints: try checkpoints.valid(after: sequence))
+        {
+            throw .damaged(damage)
+        }
+        if let torn = found.torn { report.tornTail = try cut(torn, of: source) }
+        let before = metadata
         var metadata = metadata
+        metadata.version = metadata.version.raised
         metadata.epoch = max(metadata.epoch, scanner.epoch)
         if metadata.acknowledgesEarly {
             metadata.epoch += 1
             report.raisedEpoch = metadata.epoch
         }
         metadata.acknowledgesEarly = options.durability != .always
-        let head = LogHead(sequence: sequence, epoch: metadata.epoch, hash: hash)
+        let head = LogHead(sequence: sequence, epoch: metadata.epoch, hash: found.head.hash)
+        metadata.beginning = metadata.beginning ?? beginning(of: segments, checkpoints)
+        metadata.reached = LogReach(head, segment: last)
         return try writing { () throws(FileSystemError) in
-            if report.raisedEpoch != nil || metadata.acknowledgesEarly {
-                try directory.write(metadata)
-            }
+            if metadata != before { try write(metadata, changing: before) }
             // A checkpoint of events that did not survive must not meet their successors.
-            try CheckpointFiles(directory, storeID: metadata.storeID).removeAll(after: sequence)
+            try checkpoints.removeAll(after: sequence)
             var log = RecoveredLog(
                 metadata: metadata, head: head, segments: segments,
                 segment: try fileSystem.open(source.path, .readWrite), offset: scanner.offset,
@@ -133,18 +146,29 @@ struct Recovery {
         }
     }
 
-    /// Checks the last segment and cuts an unfinished write off its end.
+    /// Where the log is found to end, and the unfinished write behind that.
+    private struct FoundEnd {
+        let head: LogHead
+        let torn: Range<UInt64>?
+    }
+
+    /// Checks the last segment.
     ///
-    /// - Returns: the chain hash there, and the scanner, which stands where the next frame belongs.
+    /// - Returns: its end, and the scanner, which stands where the next frame belongs.
     private func scan(
-        _ source: any SegmentSource, report: inout RecoveryReport
-    ) throws(LogError) -> (ChainHash, FrameScanner) {
+        _ source: any SegmentSource
+    ) throws(LogError) -> (found: FoundEnd, scanner: FrameScanner) {
         let scanner = FrameScanner(source)
-        var hash = source.header.previousChain
+        var head = LogHead(
+            sequence: source.header.firstSequence - 1, epoch: source.header.epoch,
+            hash: source.header.previousChain)
         var fault: FrameFault?
         scan: while true {
             switch try scanner.next() {
-            case .frame(let frame): hash = frame.header.chain
+            case .frame(let frame):
+                head = LogHead(
+                    sequence: frame.header.lastSequence, epoch: frame.header.epoch,
+                    hash: frame.header.chain)
             case .end: break scan
             case .fault(let found):
                 fault = found
@@ -152,14 +176,36 @@ struct Recovery {
             }
         }
         switch try SegmentTail.examine(
-            source, at: scanner.offset, fault: fault,
-            nextSequence: scanner.nextSequence ?? source.header.firstSequence)
+            source, at: scanner.offset, fault: fault, nextSequence: head.sequence + 1)
         {
-        case .clean: break
+        case .clean: return (FoundEnd(head: head, torn: nil), scanner)
         case .damaged(let damage): throw .damaged(damage)
-        case .torn(let extent): report.tornTail = try cut(extent, of: source)
+        case .torn(let extent): return (FoundEnd(head: head, torn: extent), scanner)
         }
-        return (hash, scanner)
+    }
+
+    /// What a log of version 1.0 did not record.
+    private func beginning(of segments: [UInt64], _ checkpoints: CheckpointFiles) -> LogBeginning? {
+        guard let first = segments.first, first > 1 else { return .genesis }
+        let header = try? checkpoints.headers().first { $0.sequence + 1 >= first }
+        return header.map {
+            LogBeginning(
+                sequence: first,
+                checkpoint: CheckpointMark(sequence: $0.sequence, stateHash: $0.stateHash))
+        }
+    }
+
+    /// Without room META may stay as it is, when all that is new in it is how far the log has come.
+    private func write(
+        _ metadata: LogMetadata, changing before: LogMetadata
+    ) throws(FileSystemError) {
+        do throws(FileSystemError) {
+            try directory.write(metadata)
+        } catch {
+            guard error.isStorageFull, metadata.epoch == before.epoch,
+                metadata.acknowledgesEarly == before.acknowledgesEarly
+            else { throw error }
+        }
     }
 
     /// Ends the last segment and begins another, for the next event.
@@ -241,34 +287,13 @@ struct Recovery {
         return copy
     }
 
-    /// Without META only what an interrupted creation leaves may be there: a first segment without
-    /// events.
-    private func refuseForeignSegments(_ segments: [UInt64]) throws(LogError) {
-        let checkpoints = (try? fileSystem.list(directory.checkpointsPath)) ?? []
-        var isBare = checkpoints.isEmpty && (segments.isEmpty || segments == [1])
-        if isBare, segments == [1], try !isUnfinished(1) {
-            let file = try reading { () throws(FileSystemError) in
-                try fileSystem.open(directory.segmentPath(1), .read)
-            }
-            let frame = try reading { () throws(FileSystemError) in
-                try file.bytes(at: UInt64(SegmentHeader.size), count: FrameLayout.headerSize)
-            }
-            isBare = frame.allSatisfy { $0 == 0 }
-        }
-        guard isBare else {
-            throw .damaged(
-                LogDamage(
-                    file: directory.metadataPath, offset: 0, length: nil, sequence: nil,
-                    reason: "the file is missing, though there are events or checkpoints"))
-        }
-    }
-
     private func create(
         storeID: StoreID, over segments: [UInt64], report: RecoveryReport
     ) throws(LogError) -> RecoveredLog {
         let metadata = LogMetadata(
             version: .current, storeID: storeID, epoch: 1,
-            acknowledgesEarly: options.durability != .always)
+            acknowledgesEarly: options.durability != .always, beginning: .genesis,
+            reached: LogReach(sequence: 0, chain: .zero, segment: 1))
         let head = LogHead(sequence: 0, epoch: metadata.epoch, hash: .zero)
         let header = SegmentHeader(
             storeID: storeID, epoch: metadata.epoch, firstSequence: 1, previousFirstSequence: 0,
@@ -378,16 +403,17 @@ extension LogDirectory {
         return path
     }
 
-    /// A path for what is taken out of a segment: `….log.torn`, or `….log.2.torn` and so on.
-    func freePath(beside segment: String) throws(FileSystemError) -> String {
-        let names = Set(try fileSystem.list(segmentsPath))
-        let name = segment.split(separator: "/").last.map(String.init) ?? segment
+    /// A path for what is taken out of a file, beside it: `….torn`, or `….2.torn` and so on.
+    func freePath(beside path: String) throws(FileSystemError) -> String {
+        let parent = Self.parent(of: path)
+        let names = Set(try fileSystem.list(parent))
+        let name = path.split(separator: "/").last.map(String.init) ?? path
         var candidate = name + ".torn"
         var number = 1
         while names.contains(candidate) {
             number += 1
             candidate = "\(name).\(number).torn"
         }
-        return segmentsPath + "/" + candidate
+        return parent + "/" + candidate
     }
 }

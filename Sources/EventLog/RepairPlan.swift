@@ -1,116 +1,221 @@
 /// What has to be done to a damaged log, decided before anything is changed.
 ///
-/// 1. Segments up to the first damage stay.
-/// 2. Of the segment with the damage the frames before it stay; the segment is written anew.
-/// 3. Everything behind is moved aside.
-/// 4. A segment whose header or index alone is damaged is written anew and ends nothing.
-struct RepairPlan {
-    struct Rewrite {
-        let source: any SegmentSource
+/// Damage leaves *runs*: events that follow each other with none missing. One run becomes the log.
+///
+/// 1. A run can be kept when its states can be rebuilt: it begins with event 1, or a good checkpoint
+///    is right before it or in it. A good checkpoint alone can be kept, too: the log then begins
+///    behind it, without an event.
+/// 2. The run is kept that ends last, so that the fewest events lose their effect; of those, the one
+///    with the most events, so that the fewest can no longer be read.
+/// 3. What is not in the run is moved or copied aside. Segments with damage are written anew from
+///    their good frames, META from what is left.
+struct RepairPlan: Sendable {
+    /// A segment of the repaired log that is not there as it has to be.
+    struct Rewrite: Sendable {
+        /// The segment that the frames are in; nil for a new one without any.
+        let source: SegmentExamination?
         let header: SegmentHeader
-        let goodThrough: UInt64
-        var firstSequence: UInt64 { header.firstSequence }
+        let extents: [Range<UInt64>]
+
+        /// It gets a name that no segment has yet.
+        var isNew: Bool { source?.header.firstSequence != header.firstSequence }
+
+        /// Something of the segment does not come along.
+        var losesBytes: Bool {
+            source.map { !$0.damages.isEmpty || !$0.wrapperDamages.isEmpty } ?? false
+        }
     }
 
-    private(set) var newMetadata: LogMetadata
+    let examination: LogExamination
+    let damages: [LogDamage]
     let rebuildsMetadata: Bool
+    /// META when all is done.
+    private(set) var newMetadata: LogMetadata
     private(set) var rewritten: [Rewrite] = []
+    /// First sequences of segments that are moved aside.
     private(set) var removed: [UInt64] = []
-    private(set) var damage: LogDamage?
-    /// The last event that stays, and the last of those that go.
-    private(set) var lastSequence: UInt64 = 0
-    private(set) var lastLost: UInt64?
-    private let directory: LogDirectory
+    /// Checkpoints that are moved aside: damaged ones, and those of events that are lost.
+    private(set) var removedCheckpoints: [String] = []
+    /// The first event that stays, or the next one where none does.
+    let firstSequence: UInt64
+    let lastSequence: UInt64
+    /// The last event of which anything is known.
+    let lastKnown: UInt64
+    /// The state that the log begins with; nil with event 1.
+    let base: CheckpointFinding?
 
-    var changesAnything: Bool { rebuildsMetadata || !rewritten.isEmpty || !removed.isEmpty }
+    var changesAnything: Bool { rebuildsMetadata || !damages.isEmpty }
 
-    init(_ directory: LogDirectory, segments: [UInt64]) throws(LogError) {
-        self.directory = directory
-        (newMetadata, rebuildsMetadata) = try Self.metadata(directory, segments)
-        var epoch = newMetadata.epoch
-        var previous: SegmentExamination?
-        for (number, first) in segments.enumerated() {
-            let examination = try SegmentExamination.examine(
-                first, in: directory, storeID: newMetadata.storeID,
-                expected: expectedHeader(of: first, behind: previous),
-                isLast: number == segments.count - 1)
-            epoch = max(epoch, examination.end.epoch)
-            if damage == nil {
-                try add(examination, behind: previous)
-                if damage == nil || examination.hasGoodFrames { previous = examination }
-            } else {
-                removed.append(first)
-            }
-            if damage != nil, examination.end.sequence > lastSequence {
-                lastLost = max(lastLost ?? 0, examination.end.sequence)
-            }
-        }
-        guard previous != nil else {
-            throw .damaged(damage ?? .allMissing(directory))
-        }
-        newMetadata.epoch = epoch + 1
-    }
-
-    private mutating func add(
-        _ examination: SegmentExamination, behind previous: SegmentExamination?
+    /// - Throws: `damaged` when there is nothing that can be kept.
+    init(
+        _ examination: LogExamination, rebuildsMetadata: Bool
     ) throws(LogError) {
-        let first = examination.header.firstSequence
-        if let gap = previous.flatMap({ examination.breaks(after: $0).first }) {
-            damage = gap
-            removed.append(first)
-            return
+        self.examination = examination
+        self.rebuildsMetadata = rebuildsMetadata
+        damages = examination.damages
+        let runs = LogRun.all(in: examination.segments)
+        guard let kept = Candidate.best(among: runs, examination.checkpoints) else {
+            throw .unrepairable(
+                damages.first ?? .allMissing(examination.directory))
         }
-        // Without a header, a segment that nothing leads to cannot be placed.
-        let isPlaced =
-            examination.wrapperDamages.isEmpty
-            || expectedHeader(of: first, behind: previous) != nil
-        if !isPlaced { damage = examination.wrapperDamages.first }
-        damage = damage ?? examination.damages.first
-        guard isPlaced, damage == nil || examination.hasGoodFrames else {
-            removed.append(first)
-            return
-        }
-        lastSequence = examination.goodHead.sequence
-        if !examination.damages.isEmpty || !examination.wrapperDamages.isEmpty {
-            rewritten.append(
-                Rewrite(
-                    source: try directory.openSegment(first, assuming: examination.header),
-                    header: examination.header, goodThrough: examination.goodThrough))
-        }
+        (firstSequence, lastSequence) = (kept.firstSequence, kept.lastSequence)
+        base = kept.base
+        lastKnown = max(
+            lastSequence, runs.map(\.end.sequence).max() ?? 0,
+            examination.metadata.reached?.sequence ?? 0,
+            examination.checkpoints.last { !$0.isDamaged }?.sequence ?? 0)
+        newMetadata = examination.metadata
+        let epochs = examination.segments.map(\.end.epoch) + [newMetadata.epoch]
+        newMetadata.epoch = (epochs.max() ?? 0) + 1
+        newMetadata.version = newMetadata.version.raised
+        newMetadata.beginning =
+            base.map { base in
+                LogBeginning(
+                    sequence: firstSequence,
+                    checkpoint: CheckpointMark(
+                        sequence: base.sequence, stateHash: base.header?.stateHash ?? []))
+            } ?? .genesis
+        let lastSegment = decideSegments(kept)
+        newMetadata.reached = LogReach(
+            sequence: lastSequence, chain: lastSegment.chain, segment: lastSegment.first,
+            isClosed: true)
+        let last = lastSequence
+        removedCheckpoints = examination.checkpoints
+            .filter { $0.isDamaged || $0.sequence > last }.map(\.file)
     }
 
-    /// The header that a segment has to have, when its own says nothing.
-    private func expectedHeader(
-        of first: UInt64, behind previous: SegmentExamination?
-    ) -> SegmentHeader? {
-        guard previous != nil || first == 1 else { return nil }
-        return SegmentHeader(
-            storeID: newMetadata.storeID, epoch: previous?.end.epoch ?? 1, firstSequence: first,
-            previousFirstSequence: previous?.header.firstSequence ?? 0,
-            previousChain: previous?.end.hash ?? .zero)
-    }
-
-    /// META as it is, or as the first segment with a good header lets it be written anew.
-    private static func metadata(
-        _ directory: LogDirectory, _ segments: [UInt64]
-    ) throws(LogError) -> (LogMetadata, isRebuilt: Bool) {
-        do throws(LogError) {
-            if let metadata = try directory.metadata() { return (metadata, false) }
-        } catch  where error.code == .damaged {}
-        for first in segments {
-            let bytes = try reading { () throws(FileSystemError) in
-                try directory.fileSystem.open(directory.segmentPath(first), .read)
-                    .bytes(at: 0, count: SegmentHeader.size)
+    /// - Returns: the last segment of the repaired log, and the chain hash after its last event.
+    private mutating func decideSegments(_ kept: Candidate) -> (first: UInt64, chain: ChainHash) {
+        guard let run = kept.run else {
+            removed = examination.segments.map(\.header.firstSequence)
+            let reached = examination.metadata.reached
+            let chain = reached?.sequence == lastSequence ? reached?.chain : nil
+            let header = SegmentHeader(
+                storeID: newMetadata.storeID, epoch: newMetadata.epoch,
+                firstSequence: firstSequence, previousFirstSequence: 0,
+                previousChain: chain ?? .zero, knowsPreviousChain: chain != nil)
+            rewritten = [Rewrite(source: nil, header: header, extents: [])]
+            return (firstSequence, chain ?? .zero)
+        }
+        var previous: UInt64?
+        for piece in run.pieces {
+            let segment = examination.segments[piece.segment]
+            let header = Self.header(of: piece.run, in: segment, behind: previous)
+            let isAsItShouldBe =
+                header == segment.header && segment.damages.isEmpty
+                && segment.wrapperDamages.isEmpty
+            if !isAsItShouldBe {
+                rewritten.append(
+                    Rewrite(source: segment, header: header, extents: piece.run.extents))
             }
-            guard let header = try? SegmentHeader.read(bytes) else { continue }
-            let metadata = LogMetadata(
-                version: header.version, storeID: header.storeID, epoch: header.epoch)
-            return (metadata, true)
+            previous = header.firstSequence
         }
-        throw .damaged(.allMissing(directory))
+        let names = Set(
+            run.pieces.map { examination.segments[$0.segment].header.firstSequence })
+        let renamed = Set(rewritten.filter(\.isNew).compactMap(\.source?.header.firstSequence))
+        removed = examination.segments.map(\.header.firstSequence).filter {
+            !names.contains($0) || renamed.contains($0)
+        }
+        return (previous ?? firstSequence, run.end.hash)
+    }
+
+    private static func header(
+        of run: FrameRun, in segment: SegmentExamination, behind previous: UInt64?
+    ) -> SegmentHeader {
+        var header = segment.header
+        let isWhole = header.firstSequence == run.firstSequence
+        header.firstSequence = run.firstSequence
+        header.previousFirstSequence = previous ?? (isWhole ? header.previousFirstSequence : 0)
+        header.previousChain = run.previousChain ?? .zero
+        header.knowsPreviousChain = run.previousChain != nil
+        if !isWhole { header.epoch = run.firstEpoch }
+        return header
+    }
+}
+
+/// Events of a log that follow each other, across segments.
+struct LogRun {
+    /// The part of it that is in one segment, and that segment's place.
+    struct Piece {
+        let segment: Int
+        let run: FrameRun
+    }
+
+    private(set) var pieces: [Piece]
+
+    var firstSequence: UInt64 { pieces[0].run.firstSequence }
+    var end: LogHead { pieces[pieces.count - 1].run.end }
+    var eventCount: UInt64 { end.sequence + 1 - firstSequence }
+
+    static func all(in segments: [SegmentExamination]) -> [LogRun] {
+        var runs: [LogRun] = []
+        for (index, segment) in segments.enumerated() {
+            for run in segment.runs.isEmpty ? segment.emptyRun : segment.runs {
+                let piece = Piece(segment: index, run: run)
+                if let last = runs.indices.last, runs[last].continues(with: run) {
+                    runs[last].pieces.append(piece)
+                } else {
+                    runs.append(LogRun(pieces: [piece]))
+                }
+            }
+        }
+        return runs
+    }
+
+    /// Names of segments are not asked: those of a repair that a crash interrupted do not fit yet.
+    private func continues(with run: FrameRun) -> Bool {
+        run.firstSequence == end.sequence + 1 && run.previousChain == end.hash
+            && run.firstEpoch >= end.epoch
     }
 }
 
 extension SegmentExamination {
-    var hasGoodFrames: Bool { goodHead.sequence >= header.firstSequence }
+    /// A segment that was begun and has no event yet is a run of none.
+    fileprivate var emptyRun: [FrameRun] {
+        guard damages.isEmpty, events == 0 else { return [] }
+        return [
+            FrameRun(
+                firstSequence: header.firstSequence, extents: [],
+                previousChain: header.knowsPreviousChain ? header.previousChain : nil,
+                firstEpoch: header.epoch, end: end)
+        ]
+    }
+}
+
+/// What might become the repaired log.
+private struct Candidate {
+    /// Nil for a checkpoint alone.
+    let run: LogRun?
+    let base: CheckpointFinding?
+    let firstSequence: UInt64
+    let lastSequence: UInt64
+
+    static func best(
+        among runs: [LogRun], _ checkpoints: [CheckpointFinding]
+    ) -> Candidate? {
+        let usable = checkpoints.filter(\.isUsable)
+        let candidates =
+            runs.compactMap { Candidate($0, usable) } + usable.compactMap { Candidate($0) }
+        return candidates.max { one, other in
+            (one.lastSequence, one.eventCount) < (other.lastSequence, other.eventCount)
+        }
+    }
+
+    private var eventCount: UInt64 { run?.eventCount ?? 0 }
+
+    private init?(_ run: LogRun, _ checkpoints: [CheckpointFinding]) {
+        (firstSequence, lastSequence) = (run.firstSequence, run.end.sequence)
+        let (before, last) = (firstSequence - 1, lastSequence)
+        base = checkpoints.first { $0.sequence >= before && $0.sequence <= last }
+        guard firstSequence == 1 || base != nil else { return nil }
+        self.run = run
+    }
+
+    private init?(_ checkpoint: CheckpointFinding) {
+        guard checkpoint.sequence < UInt64(Int64.max) else { return nil }
+        run = nil
+        base = checkpoint
+        firstSequence = checkpoint.sequence + 1
+        lastSequence = checkpoint.sequence
+    }
 }

@@ -62,16 +62,19 @@ struct SegmentDeflater {
         let scanner = FrameScanner(source)
         let hasher = ChainHasher()
         var chain = header.previousChain
+        var knowsChain = header.knowsPreviousChain
         var plain: [UInt8] = []
         var blockSequence = header.firstSequence
         var blockOffset = scanner.offset
         while true {
             let step = try scanner.next()
             if case .frame(let frame) = step {
-                chain = frame.header.chain(after: chain, payload: frame.payload, hasher: hasher)
-                guard chain == frame.header.chain else {
+                let expected = frame.header.chain(
+                    after: chain, payload: frame.payload, hasher: hasher)
+                guard !knowsChain || expected == frame.header.chain else {
                     throw .damaged(source, at: frame.offset, .chain, sequence: nil)
                 }
+                (chain, knowsChain) = (frame.header.chain, true)
                 plain.append(contentsOf: frame.whole)
                 if plain.count < DeflatedLayout.usualBlockSize { continue }
             } else if case .fault(let fault) = step {

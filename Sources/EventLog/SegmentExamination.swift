@@ -1,3 +1,33 @@
+/// Frames of one segment that follow each other, with no event missing between them.
+struct FrameRun: Sendable {
+    let firstSequence: UInt64
+    /// Where they are: in one stretch, or in more where there is damage between them.
+    private(set) var extents: [Range<UInt64>]
+    /// The chain hash before the first frame; nil when damage hides it.
+    let previousChain: ChainHash?
+    let firstEpoch: UInt32
+    var end: LogHead
+
+    init(
+        firstSequence: UInt64, extents: [Range<UInt64>], previousChain: ChainHash?,
+        firstEpoch: UInt32, end: LogHead
+    ) {
+        self.firstSequence = firstSequence
+        self.extents = extents
+        self.previousChain = previousChain
+        self.firstEpoch = firstEpoch
+        self.end = end
+    }
+
+    mutating func add(_ extent: Range<UInt64>) {
+        if let last = extents.last, last.upperBound == extent.lowerBound {
+            extents[extents.count - 1] = last.lowerBound..<extent.upperBound
+        } else {
+            extents.append(extent)
+        }
+    }
+}
+
 /// Everything there is to know about one segment: each frame checked, chain hash included.
 struct SegmentExamination: Sendable {
     let path: String
@@ -5,14 +35,13 @@ struct SegmentExamination: Sendable {
     let header: SegmentHeader
     var frames: UInt64 = 0
     var events: UInt64 = 0
-    /// Of the segment before compression.
+    /// Of the segment before compression: where its last frame ends.
     var byteCount: UInt64 = 0
+    var endOffset: UInt64 { byteCount }
     /// Behind the last valid frame.
     var end: LogHead
-    /// Where the first damage begins, or the valid frames end.
-    var goodThrough: UInt64
-    /// What stood before that damage.
-    var goodHead: LogHead
+    /// The good frames, in stretches between damage. Closing frames are not counted.
+    var runs: [FrameRun] = []
     /// Damage that takes events away.
     var damages: [LogDamage] = []
     /// Damage to the segment's header or index, behind which every frame can be read.
@@ -39,15 +68,13 @@ struct SegmentExamination: Sendable {
                 firstSequence,
                 assuming: expected ?? .unknown(storeID: storeID, firstSequence: firstSequence))
         }
-        let knowsChain = wrapperDamages.isEmpty || expected != nil
+        let knowsChain = source.header.knowsPreviousChain
         if let damage = source.indexDamage { wrapperDamages.append(damage) }
         let head = LogHead(
             sequence: firstSequence - 1, epoch: source.header.epoch,
             hash: source.header.previousChain)
         var examination = SegmentExamination(
-            path: source.path, header: source.header, end: head,
-            goodThrough: UInt64(SegmentHeader.size), goodHead: head,
-            wrapperDamages: wrapperDamages)
+            path: source.path, header: source.header, end: head, wrapperDamages: wrapperDamages)
         try examination.run(source, knowsChain: knowsChain, isLast: isLast, progress: progress)
         return examination
     }
@@ -58,8 +85,8 @@ struct SegmentExamination: Sendable {
         let scanner = FrameScanner(source)
         let hasher = ChainHasher()
         var knowsChain = knowsChain
+        var goesOn = false
         var reported = scanner.offset
-        var isGood = true
         while true {
             let offset = scanner.offset
             let step: FrameScanner.Step
@@ -67,38 +94,39 @@ struct SegmentExamination: Sendable {
                 step = try scanner.next()
             } catch {
                 guard let damage = error.damage else { throw error }
-                note(damage, isGood: &isGood)
+                damages.append(damage)
                 guard let readable = source.readable(after: offset) else { break }
                 scanner.skip(to: readable)
-                knowsChain = false
+                (knowsChain, goesOn) = (false, false)
                 continue
             }
             switch step {
             case .frame(let frame):
-                let header = frame.header
-                let chain = header.chain(
-                    after: end.hash, payload: frame.payload, hasher: hasher)
-                if knowsChain && chain != header.chain {
-                    note(
-                        damage(source, at: offset, .chain, sequence: header.firstSequence),
-                        isGood: &isGood)
+                let follows = follows(frame, knowingChain: knowsChain, hasher)
+                if knowsChain, !follows {
+                    damages.append(
+                        damage(
+                            source, at: offset, .chain, sequence: frame.header.firstSequence))
+                    goesOn = false
+                } else {
+                    goesOn = note(
+                        frame.header, at: offset..<scanner.offset,
+                        goingOn: follows && (goesOn || !knowsChain),
+                        after: knowsChain ? end.hash : nil)
                 }
                 knowsChain = true
                 frames += 1
-                events += UInt64(header.count)
+                events += UInt64(frame.header.count)
                 end = LogHead(
-                    sequence: header.lastSequence, epoch: header.epoch, hash: header.chain)
-                if isGood {
-                    goodThrough = scanner.offset
-                    goodHead = end
-                }
+                    sequence: frame.header.lastSequence, epoch: frame.header.epoch,
+                    hash: frame.header.chain)
             case .end, .fault:
-                guard try pass(step, in: scanner, isLast: isLast, isGood: &isGood) else {
+                guard try pass(step, in: scanner, isLast: isLast) else {
                     byteCount = scanner.offset
                     progress(scanner.offset - reported)
                     return
                 }
-                knowsChain = false
+                (knowsChain, goesOn) = (false, false)
             }
             if scanner.offset - reported >= 1 << 20 {
                 progress(scanner.offset - reported)
@@ -108,9 +136,48 @@ struct SegmentExamination: Sendable {
         byteCount = scanner.offset
     }
 
+    /// Whether a frame's chain hash follows from the frame before it; behind damage, from the last good
+    /// one, if no event is missing between the two.
+    private func follows(
+        _ frame: ScannedFrame, knowingChain knowsChain: Bool, _ hasher: ChainHasher
+    ) -> Bool {
+        let header = frame.header
+        var previous: ChainHash? = end.hash
+        if !knowsChain {
+            previous = runs.last.flatMap {
+                $0.end.sequence + 1 == header.firstSequence ? $0.end.hash : nil
+            }
+        }
+        guard let previous else { return false }
+        return header.chain
+            == header.chain(after: previous, payload: frame.payload, hasher: hasher)
+    }
+
+    /// A good frame: it goes on with the run before it, or begins another. A closing frame, which has no events,
+    /// begins none.
+    ///
+    /// - Returns: whether what follows may go on with the last run.
+    private mutating func note(
+        _ header: FrameHeader, at extent: Range<UInt64>, goingOn: Bool, after chain: ChainHash?
+    ) -> Bool {
+        let head = LogHead(
+            sequence: header.lastSequence, epoch: header.epoch, hash: header.chain)
+        if goingOn, let last = runs.indices.last {
+            runs[last].add(extent)
+            runs[last].end = head
+            return true
+        }
+        guard !header.flags.contains(.closing) else { return false }
+        runs.append(
+            FrameRun(
+                firstSequence: header.firstSequence, extents: [extent], previousChain: chain,
+                firstEpoch: header.epoch, end: head))
+        return true
+    }
+
     /// - Returns: false when the segment ends here.
     private mutating func pass(
-        _ step: FrameScanner.Step, in scanner: FrameScanner, isLast: Bool, isGood: inout Bool
+        _ step: FrameScanner.Step, in scanner: FrameScanner, isLast: Bool
     ) throws(LogError) -> Bool {
         let source = scanner.source
         var fault: FrameFault?
@@ -129,7 +196,7 @@ struct SegmentExamination: Sendable {
             from: scanner.offset + 8, through: try source.size(), where: { _ in true })
         var found = damage(source, at: scanner.offset, fault ?? .magic, sequence: next)
         found.length = resume.map { $0 - scanner.offset }
-        note(found, isGood: &isGood)
+        damages.append(found)
         guard let resume else { return false }
         scanner.skip(to: resume)
         return true
@@ -141,10 +208,5 @@ struct SegmentExamination: Sendable {
         LogDamage(
             file: source.path, offset: offset, length: nil, sequence: sequence,
             reason: fault.sentence)
-    }
-
-    private mutating func note(_ damage: LogDamage, isGood: inout Bool) {
-        isGood = false
-        damages.append(damage)
     }
 }

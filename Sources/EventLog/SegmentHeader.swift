@@ -7,7 +7,7 @@
 ///         12     1  checksum, 1 = CRC-32 of zlib
 ///         13     1  chain hash, 1 = SHA-256
 ///         14     1  encoding, 0 = frames, 1 = deflated blocks of frames
-///         15     1  zero
+///         15     1  flags: 1 = the chain hash before the first frame is not known
 ///         16    16  store id
 ///         32     4  epoch when the segment was begun
 ///         36     4  zero
@@ -17,7 +17,8 @@
 ///         88     4  zero
 ///         92     4  crc32 of bytes 0 to 91
 ///
-/// The chain hash lets a segment be verified alone, and a log begin after dropped segments.
+/// The chain hash lets a segment be verified alone, and a log begin after dropped segments. It is not
+/// known, and zero, where a repair let the log begin behind damage.
 struct SegmentHeader: Equatable {
     static let size = 96
     static let checksumOffset = 92
@@ -35,12 +36,16 @@ struct SegmentHeader: Equatable {
     var firstSequence: UInt64
     var previousFirstSequence: UInt64
     var previousChain: ChainHash
+    /// False where a repair let the log begin with a frame whose predecessor was damaged.
+    var knowsPreviousChain = true
+
+    private static let unknownChainFlag: UInt8 = 1
 
     /// Stands in for a damaged header of which only the file's name is known.
     static func unknown(storeID: StoreID, firstSequence: UInt64) -> SegmentHeader {
         SegmentHeader(
             storeID: storeID, epoch: 0, firstSequence: firstSequence, previousFirstSequence: 0,
-            previousChain: .zero)
+            previousChain: .zero, knowsPreviousChain: false)
     }
 
     func encoded() -> [UInt8] {
@@ -52,6 +57,7 @@ struct SegmentHeader: Equatable {
             buffer[12] = Checksum.identifier
             buffer[13] = ChainHash.identifier
             buffer[14] = encoding.rawValue
+            buffer[15] = knowsPreviousChain ? 0 : Self.unknownChainFlag
             storeID.store(into: buffer, at: 16)
             buffer.storeLittleEndian(epoch, at: 32)
             buffer.storeLittleEndian(firstSequence, at: 40)
@@ -88,7 +94,8 @@ struct SegmentHeader: Equatable {
                     epoch: buffer.littleEndian(UInt32.self, at: 32),
                     firstSequence: buffer.littleEndian(UInt64.self, at: 40),
                     previousFirstSequence: buffer.littleEndian(UInt64.self, at: 48),
-                    previousChain: ChainHash(buffer, at: 56)))
+                    previousChain: ChainHash(buffer, at: 56),
+                    knowsPreviousChain: buffer[15] & unknownChainFlag == 0))
         }
         return try result.get()
     }
@@ -112,7 +119,7 @@ package struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
     package let major: UInt16
     package let minor: UInt16
 
-    package static let current = FormatVersion(major: 1, minor: 0)
+    package static let current = FormatVersion(major: 1, minor: 1)
 
     package init(major: UInt16, minor: UInt16) {
         self.major = major
@@ -120,6 +127,11 @@ package struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
     }
 
     var isReadable: Bool { major == Self.current.major }
+
+    /// This version, or that of this program if it is later.
+    var raised: FormatVersion {
+        minor < Self.current.minor ? .current : self
+    }
 
     package var description: String { "\(major).\(minor)" }
 }

@@ -12,6 +12,7 @@ final class SegmentWriter {
     private let storeID: StoreID
     private let largestSize: UInt64
     private let housekeeping: Housekeeping?
+    private let metadata: MetadataFile
     private var file: any File
     /// Where the segment ends: a frame that reaches beyond goes into the next.
     private var limit: UInt64
@@ -21,10 +22,11 @@ final class SegmentWriter {
     private(set) var isDirty = false
 
     init(
-        _ log: RecoveredLog, in directory: LogDirectory, largestSize: UInt64,
-        housekeeping: Housekeeping?
+        _ log: RecoveredLog, in directory: LogDirectory, metadata: MetadataFile,
+        largestSize: UInt64, housekeeping: Housekeeping?
     ) {
         self.directory = directory
+        self.metadata = metadata
         self.largestSize = largestSize
         self.housekeeping = housekeeping
         limit = log.limit
@@ -73,6 +75,26 @@ final class SegmentWriter {
         file.close()
     }
 
+    /// Records that the log was closed in order. Everything is on the disk.
+    func noteClosed(_ head: LogHead) {
+        let reached = LogReach(head, segment: firstSequence, isClosed: true)
+        // Failing is no loss: the next start then takes this for a crash.
+        try? metadata.update {
+            $0.acknowledgesEarly = false
+            $0.reached = reached
+        }
+    }
+
+    /// Records how far the log has come. Without room, or a descriptor, it goes on with what was
+    /// recorded before, which says less and is no less true.
+    private func note(_ reached: LogReach) throws(Failure) {
+        do throws(FileSystemError) {
+            try metadata.update { $0.reached = reached }
+        } catch {
+            guard error.isStorageFull || error.isOutOfDescriptors else { throw .broken(error) }
+        }
+    }
+
     /// Takes the part of a frame that did fit away again.
     private func makeRoom(_ cause: FileSystemError) throws(Failure) -> Failure {
         do throws(FileSystemError) {
@@ -118,6 +140,7 @@ final class SegmentWriter {
             let hasNoName = ["open", "pwrite", "rename"].contains(error.call)
             throw error.isStorageFull && hasNoName ? .noRoom(error) : .broken(error)
         }
+        try note(LogReach(head, segment: header.firstSequence))
         file.close()
         file = next
         offset = UInt64(SegmentHeader.size)

@@ -3,19 +3,13 @@ struct SyncLoop {
     let queue: Monitor<AppendQueue>
     let writer: SegmentWriter
     let options: EventLogOptions
-    /// Called when the log is closed with everything on the disk.
-    let onClose: () -> Void
     /// With durability `batch`.
     private var schedule: SyncSchedule
 
-    init(
-        queue: Monitor<AppendQueue>, writer: SegmentWriter, options: EventLogOptions,
-        onClose: @escaping () -> Void
-    ) {
+    init(queue: Monitor<AppendQueue>, writer: SegmentWriter, options: EventLogOptions) {
         self.queue = queue
         self.writer = writer
         self.options = options
-        self.onClose = onClose
         schedule = SyncSchedule(intervalMilliseconds: options.syncIntervalMilliseconds)
         if options.durability == .batch { options.clock.whenPassing { queue.notify() } }
     }
@@ -155,6 +149,6 @@ struct SyncLoop {
             (try? writer.append(frame, after: head)) != nil
         else { return }
         guard (try? writer.synchronize()) != nil else { return }
-        onClose()
+        writer.noteClosed(head)
     }
 }

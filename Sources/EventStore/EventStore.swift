@@ -12,6 +12,9 @@ package struct EventStoreOptions: Sendable {
     /// Of how many of the newest events the commits are handed out at the start, each with its state
     /// (``EventStore/tail``).
     package var tailEvents: UInt64 = 0
+    /// How many older ones stay besides, spread over the history, so that the past is not far from a
+    /// state to begin with. None where events before checkpoints are dropped.
+    package var olderCheckpoints = 5
     /// Whether events are dropped that lie before the oldest checkpoint that is kept.
     package var dropsEventsBeforeCheckpoints = false
     /// Called on a thread of the store's after each checkpoint in the background. A failure loses

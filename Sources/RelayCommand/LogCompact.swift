@@ -11,7 +11,8 @@ struct LogCompact: LogTool {
         discussion: """
             Whole segments go, and with them the past that they held: the state stays, and history \
             before the first kept event can no longer be replayed or blamed. Without --at everything \
-            goes that the state at the end does not need. No server may be running on the log.
+            goes that the state at the end does not need. --dry-run says what would go. No server may be \
+            running on the log.
             """)
 
     @OptionGroup var log: LogArguments
@@ -22,22 +23,35 @@ struct LogCompact: LogTool {
             valueName: "point"))
     var at: String?
 
+    @Flag(help: "Only say what would go; nothing is changed, and a server may be running.")
+    var dryRun = false
+
     func run(printingTo output: LineOutput) async throws {
         // Says that there is no log, where opening the store would make one.
         let history = try History(log.directory)
-        let report =
-            if let at {
-                try LogCompaction(log.directory)
-                    .run(checkpoint: newestCheckpoint(through: history.sequence(of: at)))
-            } else {
-                try EventStore.compact(log.directory)
-            }
-        if log.json { return try output.write(report.json.text) }
+        let report = dryRun ? try plan(history) : try compact(history)
+        if log.json { return try output.write(report.json(isPlan: dryRun).text) }
+        let what = "\(report.removedSegments.of("segment")), \(report.removedBytes.of("byte"))"
         try output.write(
-            """
-            Removed \(report.removedSegments.of("segment")), \(report.removedBytes.of("byte")); the \
-            log begins with event \(report.firstSequence).
-            """)
+            dryRun
+                ? """
+                Would remove \(what); the log would begin with event \(report.firstSequence). Nothing \
+                was changed.
+                """
+                : "Removed \(what); the log begins with event \(report.firstSequence).")
+    }
+
+    private func compact(_ history: History) throws -> CompactionReport {
+        guard let at else { return try EventStore.compact(log.directory) }
+        return try LogCompaction(log.directory)
+            .run(checkpoint: newestCheckpoint(through: history.sequence(of: at)))
+    }
+
+    private func plan(_ history: History) throws -> CompactionReport {
+        let compaction = LogCompaction(log.directory)
+        guard let at else { return try compaction.plan(checkpoint: history.last, isEnd: true) }
+        return try compaction.plan(
+            checkpoint: newestCheckpoint(through: history.sequence(of: at)))
     }
 
     private func newestCheckpoint(through sequence: UInt64) throws -> UInt64 {
@@ -54,9 +68,9 @@ struct LogCompact: LogTool {
 }
 
 extension CompactionReport {
-    fileprivate var json: JSONValue {
+    fileprivate func json(isPlan: Bool) -> JSONValue {
         [
-            "firstSequence": JSONValue(firstSequence),
+            "dryRun": .bool(isPlan), "firstSequence": JSONValue(firstSequence),
             "removedSegments": .int(Int64(removedSegments)),
             "removedBytes": JSONValue(removedBytes),
         ]

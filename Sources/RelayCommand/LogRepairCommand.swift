@@ -1,37 +1,72 @@
 import ArgumentParser
 import EventLog
+import EventStore
 import RelayJSON
 
 /// `relay log repair`: a damaged log becomes one that can be opened.
 struct LogRepairCommand: LogTool {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Cut a damaged log before its first damage.",
+        abstract: "Make a damaged log one that a server can start on, losing as little as can be.",
         discussion: """
-            Keeps every event before the damage; what is cut off is kept beside it under another \
-            name, and nothing is done to a log that is not damaged. The epoch rises, so clients \
-            learn that what they saw may be gone. No server may be running on the log.
+            Keeps the events that lead to the newest state that can be had: those before the damage, \
+            or, where a later checkpoint is good, those behind it; then no change is lost, but the \
+            events before can no longer be read. --plan says which, and changes nothing. What is taken \
+            out is kept beside the log under names that end in ".torn"; nothing is done to a log that \
+            is not damaged. The epoch rises, so clients learn that what they saw may be gone. No \
+            server may be running on the log, but for --plan.
             """)
 
     @OptionGroup var log: LogArguments
 
+    @Flag(
+        help: """
+            Only say what would be kept, what would be lost and which files would change; exit code 2 \
+            when there is something to repair.
+            """)
+    var plan = false
+
     func run(printingTo output: LineOutput) async throws {
-        let report = try LogRepair(log.directory).run()
-        if log.json { return try output.write(report.json.text) }
-        for sentence in report.sentences { try output.write(sentence) }
+        let report =
+            plan ? try EventStore.planRepair(log.directory) : try EventStore.repair(log.directory)
+        if log.json {
+            try output.write(report.json.text)
+        } else {
+            for sentence in report.sentences { try output.write(sentence) }
+        }
+        if plan, report.epoch != nil { throw ExitCode.foundSomething }
     }
 }
 
 extension RepairReport {
     fileprivate var json: JSONValue {
-        [
-            "repaired": .bool(epoch != nil),
-            "lastSequence": JSONValue(lastSequence),
-            "lastLost": JSONValue(lastLost),
-            "damage": JSONValue(damage?.description),
-            "rebuilt": .array(rebuilt.map(JSONValue.string)),
-            "copies": .array(copies.map(JSONValue.string)),
-            "epoch": epoch.map { .int(Int64($0)) } ?? .null,
+        var object: JSONObject = [
+            "damaged": .bool(epoch != nil), "repaired": .bool(epoch != nil && !isPlan),
+            "firstSequence": JSONValue(firstSequence), "lastSequence": JSONValue(lastSequence),
         ]
+        if let checkpoint { object["checkpoint"] = JSONValue(checkpoint) }
+        if let lost { object["lost"] = Self.json(lost) }
+        if let forgotten { object["forgotten"] = Self.json(forgotten) }
+        object["endIsCertain"] = .bool(isEndCertain)
+        object["damages"] = .array(damages.map(\.json))
+        object["rebuilt"] = .array(rebuilt.map(JSONValue.string))
+        object["copies"] = .array(copies.map(JSONValue.string))
+        if let epoch { object["epoch"] = .int(Int64(epoch)) }
+        return .object(object)
+    }
+
+    private static func json(_ events: ClosedRange<UInt64>) -> JSONValue {
+        ["from": JSONValue(events.lowerBound), "through": JSONValue(events.upperBound)]
+    }
+}
+
+extension LogDamage {
+    /// Where it is and what is wrong.
+    var json: JSONValue {
+        var object: JSONObject = ["file": .string(file), "offset": JSONValue(offset)]
+        if let length { object["length"] = JSONValue(length) }
+        if let sequence { object["sequence"] = JSONValue(sequence) }
+        object["reason"] = .string(reason)
+        return .object(object)
     }
 }

@@ -4,12 +4,6 @@ import EventStore
 import RelayJSON
 import RelayStore
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// `relay log stats`: a log in figures.
 struct LogStats: HistoryTool {
     static let configuration = CommandConfiguration(
@@ -44,7 +38,7 @@ private struct LogStatistics {
         let reader = try EventLogReader(history.directory)
         head = history.damage == nil ? try reader.head().hash : nil
         checkpoints = try reader.checkpoints.sequences()
-        segmentSizesBytes = try Self.sizes(of: history.directory + "/segments")
+        segmentSizesBytes = try reader.segmentFiles().map { Int64(clamping: $0.sizeBytes) }
         recordCount = try history.snapshot(at: history.last).recordCount
         try count()
     }
@@ -60,15 +54,6 @@ private struct LogStatistics {
             firstTime = firstTime ?? event.timeMicroseconds
             lastTime = event.timeMicroseconds
         }
-    }
-
-    private static func sizes(of directory: String) throws -> [Int64] {
-        try FileManager.default.contentsOfDirectory(atPath: directory)
-            .filter { $0.hasSuffix(".log") }
-            .compactMap { name in
-                let path = directory + "/" + name
-                return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
-            }
     }
 
     private var segmentBytes: Int64 { segmentSizesBytes.reduce(0, +) }

@@ -9,9 +9,10 @@ struct LogVerify: LogTool {
         commandName: "verify",
         abstract: "Check every byte of a log.",
         discussion: """
-            Reads all segments: checksums, the chain of hashes, gaps. Prints the head hash, which \
-            names the history: two logs with the same one are the same. Exit code 2 when something \
-            is damaged; never writes.
+            Reads all segments and checkpoints: checksums, the chain of hashes, gaps, and whether the \
+            log begins and ends where it is recorded. Prints the head hash, which names the history: \
+            two logs with the same one are the same. Says what nothing in the directory can tell, and \
+            what was not looked at. Exit code 2 when something is damaged or missing; never writes.
             """)
 
     @OptionGroup var log: LogArguments
@@ -23,20 +24,25 @@ struct LogVerify: LogTool {
         let report = try verify()
         let checkpoints =
             deep && report.isIntact ? try CheckpointFindings(History(log.directory)) : nil
+        let notChecked = report.unknowns + (checkpoints == nil ? [Self.shallow] : [])
         if log.json {
             var object = report.json
+            object["notChecked"] = .array(notChecked.map(JSONValue.string))
             if let checkpoints { for (key, value) in checkpoints.json { object[key] = value } }
             try output.write(JSONValue.object(object).text)
         } else {
-            for line in report.lines { try output.write(line) }
+            for line in report.lines(withCheckpoints: checkpoints == nil) {
+                try output.write(line)
+            }
             for line in checkpoints?.lines ?? [] { try output.write(line) }
+            for sentence in notChecked { try output.write("unknown".padded(to: 10) + sentence) }
         }
         try output.flush()
         if let damage = report.damages.first {
             complain(
                 """
                 Error: \(log.directory) is damaged: \(damage). \
-                "relay log repair" keeps the events before it.
+                "relay log repair --plan" says what a repair keeps.
                 """)
             throw ExitCode.foundSomething
         }
@@ -46,10 +52,13 @@ struct LogVerify: LogTool {
         }
     }
 
+    private static let shallow =
+        "Whether the events lead to the states that the checkpoints hold: --deep folds them all."
+
     private func verify() throws -> LogVerification {
         let progress = ProgressBar("Checking \(log.directory)")
         defer { ProgressBar.clear() }
-        return try EventLogReader(log.directory).verify { progress.show($0, of: $1) }
+        return try EventStore.verify(log.directory) { progress.show($0, of: $1) }
     }
 }
 
@@ -64,12 +73,16 @@ extension LogVerification {
             "firstSequence": JSONValue(sequences?.lowerBound),
             "events": JSONValue(events), "frames": JSONValue(frames),
             "segments": .int(Int64(segments)), "bytes": JSONValue(byteCount),
-            "tornBytes": JSONValue(tornBytes),
+            "tornBytes": JSONValue(tornBytes), "certainThrough": JSONValue(certainThrough),
+            "checkpoints": .array(
+                checkpoints.map {
+                    ["sequence": JSONValue($0.sequence), "outcome": .string($0.verdict.word)]
+                }),
             "damages": .array(damages.map(\.json)),
         ]
     }
 
-    fileprivate var lines: [String] {
+    fileprivate func lines(withCheckpoints: Bool) -> [String] {
         let extent = sequences.map { "events \($0.lowerBound) to \($0.upperBound)" } ?? "no events"
         var lines = [
             "\(isIntact ? "intact" : "damaged")  "
@@ -78,6 +91,9 @@ extension LogVerification {
             "head    \(head.hash)  event \(head.sequence), epoch \(head.epoch)",
         ]
         lines += damages.map { "damage  \($0)" }
+        if withCheckpoints {
+            lines += checkpoints.map { "checkpoint \($0.sequence)  \($0.verdict.word)" }
+        }
         if tornBytes > 0 {
             lines.append(
                 """
@@ -89,13 +105,12 @@ extension LogVerification {
     }
 }
 
-extension LogDamage {
-    fileprivate var json: JSONValue {
-        [
-            "file": .string(file), "offset": JSONValue(offset),
-            "length": JSONValue(length),
-            "sequence": JSONValue(sequence),
-            "reason": .string(reason),
-        ]
+extension CheckpointFinding.Verdict {
+    fileprivate var word: String {
+        switch self {
+        case .usable: "whole"
+        case .otherVersion: "otherVersion"
+        case .damaged: "damaged"
+        }
     }
 }

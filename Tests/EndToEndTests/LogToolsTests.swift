@@ -82,6 +82,11 @@ struct LogToolsTests {
             ])
         // me, the unicorn, and the one that was added.
         #expect(stats["records"] == 3)
+        #expect(stats["segments"] == 1)
+        let size = try FileManager.default.attributesOfItem(
+            atPath: log.directory + "/segments/00000000000000000001.log")[.size]
+        #expect(stats["bytes"]?.int.map(Int.init) == (size as? NSNumber)?.intValue)
+        #expect(stats["bytes"]?.int ?? 0 > 0)
         let verified = try #require(try await sandbox.json("log", "verify", log.directory).first)
         #expect(stats["head"] == verified["head"]?["hash"])
     }
@@ -101,6 +106,7 @@ struct LogToolsTests {
 
     @Test func aFlippedBitIsFoundByVerifyAndCutByRepair() async throws {
         let log = try await SmallLog(in: sandbox)
+        try removeCheckpoints(of: log)
         let offset = try await flipBit(ofEvent: 5, in: log)
 
         let verified = try await sandbox.relay("log", "verify", log.directory)
@@ -131,11 +137,110 @@ struct LogToolsTests {
             "replay", log.directory, "state", "\(SmallLog.unicorn).complete", exit: 2)
         #expect(state.first?["fields"] == ["complete": true])
 
+        let plan = try #require(
+            try await sandbox.json("log", "repair", log.directory, "--plan", exit: 2).first)
+        #expect(plan["repaired"] == false && plan["lastSequence"] == 3)
+        #expect(plan["lost"] == ["from": 4, "through": 9] && plan["forgotten"] == nil)
         let repaired = try #require(try await sandbox.json("log", "repair", log.directory).first)
         #expect(repaired["repaired"] == true && repaired["lastSequence"] == 3)
         let again = try await sandbox.json("log", "verify", log.directory)
         #expect(again.first?["intact"] == true && again.first?["events"] == 3)
         #expect(try await sandbox.serve().stop() == .code(0))
+    }
+
+    private func removeCheckpoints(of log: SmallLog) throws {
+        let directory = log.directory + "/checkpoints"
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+            try FileManager.default.removeItem(atPath: directory + "/" + name)
+        }
+    }
+
+    @Test func aLaterCheckpointSavesWhatTheDamageDoesNotTouch() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let state = try await sandbox.relay("replay", log.directory, "state").output
+        // A copy has its checkpoint behind the last event and keeps every segment.
+        let other = try await SmallLog(in: sandbox, named: "other")
+        _ = try await sandbox.json("log", "compact", other.directory)
+        let store = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: other.directory + "/checkpoints")
+                .first { $0.hasSuffix(".checkpoint") })
+        #expect(store == "00000000000000000009.checkpoint")
+        let plan = try await sandbox.json("log", "repair", other.directory, "--plan")
+        #expect(plan.first?["damaged"] == false)
+        // Its only segment is gone; the checkpoint alone is enough to go on.
+        let before = try await sandbox.relay("replay", other.directory, "state").output
+        for name in try FileManager.default.contentsOfDirectory(
+            atPath: other.directory + "/segments")
+        {
+            try Data([1, 2, 3]).write(
+                to: URL(filePath: other.directory + "/segments/" + name))
+        }
+        let report = try #require(
+            try await sandbox.json("log", "repair", other.directory).first)
+        #expect(report["lastSequence"] == 9 && report["checkpoint"] == 9 && report["lost"] == nil)
+        #expect(try await sandbox.relay("replay", other.directory, "state").output == before)
+        #expect(before.count == state.count)
+        let server = try await sandbox.serve("--data", other.directory)
+        #expect(try await server.data("{ user { totalCount } }") == ["user": ["totalCount": 2]])
+        #expect(try await server.stop() == .code(0))
+    }
+
+    @Test func aLogThatCannotBeStartedIsNotCalledIntact() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let dry = try await sandbox.json("log", "compact", log.directory, "--dry-run")
+        #expect(dry.first?["dryRun"] == true && dry.first?["firstSequence"] == 10)
+        #expect(try await sandbox.json("log", "list", log.directory).count == 9)
+        let done = try await sandbox.json("log", "compact", log.directory)
+        #expect(done.first?["dryRun"] == false)
+        for key in ["firstSequence", "removedSegments", "removedBytes"] {
+            #expect(done.first?[key] == dry.first?[key])
+        }
+        #expect(try await sandbox.relay("log", "verify", log.directory).exit == .code(0))
+        try removeCheckpoints(of: log)
+        let verified = try await sandbox.relay("log", "verify", log.directory)
+        #expect(verified.exit == .code(2) && verified.errors.count == 1)
+        #expect(
+            verified.errors.first?.contains(
+                "the log begins with event 10, and there is no checkpoint that is good") == true)
+    }
+
+    @Test func aRunningLogIsIntactAndWhatCannotBeKnownIsSaid() async throws {
+        let server = try await sandbox.serve()
+        _ = try await server.data(
+            #"mutation { addTodo(input: {text: "Ride it"}) { todo { id } } }"#)
+        let data = sandbox.path("data")
+        let open = try #require(try await sandbox.json("log", "verify", data).first)
+        #expect(open["intact"] == true)
+        #expect(
+            open["notChecked"]?.array?.contains {
+                $0.string?.hasPrefix("Whether there were events after 3") == true
+            } == true)
+        #expect(try await server.stop() == .code(0))
+        let closed = try #require(try await sandbox.json("log", "verify", data, "--deep").first)
+        #expect(closed["notChecked"] == [] && closed["certainThrough"] == 3)
+        // The last events cut off at the border of a frame, and the mark behind them.
+        let events = try await sandbox.json("log", "show", data, "3")
+        let path = try #require(events.first?["frame"]?["segment"]?.string)
+        let offset = try #require(events.first?["frame"]?["offset"]?.int)
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        try file.truncate(atOffset: UInt64(offset))
+        try file.close()
+        let cut = try await sandbox.relay("log", "verify", data)
+        #expect(cut.exit == .code(2))
+        let start = try await sandbox.relay(
+            "serve", "--schema", Sandbox.todoSchema, "--data", data, "--port", "0")
+        #expect(
+            start.exit == .code(1) && start.errors.contains { $0.contains("event 3 was written") })
+    }
+
+    @Test func verifyAndForkAgreeOnTheEpoch() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let fork = sandbox.path("fork")
+        let report = try await sandbox.json("log", "fork", log.directory, "--at", "5", fork)
+        let verified = try await sandbox.json("log", "verify", fork)
+        #expect(report.first?["epoch"] == 2)
+        #expect(verified.first?["head"]?["epoch"] == 2)
+        #expect(verified.first?["head"]?["hash"] == report.first?["head"])
     }
 
     /// Changes a byte of the frame that an event is in.

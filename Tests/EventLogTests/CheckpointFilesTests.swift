@@ -43,16 +43,47 @@ import Testing
         log.close()
     }
 
-    @Test func oneOfEventsThatTheLogLostIsIgnoredAndGoneAfterOpening() throws {
+    @Test func oneOfEventsThatWereAcknowledgedAndAreGoneIsDamage() throws {
         let log = try openLog()
         try log.checkpoints.write(checkpoint(5), keeping: 3)
         try log.checkpoints.write(checkpoint(10), keeping: 3)
         #expect(
             try log.checkpoints.newest(foldVersions: 1...1, through: 9).checkpoint == checkpoint(5))
         log.close()
-        let again = try openLog()
+        let error = #expect(throws: LogError.self) { try openLog() }
+        #expect(error?.damage?.sequence == 10)
+        #expect(
+            error?.damage?.reason
+                == "the log ends with event 9, but there is a checkpoint of the state after event 10"
+        )
+        #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [error?.damage])
+    }
+
+    @Test func oneOfEventsThatAWeakerDurabilityLostIsGoneAfterOpening() throws {
+        var options = testOptions()
+        options.durability = .batch
+        let log = try EventLogWriter.open("log", options: options, fileSystem: disk)
+        try log.appendAndWait(testBatch(1...9))
+        try log.checkpoints.write(checkpoint(5), keeping: 3)
+        try log.checkpoints.write(checkpoint(10), keeping: 3)
+        let crashed = disk.crashed(.everything)
+        let again = try EventLogWriter.open("log", options: options, fileSystem: crashed)
         #expect(try again.checkpoints.sequences() == [5])
         again.close()
+        log.close()
+    }
+
+    @Test func olderOnesThatStayAreSpreadOverTheHistory() {
+        var kept: [UInt64] = []
+        for sequence in stride(from: 100, through: 10_000, by: 100) as StrideThrough<UInt64> {
+            kept.append(sequence)
+            let gone = CheckpointFiles.unneeded(kept, keeping: 3, older: 5)
+            kept.removeAll { gone.contains($0) }
+            #expect(kept.count == min(Int(sequence / 100), 8))
+        }
+        #expect(kept.suffix(3) == [9_800, 9_900, 10_000])
+        let gaps = zip([0] + kept, kept + [10_000]).map { $1 - $0 }
+        #expect(gaps.max() ?? 0 <= 4_000, "\(kept)")
     }
 
     @Test func aHalfWrittenCheckpointIsIgnoredWhereverTheCrashWas() throws {

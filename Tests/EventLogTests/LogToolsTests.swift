@@ -50,6 +50,73 @@ import Testing
         #expect(damages.map(\.sequence) == [1])
     }
 
+    private func damages() throws -> [String] {
+        try EventLogReader("log", fileSystem: disk).verify().damages.map(\.reason)
+    }
+
+    @Test func aMissingFirstSegmentIsMissed() throws {
+        try makeLog(events: 20, on: disk)
+        let second = disk.segments[1]
+        try disk.remove(firstSegment)
+        #expect(
+            try damages() == [
+                "events 1 to \(second - 1) are missing, with which META says that the log begins",
+                "the log begins with event \(second), and there is no checkpoint that is good of "
+                    + "the state before it",
+            ])
+        #expect(throws: LogError.self) {
+            try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        }
+    }
+
+    @Test func missingLastEventsAreMissedAndAStartRefuses() throws {
+        try makeLog(events: 20, segmentSize: 4096, on: disk)
+        var bytes = try #require(disk.contents(at: firstSegment))
+        // The last event, and the mark behind it.
+        let cut =
+            FrameLayout.size(payload: testBatch(20...20, size: 60).bytes.count)
+            + FrameLayout.size(payload: 0)
+        bytes.removeLast(cut)
+        disk.setContents(bytes, at: firstSegment)
+        #expect(
+            try damages() == ["the log ends with event 19, but META says that event 20 was written"]
+        )
+        let error = #expect(throws: LogError.self) {
+            try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        }
+        #expect(error?.damage?.sequence == 20)
+        #expect(disk.contents(at: firstSegment) == bytes)
+    }
+
+    @Test func ofALogThatWasNotClosedItIsSaidWhatCannotBeKnown() throws {
+        let log = try EventLogWriter.open(
+            "log", options: testOptions(segmentSize: 4096), fileSystem: disk)
+        try log.appendAndWait(testBatch(1...3, size: 60))
+        let open = try EventLogReader("log", fileSystem: disk).verify()
+        #expect(open.isIntact)
+        #expect(open.certainThrough == 0)
+        #expect(
+            open.unknowns == [
+                "Whether there were events after 3: the log is open, or was not closed in order. "
+                    + "That it had events up to 0 is recorded."
+            ])
+        log.close()
+        let closed = try EventLogReader("log", fileSystem: disk).verify()
+        #expect(closed.unknowns == [] && closed.certainThrough == 3)
+    }
+
+    @Test func aDamagedCheckpointIsFound() throws {
+        try makeLog(events: 5, on: disk)
+        let header = Checkpoint.Header(sequence: 3, epoch: 1, foldVersion: 1, stateHash: [7])
+        try CheckpointFiles(LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
+            .write(Checkpoint(header: header, payload: [1, 2, 3]), keeping: 5)
+        #expect(try damages() == [])
+        disk.flipBit(ofByte: 97, in: "log/checkpoints/\(UInt64(3).twentyDigits).checkpoint")
+        #expect(
+            try damages()
+                == ["the checkpoint cannot be used: its state does not match its checksum"])
+    }
+
     @Test func everyFlippedBitOfTheEventsIsFoundWhereverItIs() throws {
         try makeLog(events: 12, on: disk)
         for segment in disk.segments.dropLast() {
@@ -91,6 +158,7 @@ import Testing
         let report = try repair()
         #expect(report.epoch == nil)
         #expect(report.sentences == ["The log is not damaged; nothing was changed."])
+        #expect(try LogRepair("log", fileSystem: disk).plan().epoch == nil)
         #expect(disk.paths(under: "log/segments").map { disk.contents(at: $0) } == before)
     }
 
@@ -105,7 +173,7 @@ import Testing
         let report = try repair()
         #expect(report.damage?.sequence == second + 1)
         #expect(report.lastSequence == second)
-        #expect(report.lastLost == 20)
+        #expect(report.lost == second + 1...20)
         #expect(report.epoch == 2)
         #expect(disk.contents(at: path + ".torn") == damaged)
         #expect(report.copies.count == laterSegments.count + 1)
@@ -117,7 +185,7 @@ import Testing
         for segment in disk.segments.prefix(2) {
             disk.flipBit(ofByte: 60, in: "log/segments/\(segment.twentyDigits).log")
             let report = try repair()
-            #expect(report.damage == nil)
+            #expect(report.lost == nil && report.forgotten == nil)
             #expect(report.rebuilt.count == 1)
         }
         try expectLog(through: 20, epoch: 3)
@@ -141,18 +209,80 @@ import Testing
         try expectLog(through: segments[2] - 1, epoch: 2)
     }
 
-    @Test func checkpointsBehindTheCutGo() throws {
+    private func writeCheckpoint(_ sequence: UInt64) throws {
+        let header = Checkpoint.Header(
+            sequence: sequence, epoch: 1, foldVersion: 1, stateHash: [7])
+        try CheckpointFiles(LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
+            .write(Checkpoint(header: header, payload: [1]), keeping: 5)
+    }
+
+    @Test func checkpointsBehindTheCutAreMovedAside() throws {
         try makeLog(events: 20, on: disk)
-        let checkpoints = CheckpointFiles(
-            LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
-        for sequence in [2, 15] as [UInt64] {
-            let header = Checkpoint.Header(
-                sequence: sequence, epoch: 1, foldVersion: 1, stateHash: [])
-            try checkpoints.write(Checkpoint(header: header, payload: [1]), keeping: 5)
+        for sequence in [2, 15] as [UInt64] { try writeCheckpoint(sequence) }
+        let second = disk.segments[1]
+        disk.flipBit(ofByte: 200, in: "log/segments/\(second.twentyDigits).log")
+        let repair = LogRepair("log", fileSystem: disk) {
+            $0.header.sequence == 15 ? .otherVersion(9) : .usable
         }
-        disk.flipBit(ofByte: 200, in: "log/segments/\(disk.segments[1].twentyDigits).log")
-        _ = try repair()
-        #expect(try checkpoints.sequences() == [2])
+        let plan = try repair.plan()
+        let report = try repair.run()
+        #expect(report.lost == second...20)
+        #expect(report.copies == plan.copies)
+        let checkpoint = "log/checkpoints/\(UInt64(15).twentyDigits).checkpoint"
+        #expect(disk.contents(at: checkpoint) == nil)
+        #expect(disk.contents(at: checkpoint + ".torn") != nil)
+    }
+
+    @Test func aLaterGoodCheckpointSavesEverythingBehindTheDamage() throws {
+        try makeLog(events: 20, on: disk)
+        try writeCheckpoint(15)
+        let second = disk.segments[1]
+        disk.flipBit(ofByte: 200, in: "log/segments/\(second.twentyDigits).log")
+        let repair = LogRepair("log", fileSystem: disk)
+        let before = disk.paths(under: "log").map { disk.contents(at: $0) }
+        let plan = try repair.plan()
+        #expect(disk.paths(under: "log").map { disk.contents(at: $0) } == before)
+        #expect(plan.lost == nil)
+        #expect(plan.forgotten == 1...second)
+        #expect(plan.firstSequence == second + 1)
+        #expect(plan.lastSequence == 20)
+        #expect(plan.checkpoint == 15)
+        let report = try repair.run()
+        #expect(report.forgotten == plan.forgotten && report.copies == plan.copies)
+        let log = try EventLogWriter.open(
+            "log", options: testOptions(segmentSize: 700), fileSystem: disk)
+        #expect(log.head.sequence == 20 && log.metadata.epoch == 2)
+        try log.appendAndWait(testBatch(21...23, size: 60))
+        log.close()
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(second + 1...23, size: 60))
+        #expect(try reader.verify().damages == [])
+    }
+
+    @Test func aCheckpointAloneIsWhatALogCanGoOnFrom() throws {
+        try makeLog(events: 5, segmentSize: 4096, on: disk)
+        try writeCheckpoint(5)
+        try disk.remove(firstSegment)
+        disk.setContents([1, 2, 3], at: firstSegment)
+        let report = try repair()
+        #expect(report.lastSequence == 5 && report.lost == nil && report.forgotten == 1...5)
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(log.head.sequence == 5)
+        try log.appendAndWait(testBatch(6...6, size: 60))
+        log.close()
+        #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
+    }
+
+    @Test func anEndThatIsMissingIsTakenAsItIsAndSaid() throws {
+        try makeLog(events: 20, on: disk)
+        let last = try #require(disk.segments.last)
+        try disk.remove("log/segments/\(last.twentyDigits).log")
+        let report = try repair()
+        #expect(report.lost == last...20)
+        #expect(
+            report.damage?.reason
+                == "the log ends with event \(last - 1), but META says that event 20 was written")
+        try expectLog(through: last - 1, epoch: 2)
     }
 
     @Test func damageBeforeTheFirstEventLeavesNothingToKeepAndChangesNothing() throws {
@@ -298,6 +428,27 @@ import Testing
         let reader = try EventLogReader("log", fileSystem: disk)
         #expect(try reader.allEvents() == recorded(6...7, size: 60))
         #expect(try reader.verify().damages == [])
+    }
+
+    @Test func withoutItsCheckpointACompactedLogIsDamaged() throws {
+        try makeLog(events: 30, on: disk)
+        try writeCheckpoint(17)
+        let plan = try LogCompaction("log", fileSystem: disk).plan(checkpoint: 17)
+        let report = try LogCompaction("log", fileSystem: disk).run(checkpoint: 17)
+        #expect(plan == report)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(
+            reader.metadata.beginning == nil
+                || reader.metadata.beginning?.sequence == report.firstSequence)
+        #expect(
+            try EventLogReader("log", fileSystem: disk).metadata.beginning?.checkpoint?.sequence
+                == 17)
+        try disk.remove("log/checkpoints/\(UInt64(17).twentyDigits).checkpoint")
+        #expect(
+            try reader.verify().damages.map(\.reason) == [
+                "the log begins with event \(report.firstSequence), and there is no checkpoint that "
+                    + "is good of the state before it"
+            ])
     }
 
     @Test func withoutAValidCheckpointNothingGoes() throws {

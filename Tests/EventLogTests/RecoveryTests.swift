@@ -60,8 +60,8 @@ import Testing
         disk.flipBit(ofByte: 96 + 72 + 20, in: firstSegment)
         try expectRefusal(
             "The log is damaged in \(firstSegment) at byte 96 (event 1): the frame's events do not "
-                + "match their checksum. Nothing was changed; `relay log repair` keeps what comes "
-                + "before the damage.")
+                + "match their checksum. Nothing was changed; `relay log repair --plan` says what a "
+                + "repair keeps.")
     }
 
     @Test func damageInAnOlderSegmentIsFoundByWhoeverReadsIt() throws {
@@ -102,7 +102,7 @@ import Testing
         for path in disk.paths(under: "log/segments") { try disk.remove(path) }
         try expectRefusal(
             "The log is damaged in log/segments at byte 0: all segments are missing. Nothing was "
-                + "changed; `relay log repair` keeps what comes before the damage.")
+                + "changed; `relay log repair --plan` says what a repair keeps.")
     }
 
     @Test func aMissingMetaBesideEventsIsRefused() throws {
@@ -110,8 +110,8 @@ import Testing
         try disk.remove("log/META")
         try expectRefusal(
             "The log is damaged in log/META at byte 0: the file is missing, though there are events "
-                + "or checkpoints. Nothing was changed; `relay log repair` keeps what comes before "
-                + "the damage.")
+                + "or checkpoints. Nothing was changed; `relay log repair --plan` says what a repair "
+                + "keeps.")
     }
 
     @Test func strayFilesAreNamedAndLeftAlone() throws {
@@ -129,7 +129,7 @@ import Testing
         try makeLog(events: 3, on: disk)
         let metadata = try #require(disk.contents(at: "log/META"))
         let future = String(decoding: metadata, as: UTF8.self)
-            .replacing("relay-log 1.0", with: "relay-log 2.0")
+            .replacing("relay-log 1.1", with: "relay-log 2.0")
         disk.setContents(Array(future.utf8), at: "log/META")
         try expectRefusal(
             "log/META has format version 2.0; this program reads version 1. Nothing was changed; "

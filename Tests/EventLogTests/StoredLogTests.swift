@@ -24,10 +24,18 @@ import Testing
             try SegmentDeflater(directory: directory, storeID: testStoreID).deflate(1))
     }
 
-    @Test func theLogOfVersion10ReadsAsItWasWritten() throws {
-        let path = Self.fixtures.appendingPathComponent("log-1.0").path
+    @Test(arguments: [FormatVersion(major: 1, minor: 0), FormatVersion(major: 1, minor: 1)])
+    func theLogOfAReleasedVersionReadsAsItWasWritten(_ version: FormatVersion) throws {
+        let path = Self.fixtures.appendingPathComponent("log-\(version)").path
+        if version == .current, getenv("RELAY_WRITE_FIXTURES") != nil {
+            try? FileManager.default.removeItem(atPath: path)
+            try Self.write(to: path)
+            for name in ["LOCK", "spare"] {
+                try FileManager.default.removeItem(atPath: path + "/" + name)
+            }
+        }
         let reader = try EventLogReader(path)
-        #expect(reader.metadata.version == FormatVersion(major: 1, minor: 0))
+        #expect(reader.metadata.version == version)
         #expect(reader.metadata.storeID == testStoreID)
         #expect(try reader.allEvents() == recorded(1...6, size: 60))
         let found = try reader.verify()
@@ -36,6 +44,7 @@ import Testing
         #expect(found.frames == 4)
         #expect(found.head.sequence == 6)
         #expect(found.head.epoch == 1)
+        #expect(found.unknowns.isEmpty == (version.minor > 0))
         #expect(
             found.head.hash.description
                 == "466c30f358444360c7ec5dad31d942e104589283824ae77e9d800816198f43a1")
@@ -48,7 +57,7 @@ import Testing
     @Test func thisVersionStillWritesTheSameBytes() throws {
         let directory = try TemporaryDirectory()
         try Self.write(to: directory.path)
-        let stored = Self.fixtures.appendingPathComponent("log-1.0")
+        let stored = Self.fixtures.appendingPathComponent("log-\(FormatVersion.current)")
         for name in ["META", "segments/00000000000000000006.log"] {
             let written = try Data(
                 contentsOf: URL(fileURLWithPath: directory.path).appendingPathComponent(name))

@@ -139,14 +139,19 @@ import Testing
 
     @Test func aTornTailIsSaidAndTheStateIsThatOfTheEventsBefore() throws {
         let history = try RandomHistory(seed: 4, count: 30)
-        try write(history.events)
-        let segment = "\(directory.path)/segments/00000000000000000001.log"
+        let running = try EventStore.open(directory.path, options: .quiet)
+        for event in history.events { try running.journal.appendAndWait(event) }
+        // What a crash leaves: nothing says that the last event was ever there.
+        let crashed = try TemporaryDirectory(copyOf: directory.path)
+        running.journal.close()
+        let segment = "\(crashed.path)/segments/00000000000000000001.log"
         let frame = try #require(
-            try EventLogReader(directory.path).frame(containing: history.events[29].sequence))
+            try EventLogReader(crashed.path).frame(containing: history.events[29].sequence))
         let file = try POSIXFileSystem().open(segment, .readWrite)
         try file.truncate(to: frame.offset + UInt64(frame.byteCount) - 20)
         file.close()
-        let store = try open()
+        let store = try EventStore.open(crashed.path, options: .quiet)
+        defer { store.journal.close() }
         #expect(store.snapshot.sequence == 29)
         #expect(store.report.sentences.count == 1)
         #expect(store.report.sentences.first?.contains("Cut") == true)

@@ -156,7 +156,9 @@ struct FileJournalTests {
         #expect(try await ended.value <= 1)
     }
 
-    @Test func checkpointsAreWrittenAlongTheWayAndTheNewestThreeAreKept() async throws {
+    @Test func checkpointsAreWrittenAlongTheWayAndTheNewestThreeAndSomeOlderOnesAreKept()
+        async throws
+    {
         let reports = Mutex<[UInt64]>([])
         let history = try RandomHistory(seed: 6, count: 300)
         let journal = try open { options in
@@ -179,7 +181,8 @@ struct FileJournalTests {
         // As far apart as there are records, which are more than ten soon.
         #expect(written.count < 30)
         let kept = try EventLogReader(directory.path).checkpoints.sequences()
-        #expect(kept == Array(written.suffix(3)))
+        #expect(kept.suffix(3) == written.suffix(3))
+        #expect(kept.count == min(written.count, 8))
         let store = try EventStore.open(directory.path, options: .quiet)
         store.journal.close()
         #expect(store.report.checkpoint == written.last)

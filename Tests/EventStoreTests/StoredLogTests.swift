@@ -21,7 +21,7 @@ import Testing
     private static let fixtures =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Fixtures"
 
-    private static let versions = ["1.0"]
+    private static let versions = ["1.0", "1.1"]
 
     private let disk = POSIXFileSystem()
 

@@ -61,7 +61,10 @@ final class Checkpointer: Sendable {
             let checkpoint = Checkpoint(
                 of: snapshot, epoch: epoch, sizeHint: lastSize + lastSize / 8)
             try onLog { () throws(LogError) in
-                try files.write(checkpoint, keeping: options.keptCheckpoints)
+                try files.write(
+                    checkpoint, keeping: options.keptCheckpoints,
+                    keepingOlder: options.dropsEventsBeforeCheckpoints
+                        ? 0 : options.olderCheckpoints)
             }
             let size = checkpoint.payload.count
             schedule.withLock { $0.noteWritten(snapshot.sequence, size: size) }

@@ -1,0 +1,97 @@
+/// What `repair` would do, or has done. Nothing that could be read before is gone: see ``copies``.
+package struct RepairReport: Sendable, Equatable {
+    /// What is wrong with the log; empty when nothing has to be done.
+    package let damages: [LogDamage]
+    /// The first event that can be read in the repaired log, or the next one if there is none.
+    package let firstSequence: UInt64
+    /// The repaired log's last event.
+    package let lastSequence: UInt64
+    /// The checkpoint whose state the repaired log begins with; nil when it begins with event 1.
+    package let checkpoint: UInt64?
+    /// Events whose effect is lost.
+    package let lost: ClosedRange<UInt64>?
+    /// Events that keep their effect and can no longer be read.
+    package let forgotten: ClosedRange<UInt64>?
+    /// Whether it is recorded that nothing had followed the last event that is known of.
+    package let isEndCertain: Bool
+    /// Files that are written anew, from good frames or from what is left.
+    package let rebuilt: [String]
+    /// Where the bytes are kept that are no longer part of the log.
+    package let copies: [String]
+    /// The new epoch; nil when nothing has to be repaired.
+    package let epoch: UInt32?
+    /// Nothing was done yet.
+    package let isPlan: Bool
+
+    /// The first thing that is wrong.
+    package var damage: LogDamage? { damages.first }
+
+    /// One sentence for each thing worth saying.
+    package var sentences: [String] {
+        guard let epoch else { return ["The log is not damaged; nothing was changed."] }
+        var sentences = damages.map { "Damage: \($0)." }
+        sentences.append(isPlan ? "\(keeps) would be kept." : "Kept \(keeps).")
+        if let lost { sentences.append("\(Self.name(lost)) lost, with what they changed.") }
+        if let forgotten {
+            sentences.append(
+                "\(Self.name(forgotten)) no longer readable; what they changed stays.")
+        }
+        if lost == nil, forgotten == nil { sentences.append("No event is lost.") }
+        if !isEndCertain {
+            sentences.append(
+                "Whether there were events after \(lost?.upperBound ?? lastSequence) is not known: the "
+                    + "log was not closed in order.")
+        }
+        sentences += rebuilt.map { isPlan ? "Would write \($0) anew." : "Wrote \($0) anew." }
+        if !copies.isEmpty {
+            let place = copies.joined(separator: ", ")
+            sentences.append(
+                isPlan
+                    ? "What is taken out would be kept in \(place)."
+                    : "What was taken out is kept in \(place).")
+        }
+        sentences.append(isPlan ? "The epoch would be \(epoch)." : "The epoch is now \(epoch).")
+        if isPlan { sentences.append("Nothing was changed.") }
+        return sentences
+    }
+
+    private var keeps: String {
+        let events =
+            firstSequence <= lastSequence
+            ? "events \(firstSequence) to \(lastSequence)" : "no event"
+        guard let checkpoint else { return events }
+        return "\(events), and the state after event \(checkpoint), which a checkpoint holds"
+    }
+
+    private static func name(_ events: ClosedRange<UInt64>) -> String {
+        events.count == 1
+            ? "Event \(events.lowerBound) is"
+            : "Events \(events.lowerBound) to \(events.upperBound) are"
+    }
+}
+
+extension RepairReport {
+    /// - Parameters:
+    ///   - copies: what was put aside; for a plan, what would be.
+    ///   - isPlan: nothing was done yet.
+    init(_ plan: RepairPlan, copies: [String], isPlan: Bool) {
+        let directory = plan.examination.directory
+        let isRepair = plan.changesAnything
+        damages = plan.damages
+        firstSequence = plan.firstSequence
+        lastSequence = plan.lastSequence
+        checkpoint = plan.base.flatMap { plan.firstSequence > 1 ? $0.sequence : nil }
+        lost =
+            plan.lastKnown > plan.lastSequence ? plan.lastSequence + 1...plan.lastKnown : nil
+        let begun = plan.examination.metadata.beginning?.sequence ?? plan.examination.firstSequence
+        forgotten = begun < plan.firstSequence ? begun...plan.firstSequence - 1 : nil
+        let reached = plan.examination.metadata.reached
+        isEndCertain = (reached?.isClosed ?? false) && reached?.sequence == plan.lastKnown
+        rebuilt =
+            (plan.rebuildsMetadata ? [directory.metadataPath] : [])
+            + plan.rewritten.map { directory.segmentPath($0.header.firstSequence) }
+        self.copies = copies
+        epoch = isRepair ? plan.newMetadata.epoch : nil
+        self.isPlan = isPlan
+    }
+}

@@ -1,0 +1,63 @@
+package import EventLog
+import RelayStore
+
+// Checking and repairing a log, with what only the fold can say of its checkpoints.
+
+extension EventStore {
+    /// Checks every byte of a log and of its checkpoints. Never writes, and works beside a server.
+    ///
+    /// Whether the events lead to the states that checkpoints hold takes folding them all:
+    /// ``History/checkCheckpoints(_:)``.
+    package static func verify(
+        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem(),
+        progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+    ) throws(EventStoreError) -> LogVerification {
+        try onLog { () throws(LogError) in
+            try EventLogReader(directory, fileSystem: fileSystem)
+                .verify(progress: progress, judge: { $0.verdict })
+        }
+    }
+
+    /// What repairing a log would keep and what it would lose, without doing it.
+    package static func planRepair(
+        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws(EventStoreError) -> RepairReport {
+        try onLog { () throws(LogError) in
+            try LogRepair(directory, fileSystem: fileSystem, judge: { $0.restorability }).plan()
+        }
+    }
+
+    /// Makes a damaged log one that a server can start on, losing as little as can be.
+    package static func repair(
+        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws(EventStoreError) -> RepairReport {
+        try onLog { () throws(LogError) in
+            try LogRepair(directory, fileSystem: fileSystem, judge: { $0.restorability }).run()
+        }
+    }
+}
+
+extension Checkpoint {
+    /// Whether its bytes are the state that its hash is of.
+    fileprivate var verdict: CheckpointFinding.Verdict {
+        guard StateFormat.versions.contains(header.foldVersion) else {
+            return .otherVersion(header.foldVersion)
+        }
+        let hasher = SHA256()
+        hasher.update(payload)
+        return hasher.finish() == header.stateHash
+            ? .usable : .damaged("its state hash is not that of its bytes")
+    }
+
+    /// Also whether it can be read: a repair builds on nothing else.
+    fileprivate var restorability: CheckpointFinding.Verdict {
+        guard verdict == .usable else { return verdict }
+        do throws(MalformedEvent) {
+            // The log that a repair leaves may begin here, where nothing can be folded anew.
+            _ = try snapshot(indexes: [], takesOlderFold: true)
+            return .usable
+        } catch {
+            return .damaged(error.message)
+        }
+    }
+}
