@@ -7,7 +7,11 @@ import RelayStore
 struct Blame: HistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Show every write of a record or of one of its fields, the newest first.",
-        discussion: "Works offline and beside a running server; never writes.")
+        discussion: """
+            What happened to a list is shown as what came and went: "at 3: -a +b". In a log that was \
+            compacted the last lines say with which values its states begin, and what wrote them, if \
+            that event is still there. Works offline and beside a running server; never writes.
+            """)
 
     @OptionGroup var log: LogArguments
 
@@ -45,19 +49,22 @@ private struct BlameForm {
     func json(_ entry: BlameEntry) -> JSONValue {
         var object: JSONObject = [
             "sequence": JSONValue(entry.sequence),
-            "time": .string(RFC3339.text(microseconds: entry.timeMicroseconds)),
+            "time": JSONValue(
+                entry.timeMicroseconds.map { RFC3339.text(microseconds: $0) }),
             "operation": JSONValue(entry.operation),
             "mutationId": JSONValue(entry.mutationID?.description),
-            "value": entry.after?.recordJSON ?? .null,
-            "optimistic": .bool(entry.isOptimistic),
+            "viewer": JSONValue(entry.viewer),
         ]
         if namesField { object["field"] = .string(entry.field) }
-        object["before"] = entry.before?.recordJSON ?? .null
-        object["viewer"] = JSONValue(entry.viewer)
+        entry.change.add(to: &object, before: "before", after: "value")
+        object["optimistic"] = .bool(entry.isOptimistic)
+        if case .inherited(let isWriterKnown) = entry.kind {
+            object["inherited"] = .bool(!isWriterKnown)
+        }
         if showsLayers {
             object["layer"] = .string(entry.notation)
-            object["change"] = .string(entry.change)
-            object["shown"] = entry.shown?.recordJSON ?? .null
+            object["status"] = .string(entry.status)
+            object["shown"] = entry.shown?.json
             object["layersAbove"] = .array(entry.layersAbove.map { .string("e\($0)'") })
         }
         return .object(object)
@@ -66,20 +73,30 @@ private struct BlameForm {
     /// The same for people.
     func line(_ entry: BlameEntry) -> String {
         var line = "\(entry.sequence)".padded(to: 8)
-        line += RFC3339.text(microseconds: entry.timeMicroseconds).padded(to: 29)
+        let time = entry.timeMicroseconds.map { RFC3339.text(microseconds: $0) } ?? "-"
+        line += time.padded(to: 29)
         if showsLayers { line += entry.notation.padded(to: 10) }
         line += (entry.operation ?? "-").padded(to: 24)
         if namesField { line += entry.field.padded(to: 16) }
-        line += describeChange(from: entry.before, to: entry.after)
+        line += change(of: entry)
         if let mutationID = entry.mutationID { line += "  (\(mutationID))" }
         if let viewer = entry.viewer { line += "  by \(viewer)" }
-        if entry.isOptimistic { line += "  \(entry.change)" }
+        if entry.isOptimistic { line += "  \(entry.status)" }
         if case .revoked(let reason) = entry.kind { line += ": \(reason)" }
         if showsLayers, !entry.layersAbove.isEmpty {
             let layers = entry.layersAbove.map { "e\($0)'" }.joined(separator: " ")
-            line += "  under \(layers), which shows \(entry.shown?.recordJSON.text ?? "nothing")"
+            line += "  under \(layers), which shows \(entry.shown?.json.text ?? "nothing")"
         }
         return line
+    }
+
+    private func change(of entry: BlameEntry) -> String {
+        let value = entry.change.after?.recordJSON.text ?? "nothing"
+        return switch entry.kind {
+        case .inherited(isWriterKnown: true): "(unknown) -> \(value)"
+        case .inherited(isWriterKnown: false): "was \(value); what wrote it was dropped"
+        default: entry.change.line
+        }
     }
 }
 
@@ -87,15 +104,15 @@ extension BlameEntry {
     /// As the documentation writes it: `e6`, `e5'`, `e5'/e6`.
     fileprivate var notation: String {
         switch kind {
-        case .confirmed: "e\(sequence)"
+        case .confirmed, .inherited: "e\(sequence)"
         case .optimistic, .revoked: "e\(layer ?? sequence)'"
         case .rebased: "e\(layer ?? sequence)'/e\(sequence)"
         }
     }
 
-    fileprivate var change: String {
+    fileprivate var status: String {
         switch kind {
-        case .confirmed: "confirmed"
+        case .confirmed, .inherited: "confirmed"
         case .optimistic: "optimistic"
         case .rebased: "rebased"
         case .revoked: "revoked"

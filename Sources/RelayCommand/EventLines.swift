@@ -11,6 +11,7 @@ extension EventSummary {
             "kind": .string(kind),
             "operation": JSONValue(operation),
             "mutationId": JSONValue(mutationID?.description),
+            "viewer": JSONValue(viewer),
             "records": .array(records.map(JSONValue.string)),
         ]
     }
@@ -32,22 +33,54 @@ extension EventSummary {
 extension FieldDifference {
     /// The form of `relay diff --json`.
     var json: JSONValue {
-        [
-            "record": .string(record), "field": .string(field),
-            "before": before?.recordJSON ?? .null, "after": after?.recordJSON ?? .null,
-        ]
+        var object: JSONObject = ["record": .string(record), "field": .string(field)]
+        change.add(to: &object, before: "before", after: "after")
+        return .object(object)
     }
 
     /// The same for people.
-    var line: String {
-        "\(record).\(field)".padded(to: 32) + describeChange(from: before, to: after)
-    }
+    var line: String { "\(record).\(field)".padded(to: 32) + change.line }
 }
 
-/// A value before and after, for people.
-func describeChange(from before: FieldValue?, to after: FieldValue?) -> String {
-    func text(_ value: FieldValue?) -> String { value?.recordJSON.text ?? "nothing" }
-    return "\(text(before)) -> \(text(after))"
+extension FieldChange {
+    /// Adds its keys. What is not there has none, and null is null; a list has a "change" in their place.
+    func add(to object: inout JSONObject, before: String, after: String) {
+        switch self {
+        case .value(let old, let new):
+            if let old { object[before] = old.recordJSON }
+            if let new { object[after] = new.recordJSON }
+        case .links: object["change"] = json
+        }
+    }
+
+    /// Of a list: `{"splice": [start, deleted, [ids…]]}`.
+    var json: JSONValue {
+        switch self {
+        case .value(_, let after): after?.recordJSON ?? ["unset": true]
+        case .links(let start, let removed, let inserted):
+            FieldValue.splice(start: start, deleted: removed.count, inserted).recordJSON
+        }
+    }
+
+    /// The same for people: both values, or what came to a list and went.
+    var line: String {
+        switch self {
+        case .value(let before, let after): "\(text(before)) -> \(text(after))"
+        case .links(let start, let removed, let inserted):
+            (["at \(start):"] + marked("-", removed) + marked("+", inserted))
+                .joined(separator: " ")
+        }
+    }
+
+    private static let shownCount = 8
+
+    private func marked(_ mark: String, _ ids: [DataID?]) -> [String] {
+        let shown = ids.prefix(Self.shownCount).map { mark + ($0?.rawValue ?? "null") }
+        return ids.count > shown.count
+            ? shown + ["\(mark)\(ids.count - shown.count) more"] : shown
+    }
+
+    private func text(_ value: FieldValue?) -> String { value?.recordJSON.text ?? "nothing" }
 }
 
 extension JSONValue {

@@ -135,6 +135,35 @@ struct ReplayToolsTests {
         #expect(mistake.exit == .code(1) && mistake.errors.first?.contains("nobody") == true)
     }
 
+    @Test func listsAreShownByWhatCameAndWent() async throws {
+        let todos = "VXNlcjptZQ==.todos"
+        let writes = try await sandbox.json("blame", log.directory, todos)
+        #expect(
+            writes.map { $0["change"] } == [
+                ["splice": [0, 1, []]], ["splice": [2, 0, [.string(log.added)]]], nil,
+            ])
+        #expect(writes.map { $0["value"] == nil } == [true, true, false])
+        #expect(writes.map { $0["viewer"] } == [.null, .null, .null])
+        let difference = try await sandbox.json(
+            "diff", log.directory, "1", "5", "--record", "VXNlcjptZQ==", exit: 2)
+        #expect(
+            difference == [
+                [
+                    "record": "VXNlcjptZQ==", "field": "todos",
+                    "change": ["splice": [2, 0, [.string(log.added)]]],
+                ]
+            ])
+    }
+
+    @Test func whatIsNotThereHasNoKeyAndNullIsNull() async throws {
+        let added = try await sandbox.json(
+            "diff", log.directory, "4", "5", "--record", log.added, exit: 2)
+        #expect(added.allSatisfy { $0["before"] == nil && $0["after"] != nil })
+        let removed = try await sandbox.json("blame", log.directory, SmallLog.first)
+        let type = try #require(removed.first { $0["field"] == "__typename" })
+        #expect(type["value"] == nil && type["before"] == "Todo")
+    }
+
     @Test func whatIfTellsWhatWouldBeDifferentWithoutAMutation() async throws {
         let without: JSONValue = [
             "record": .string(unicorn), "field": "complete", "before": true, "after": false,
@@ -166,7 +195,7 @@ struct ReplayToolsTests {
             to: "mutation.graphql")
         let removed = try await sandbox.json(
             "what-if", log.directory, "--insert", mutation, "--after", "5", exit: 2)
-        #expect(removed.contains { $0["field"] == "__typename" && $0["after"] == .null })
+        #expect(removed.contains { $0["field"] == "__typename" && $0["after"] == nil })
         let early = try await sandbox.relay(
             "what-if", log.directory, "--insert", mutation, "--after", "3")
         #expect(early.exit == .code(1) && early.errors.first?.contains("refused") == true)

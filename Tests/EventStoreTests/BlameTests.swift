@@ -14,8 +14,8 @@ import Testing
         #expect(entries.map(\.sequence) == [10, 6, 1])
         #expect(entries.map(\.operation) == ["commitUpdate", "Complete", nil])
         #expect(entries.map(\.mutationID) == [nil, MutationID("A:2"), nil])
-        #expect(entries.map(\.before) == [.bool(true), .bool(false), nil])
-        #expect(entries.map(\.after) == [.bool(false), .bool(true), .bool(false)])
+        #expect(entries.map(\.change.before) == [.bool(true), .bool(false), nil])
+        #expect(entries.map(\.change.after) == [.bool(false), .bool(true), .bool(false)])
         #expect(entries.allSatisfy { !$0.isOptimistic && $0.field == "complete" })
     }
 
@@ -23,23 +23,25 @@ import Testing
         let entries = try log.open().blame("t1", field: "text")
         #expect(entries.map(\.sequence) == [6, 5, 1])
         #expect(entries.map(\.isOptimistic) == [false, true, false])
-        #expect(entries.map(\.after) == [.string("Buy"), .string("Sell"), .string("Buy")])
-        #expect(entries.map(\.before) == [.string("Buy"), .string("Buy"), nil])
+        #expect(entries.map(\.change.after) == [.string("Buy"), .string("Sell"), .string("Buy")])
+        #expect(entries.map(\.change.before) == [.string("Buy"), .string("Buy"), nil])
     }
 
     @Test func blameOfARecordTellsWhenItCameAndWent() throws {
         let entries = try log.open().blame("t2")
         #expect(entries.map(\.sequence) == [9, 3, 3])
         #expect(entries.map(\.field) == ["__typename", "text", "__typename"])
-        #expect(entries.map(\.after) == [nil, .string("Eat"), .string("Todo")])
+        #expect(entries.map(\.change.after) == [nil, .string("Eat"), .string("Todo")])
         #expect(entries.last?.viewer == "ada")
         #expect(try log.open().blame("t2", field: "text").map(\.sequence) == [9, 3])
         #expect(try log.open().blame("t3") == [])
     }
 
-    @Test func blameOfAListShowsItAsItBecame() throws {
+    @Test func blameOfAListShowsWhatCameAndWent() throws {
         let entries = try log.open().blame("u1", field: "todos")
-        #expect(entries.map(\.after) == [.links(["t1"]), .links(["t1", "t2"]), .links(["t1"])])
+        #expect(
+            entries.map { line($0.change) }
+                == ["at 1: -t2 +", "at 1: - +t2", #"- {"refs":["t1"]}"#])
     }
 
     /// One line for each entry: what it is, the value before and after, and what is shown then.
@@ -48,13 +50,14 @@ import Testing
         return entries.map { entry in
             let kind =
                 switch entry.kind {
-                case .confirmed: "e\(entry.sequence)"
+                case .confirmed, .inherited: "e\(entry.sequence)"
                 case .optimistic: "e\(entry.sequence)'"
                 case .rebased: "e\(entry.layer ?? 0)'/e\(entry.sequence)"
                 case .revoked(let reason): "e\(entry.layer ?? 0)' \(reason)"
                 }
             let above = entry.layersAbove.map { " under e\($0)'" }.joined()
-            return "\(kind) \(text(entry.before)) \(text(entry.after))\(above) \(text(entry.shown))"
+            let shown = text(entry.shown?.after ?? entry.change.after)
+            return "\(kind) \(line(entry.change))\(above) \(shown)"
         }
     }
 

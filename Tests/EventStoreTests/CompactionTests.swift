@@ -49,8 +49,12 @@ import Testing
         var isChecked = false
         for record in base.recordsInCreationOrder().map(base.symbols.idString) {
             for entry in try past.blame(record) where entry.field != "__typename" {
+                if case .inherited = entry.kind {
+                    #expect(entry.sequence == 40)
+                    continue
+                }
                 #expect(entry.sequence > 40)
-                guard !entry.isOptimistic, let before = entry.before else { continue }
+                guard !entry.isOptimistic, let before = entry.change.before else { continue }
                 let earlier = try past.snapshot(at: entry.sequence - 1)
                 let row = try #require(earlier.existing(record))
                 #expect(earlier.fieldValue(entry.field, of: row) == before)
@@ -58,6 +62,61 @@ import Testing
             }
         }
         #expect(isChecked)
+    }
+
+    @Test func blameDeniesNoRecordThatExists() throws {
+        let past = try History(directory.path)
+        let now = try past.snapshot(at: past.last)
+        for record in now.recordsInCreationOrder().map(now.symbols.idString) {
+            let entries = try past.blame(record).filter { !$0.isOptimistic }
+            let index = try #require(now.existing(record))
+            let row = try #require(now.recordJSON(index))
+            for (field, value) in row.fields {
+                let newest = try #require(entries.first { $0.field == field }, "\(record).\(field)")
+                if case .links = newest.change { continue }
+                #expect(newest.change.after == value, "\(record).\(field)")
+            }
+        }
+    }
+
+    /// Segments go whole, so that events before the checkpoint are kept: who wrote is known, and what was
+    /// there before is not.
+    @Test func writersBeforeTheCheckpointThatAreKeptAreNamed() throws {
+        let directory = TemporaryDirectory()
+        var options = EventStoreOptions.quiet
+        options.log.segmentSizeBytes = 1 << 13
+        options.log.firstSegmentSizeBytes = 1 << 13
+        let history = try RandomHistory(seed: 9, count: 120)
+        let store = try EventStore.open(directory.path, options: options)
+        var snapshot = store.snapshot
+        var changes = ChangeSet()
+        for event in history.events {
+            try store.journal.appendAndWait(event)
+            try snapshot.fold(event, changes: &changes)
+            if event.sequence == 60 { try store.journal.checkpoint(snapshot) }
+        }
+        store.journal.close()
+        let whole = try History(directory.path)
+        let records = history.snapshot.recordsInCreationOrder().map(
+            history.snapshot.symbols.idString)
+        let before = try records.map { try whole.blame($0) }
+        _ = try LogCompaction(directory.path).run(checkpoint: 60)
+        let past = try History(directory.path)
+        #expect(past.first > 1 && past.first < 60)
+        var (named, withNames) = (0, 0)
+        for (record, all) in zip(records, before) {
+            for entry in try past.blame(record) {
+                guard entry.kind == .inherited(isWriterKnown: true) else { continue }
+                named += 1
+                let original = try #require(
+                    all.first { $0.field == entry.field && $0.sequence == entry.sequence })
+                // A mutation that was begun before the first kept event has lost its name.
+                #expect(entry.operation == nil || entry.operation == original.operation)
+                if entry.operation != nil { withNames += 1 }
+                #expect(original.timeMicroseconds == entry.timeMicroseconds)
+            }
+        }
+        #expect(named > 0 && withNames > 0)
     }
 
     @Test func theCheckpointItBeginsWithIsNotProven() throws {

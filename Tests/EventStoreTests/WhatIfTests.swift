@@ -14,7 +14,7 @@ import Testing
         #expect(try lines(history.whatIf(skipping: [2])) == [])
         #expect(
             try lines(history.whatIf(skipping: [8])) == [
-                #"u1.todos {"refs":["t1"]} {"refs":["t1","t2"]}"#,
+                "u1.todos at 1: - +t2",
                 #"t2.__typename - "Todo""#, #"t2.text - "Eat""#,
             ])
         #expect(try lines(history.whatIf(skipping: [10])) == ["t1.complete false true"])
@@ -56,7 +56,7 @@ import Testing
         let comesLast = try history.whatIf(HistoryChange(exchanged: [(2, 8)]))
         #expect(
             lines(comesLast) == [
-                #"u1.todos {"refs":["t1"]} {"refs":["t1","t2"]}"#,
+                "u1.todos at 1: - +t2",
                 #"t2.__typename - "Todo""#, #"t2.text - "Eat""#,
             ])
     }

@@ -5,6 +5,10 @@ package import RelayStore
 package struct BlameEntry: Sendable, Hashable {
     /// What the event did to the field. In the notation of the documentation: `e6`, `e5'`, `e5'/e6`.
     package enum Kind: Sendable, Hashable {
+        /// The field had its value when the states begin that can be rebuilt, in a log whose beginning was
+        /// dropped. Either the event that wrote it last is kept, or all that is known is after which event
+        /// it was so.
+        case inherited(isWriterKnown: Bool)
         /// It wrote the field for good.
         case confirmed
         /// It is shown until its mutation ends.
@@ -15,8 +19,10 @@ package struct BlameEntry: Sendable, Hashable {
         case revoked(reason: String)
     }
 
+    /// Of an inherited value the event after which it was so.
     package let sequence: UInt64
-    package let timeMicroseconds: Int64
+    /// Nil of a value whose event is gone.
+    package let timeMicroseconds: Int64?
     package let kind: Kind
     /// Nil for the genesis.
     package let operation: String?
@@ -26,17 +32,20 @@ package struct BlameEntry: Sendable, Hashable {
     package let layer: UInt64?
     /// The storage key, or `__typename` where the record came, went or became of another type.
     package let field: String
-    /// Nil when the record or its field was not there. Of confirmed writes the confirmed value, of
-    /// others the one that is shown.
-    package let before: FieldValue?
-    package let after: FieldValue?
+    /// Of confirmed writes the confirmed value, of others the one that is shown.
+    package let change: FieldChange
     /// The mutations that go on showing another value over a confirmed one, in log order.
     package let layersAbove: [UInt64]
-    /// What is shown after the event.
-    package let shown: FieldValue?
+    /// What those mutations make of the value after it; nil where there are none.
+    package let shown: FieldChange?
 
     /// Not confirmed by this event.
-    package var isOptimistic: Bool { kind != .confirmed }
+    package var isOptimistic: Bool {
+        switch kind {
+        case .inherited, .confirmed: false
+        case .optimistic, .rebased, .revoked: true
+        }
+    }
 }
 
 /// What is asked who wrote it.
@@ -60,7 +69,8 @@ package struct BlameReport: Sendable, Hashable {
 
 extension History {
     /// Every write of a record or of one of its fields, newest first, writes of an equal value
-    /// included.
+    /// included. In a log whose beginning was dropped the last entries say with which values the events
+    /// begin.
     ///
     /// Reads the log once, and folds only the events that touch the record.
     /// - Parameters:
@@ -70,14 +80,13 @@ extension History {
     package func blame(
         _ targets: [BlameTarget], showsLayers: Bool = false
     ) throws(EventStoreError) -> BlameReport? {
-        guard let extent = readable else { return nil }
-        // Of what a compacted log no longer has, only a checkpoint right before it can tell.
-        let beginning = try reader.checkpoints.restore(
-            through: extent.lowerBound - 1, indexes: [])
-        var folds = targets.map {
-            BlameFold($0, on: beginning.snapshot ?? Snapshot(), showsLayers: showsLayers)
-        }
-        let events = try TouchingEvents(self, targets.map(\.record), in: extent)
+        // What a compacted log no longer has, the checkpoint tells that it begins with.
+        let base = try beginning()
+        var folds = targets.map { BlameFold($0, on: base, showsLayers: showsLayers) }
+        if base.sequence > 0 { try noteInherited(&folds, through: base.sequence) }
+        guard base.sequence < lastReadable else { return Self.report(folds) }
+        let events = try TouchingEvents(
+            self, targets.map(\.record), in: base.sequence + 1...lastReadable)
         while let event = try events.next() {
             let ended = event.body.endedMutation
             let intent =
@@ -89,11 +98,44 @@ extension History {
             for index in folds.indices { folds[index].read(event, of: intent, rebased) }
             events.givesAllEnds = folds.contains { $0.hasLayers }
         }
-        return folds.first(where: \.isRecord).map {
+        return Self.report(folds)
+    }
+
+    private static func report(_ folds: [BlameFold]) -> BlameReport? {
+        folds.first(where: \.isRecord).map {
             BlameReport(target: $0.target, entries: $0.entries.reversed())
         }
     }
 
+    /// The earliest state from which events can be folded: nothing, but in a log that begins later than with
+    /// event 1.
+    private func beginning() throws(EventStoreError) -> Snapshot {
+        if first == 1 { return Snapshot() }
+        return try Replay(fromEarliest: reader, through: lastReadable).snapshot
+    }
+
+    /// Begins with what a checkpoint holds. Events before it may still be there: who wrote last is known, and
+    /// not what was there before.
+    private func noteInherited(
+        _ folds: inout [BlameFold], through sequence: UInt64
+    ) throws(EventStoreError) {
+        var time: Int64?
+        if let readable, readable.contains(sequence) {
+            let events = try TouchingEvents(
+                self, folds.map(\.target.record), in: readable.lowerBound...sequence)
+            while let event = try events.next() {
+                let ended = event.body.endedMutation
+                let intent =
+                    if let ended { try events.intent(of: ended) } else { nil as MutationIntent? }
+                for index in folds.indices { folds[index].noteWriter(event, of: intent) }
+            }
+            time = try times(in: sequence...sequence).next()?.microseconds
+        }
+        for index in folds.indices { folds[index].noteInherited(at: time) }
+    }
+}
+
+extension History {
     /// Every write of a record or of one of its fields, newest first.
     package func blame(
         _ record: String, field: String? = nil, showsLayers: Bool = false

@@ -17,12 +17,26 @@ struct BlameFold {
     /// Holds the record as it is confirmed, and pieces of others that are written together with it.
     private var snapshot: Snapshot
     /// Those that write the record, in log order.
-    private var layers: [Layer] = []
+    private var layers: [Layer]
+    /// What wrote a field last, before the states begin that can be rebuilt.
+    private var writers: [String: Writer] = [:]
+
+    private struct Writer {
+        let sequence: UInt64
+        let timeMicroseconds: Int64
+        let operation: String?
+        let intent: MutationIntent?
+    }
 
     init(_ target: BlameTarget, on snapshot: Snapshot, showsLayers: Bool) {
         self.target = target
         self.snapshot = snapshot
         self.showsLayers = showsLayers
+        layers = snapshot.pending.compactMap { pending in
+            pending.intent.optimistic.map {
+                Layer(mutation: pending.sequence, intent: pending.intent, writes: $0)
+            }
+        }
         isRecord = snapshot.existing(target.record) != nil
     }
 
@@ -127,29 +141,55 @@ struct BlameFold {
         by event: Event, of intent: MutationIntent?, operation: String?, layer: UInt64? = nil
     ) {
         let record = target.record
-        let seen = layers.isEmpty || kind != .confirmed ? after : shown
         let above = kind == .confirmed ? layers.map(\.mutation) : []
-        func value(_ field: String, in state: Snapshot) -> FieldValue? {
-            guard let index = state.existing(record) else { return nil }
-            return field == "__typename"
-                ? state.typeValue(index) : state.fieldValue(field, of: index)
-        }
-        func add(_ field: String) {
+        let seen = above.isEmpty ? nil : shown
+        func add(_ field: String, _ change: FieldChange) {
             entries.append(
                 BlameEntry(
                     sequence: event.sequence, timeMicroseconds: event.timeMicroseconds, kind: kind,
                     operation: operation, mutationID: intent?.mutationID, viewer: intent?.viewer,
-                    layer: layer, field: field, before: value(field, in: before),
-                    after: value(field, in: after), layersAbove: above,
-                    shown: value(field, in: seen)))
+                    layer: layer, field: field, change: change, layersAbove: above,
+                    shown: seen.map { after.change(of: field, of: record, to: $0) }))
         }
-        let (type, newType) = (value("__typename", in: before), value("__typename", in: after))
-        if target.field == nil || target.field == "__typename", type != newType {
-            add("__typename")
+        let type = before.change(of: "__typename", of: record, to: after)
+        if target.field == nil || target.field == "__typename", !type.isEmpty {
+            add("__typename", type)
         }
-        for key in fields(among: keys, isDeleted: newType == nil)
-        where keys.contains(key) || value(key, in: before) != value(key, in: after) {
-            add(key)
+        for key in fields(among: keys, isDeleted: after.existing(record) == nil) {
+            let change = before.change(of: key, of: record, to: after)
+            if keys.contains(key) || !change.isEmpty { add(key, change) }
+        }
+    }
+
+    /// The values with which the events begin, from which states can be rebuilt.
+    /// - Parameter time: of the last event before them.
+    mutating func noteInherited(at time: Int64?) {
+        let differences = Snapshot().differences(to: snapshot, record: target.record)
+        for difference in differences
+        where target.field == nil || target.field == difference.field {
+            let writer = writers[difference.field]
+            entries.append(
+                BlameEntry(
+                    sequence: writer?.sequence ?? snapshot.sequence,
+                    timeMicroseconds: writer?.timeMicroseconds ?? time,
+                    kind: .inherited(isWriterKnown: writer != nil), operation: writer?.operation,
+                    mutationID: writer?.intent?.mutationID, viewer: writer?.intent?.viewer,
+                    layer: nil, field: difference.field, change: difference.change,
+                    layersAbove: [], shown: nil))
+        }
+        entries.sort { $0.sequence < $1.sequence }
+    }
+
+    /// An event from before the states begin that can be rebuilt.
+    mutating func noteWriter(_ event: Event, of intent: MutationIntent?) {
+        guard let keys = event.body.confirmedWrites?.keys(of: target.record) else { return }
+        isRecord = true
+        var operation = intent?.operation
+        if case .update(let update) = event.body { operation = update.name }
+        for key in keys {
+            writers[key] = Writer(
+                sequence: event.sequence, timeMicroseconds: event.timeMicroseconds,
+                operation: operation, intent: intent)
         }
     }
 

@@ -5,9 +5,7 @@ package struct FieldDifference: Sendable, Hashable {
     package let record: String
     /// The storage key, or `__typename`: a record that came or went differs in its type too.
     package let field: String
-    /// Nil when the record or its field is not there.
-    package let before: FieldValue?
-    package let after: FieldValue?
+    package let change: FieldChange
 }
 
 extension Snapshot {
@@ -31,19 +29,14 @@ extension Snapshot {
     private func differences(of id: String, to other: Snapshot) -> [FieldDifference] {
         let before = existing(id)
         let after = other.existing(id)
-        var found: [FieldDifference] = []
-        func compare(_ field: String, _ before: FieldValue?, _ after: FieldValue?) {
-            guard before != after else { return }
-            found.append(FieldDifference(record: id, field: field, before: before, after: after))
+        let fields = Set(before.map(keys) ?? []).union(after.map(other.keys) ?? []).sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
         }
-        compare("__typename", before.flatMap(typeValue), after.flatMap(other.typeValue))
-        let keys = Set(before.map(keys) ?? []).union(after.map(other.keys) ?? [])
-        for key in keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            compare(
-                key, before.flatMap { fieldValue(key, of: $0) },
-                after.flatMap { other.fieldValue(key, of: $0) })
+        return (["__typename"] + fields).compactMap { field in
+            let change = change(of: field, of: id, to: other)
+            return change.isEmpty
+                ? nil : FieldDifference(record: id, field: field, change: change)
         }
-        return found
     }
 
     /// The record's type as the value of its `__typename`.

@@ -145,6 +145,14 @@ extension Snapshot {
         return fieldValue(slot, of: row)
     }
 
+    /// The list of links that a field holds; nil when it holds anything else.
+    package func links(_ key: String, of record: RecordIndex) -> LinkList? {
+        guard let row = row(record), let name = symbols.findName(key),
+            let slot = row.slot(of: name), row.tag(slot) == .links
+        else { return nil }
+        return row.links(slot)
+    }
+
     private func fieldValue(_ slot: Int, of row: Row) -> FieldValue? {
         func id(_ record: RecordIndex) -> DataID { DataID(symbols.idString(record)) }
         func json() -> JSONValue { row.withText(slot) { (try? JSONValue(parsing: $0)) ?? .null } }

@@ -1,0 +1,57 @@
+/// What makes one list of links out of another: in one place, so many links taken out and others put there.
+package struct LinkSplice: Hashable, Sendable {
+    /// Counted without holes, as a reader of the list counts.
+    package let start: Int
+    package let removed: [RecordIndex?]
+    package let inserted: [RecordIndex?]
+}
+
+extension LinkList {
+    /// The shortest splice that makes this list of an older one; nil when they have the same links.
+    ///
+    /// A list that was appended to is compared where it differs; otherwise this walks through both, and takes no
+    /// memory but for what is different.
+    package func splice(from old: LinkList) -> LinkSplice? {
+        if self === old { return nil }
+        let start = commonBeginning(with: old)
+        let shorter = min(count, old.count)
+        var end = 0
+        var (mine, theirs) = (linksBack(from: self.end), old.linksBack(from: old.end))
+        while start + end < shorter, let link = mine.next(), let other = theirs.next(),
+            link.record == other.record
+        {
+            end += 1
+        }
+        let removed = old.links(from: start, count: old.count - end - start)
+        let inserted = links(from: start, count: count - end - start)
+        if removed.isEmpty, inserted.isEmpty { return nil }
+        return LinkSplice(start: start, removed: removed, inserted: inserted)
+    }
+
+    /// How many links both begin with.
+    private func commonBeginning(with old: LinkList) -> Int {
+        // Without holes and positions of their own, what two lists share in memory need not be looked at.
+        if hasNoHoles, old.hasNoHoles {
+            var first = min(count, old.count)
+            places.forEachDifference(from: old.places) { place, _, _ in first = min(first, place) }
+            return first
+        }
+        var common = 0
+        var (mine, theirs) = (links(from: 0), old.links(from: 0))
+        while let link = mine.next(), let other = theirs.next(), link.record == other.record {
+            common += 1
+        }
+        return common
+    }
+
+    private var hasNoHoles: Bool { positions == nil && count == places.count }
+
+    private func links(from index: Int, count: Int) -> [RecordIndex?] {
+        guard count > 0 else { return [] }
+        var links = self.links(from: hasNoHoles ? index : 0)
+        if !hasNoHoles { for _ in 0..<index { _ = links.next() } }
+        var records: [RecordIndex?] = []
+        while records.count < count, let link = links.next() { records.append(link.record) }
+        return records
+    }
+}
