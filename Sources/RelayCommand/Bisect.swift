@@ -9,12 +9,14 @@ struct Bisect: HistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Find the first event after which a query gives the expected data.",
         usage: """
-            relay bisect <dir> --query <document> --expect <json> [--stops] [<options>]
-            relay bisect <dir> [--query <document>] [<options>] --run <command> ...
+            relay bisect <dir> --query <document> --expect <json> [--first | --all] [--stops] [<options>]
+            relay bisect <dir> [--query <document>] [--first | --all] [<options>] --run <command> ...
             """,
         discussion: """
-            Looks at few states: between --from and --to the answer is taken to change once. Works \
-            offline and beside a running server; never writes.
+            Looks at few states: between --from and --to the answer is taken to change once, and where it \
+            changes more often, one of the changes is found, not always the first. --first looks at all \
+            states up to the first that is so, in one pass; --all prints every change. Works offline and \
+            beside a running server; never writes.
 
             With --run the exit status of a command decides: 0 is good, 125 cannot tell, anything \
             else up to 127 is bad; found is the first event after which it is bad. On its standard \
@@ -40,6 +42,18 @@ struct Bisect: HistoryTool {
     @Flag(help: "Find the first event after which it is no longer so.")
     var stops = false
 
+    @Flag(
+        name: .customLong("first"),
+        help:
+            "Look at all states in order, so that what is found is the first however often it changes."
+    )
+    var isFirst = false
+
+    @Flag(
+        name: .customLong("all"),
+        help: "Print every event after which it is so and was not, or is not and was.")
+    var isAll = false
+
     @Option(
         help: ArgumentHelp("The first state to look at. (default: the first)", valueName: "point"))
     var from: String?
@@ -58,6 +72,8 @@ struct Bisect: HistoryTool {
         if trial.isEmpty, query == nil || expect == nil {
             throw ValidationError("Give --query and --expect, or --run.")
         }
+        if isFirst, isAll { throw ValidationError("--first and --all exclude each other.") }
+        if isAll, stops { throw ValidationError("--all and --stops exclude each other.") }
         if !trial.isEmpty, expect != nil {
             throw ValidationError("--expect and --run exclude each other.")
         }
@@ -73,13 +89,18 @@ struct Bisect: HistoryTool {
             throw ValidationError("--from is event \(first), which is behind --to, event \(last).")
         }
         let question = try makeQuestion()
-        let result = try question.answers(about: history) { isSo in
-            try history.bisect(in: first...last) { state in
-                switch try isSo(state) {
-                case nil: .cannotTell
-                case let isSo?: isSo != stops ? .holds : .doesNotHold
-                }
-            }
+        if isAll { return try printAll(in: first...last, of: history, question, output) }
+        let result = try question.ask(about: history) { isSo in
+            isFirst
+                ? try firstTurn(in: first...last, of: history, question, isSo)
+                : try search(in: first...last, of: history, isSo)
+        }
+        if case .found(let sequence) = result, !isFirst, sequence > first + 1 {
+            complain(
+                """
+                Note: not all states were looked at. Event \(sequence) is the first only if the answer \
+                changes once; --first looks at all of them.
+                """)
         }
         switch result {
         case .found(let sequence):
@@ -97,8 +118,80 @@ struct Bisect: HistoryTool {
                 "It is one of these events: of the states between them nothing could be told.")
         case .never:
             throw CommandFailure(
-                "After event \(last), the last to look at, \(question.sentence(stops)).")
+                isFirst
+                    ? "There is no such event: \(question.sentence(stops)) in any state."
+                    : """
+                    After event \(last), the last to look at, \(question.sentence(stops)). \
+                    --first looks at the states before it, too.
+                    """)
         }
+    }
+
+    /// Halves the range again and again.
+    private func search(
+        in range: ClosedRange<UInt64>, of history: History, _ isSo: (Snapshot) throws -> Bool?
+    ) throws -> BisectResult {
+        try history.bisect(in: range) { state in
+            switch try isSo(state) {
+            case nil: .cannotTell
+            case let isSo?: isSo != stops ? .holds : .doesNotHold
+            }
+        }
+    }
+
+    /// Goes through the range up to the first state that is so, or, for --stops, is not and the one before was.
+    private func firstTurn(
+        in range: ClosedRange<UInt64>, of history: History, _ question: any BisectQuestion,
+        _ isSo: (Snapshot) throws -> Bool?
+    ) throws -> BisectResult {
+        var result = BisectResult.never
+        var last: (sequence: UInt64, isSo: Bool)?
+        var isUnclear = false
+        try history.scan(in: range, isEveryEventSeen: question.seesEveryEvent) { state in
+            guard let now = try isSo(state) else {
+                isUnclear = true
+                return true
+            }
+            if now != stops, !stops || last?.isSo == true {
+                let start = last.map { $0.sequence + 1 } ?? range.lowerBound
+                result =
+                    isUnclear && start < state.sequence
+                    ? .among(start...state.sequence) : .found(state.sequence)
+                return false
+            }
+            (last, isUnclear) = ((state.sequence, now), false)
+            return true
+        }
+        return result
+    }
+
+    private func printAll(
+        in range: ClosedRange<UInt64>, of history: History, _ question: any BisectQuestion,
+        _ output: LineOutput
+    ) throws {
+        var turns: [(sequence: UInt64, isSo: Bool)] = []
+        try question.ask(about: history) { isSo in
+            try history.scan(in: range, isEveryEventSeen: question.seesEveryEvent) { state in
+                guard let now = try isSo(state), now != turns.last?.isSo ?? false else {
+                    return true
+                }
+                turns.append((state.sequence, now))
+                return true
+            }
+        }
+        for turn in turns {
+            guard let event = try history.summaries(in: turn.sequence...turn.sequence).next()
+            else { continue }
+            if log.json {
+                var object = event.bisectJSON.object ?? [:]
+                object["holds"] = .bool(turn.isSo)
+                try output.write(JSONValue.object(object).text)
+            } else {
+                try output.write((turn.isSo ? "so" : "not so").padded(to: 8) + event.line)
+            }
+        }
+        guard turns.isEmpty else { return }
+        throw CommandFailure("There is no such event: \(question.sentence(false)) in any state.")
     }
 
     private func print(

@@ -6,9 +6,12 @@ import RelayStore
 /// What a bisect asks of each state that it looks at.
 protocol BisectQuestion {
     /// Does a search, which asks of states whether it is so; nil is the answer of which nothing can be told.
-    func answers(
-        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> BisectResult
-    ) throws -> BisectResult
+    func ask<Result>(
+        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> Result
+    ) throws -> Result
+
+    /// An event that changes no record may have another answer than the one before.
+    var seesEveryEvent: Bool { get }
 
     /// That it is so, or is not so.
     func sentence(_ isSo: Bool) -> String
@@ -18,15 +21,16 @@ protocol BisectQuestion {
 struct ExpectedData: BisectQuestion {
     private let request: GraphQLRequest
     private let expected: JSONValue
+    let seesEveryEvent = false
 
     init(_ request: GraphQLRequest, _ expected: JSONValue) {
         self.request = request
         self.expected = expected
     }
 
-    func answers(
-        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> BisectResult
-    ) throws -> BisectResult {
+    func ask<Result>(
+        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> Result
+    ) throws -> Result {
         var refusal: String?
         var isAnswered = false
         let result = try search { state in
@@ -60,9 +64,9 @@ struct BisectTrial: BisectQuestion {
         self.request = request
     }
 
-    func answers(
-        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> BisectResult
-    ) throws -> BisectResult {
+    func ask<Result>(
+        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> Result
+    ) throws -> Result {
         try Workspace.with { workspace in
             try search { state in
                 switch try run(on: state, of: history, in: workspace) {
@@ -93,6 +97,8 @@ struct BisectTrial: BisectQuestion {
         if let request { return try PastService(state).answer(request).bytes + [0x0A] }
         return state.recordLines.flatMap { Array($0.utf8) + [0x0A] }
     }
+
+    var seesEveryEvent: Bool { command.wantsDirectory }
 
     func sentence(_ isSo: Bool) -> String { "the command \(isSo ? "fails" : "succeeds")" }
 }

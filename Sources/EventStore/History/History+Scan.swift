@@ -1,0 +1,29 @@
+package import RelayStore
+
+extension History {
+    /// Looks at the states of a range one after another, in one pass.
+    ///
+    /// - Parameters:
+    ///   - isEveryEventSeen: also the states after events that change no record.
+    ///   - look: returns false to stop.
+    package func scan(
+        in range: ClosedRange<UInt64>, isEveryEventSeen: Bool = false,
+        _ look: (Snapshot) throws -> Bool
+    ) throws {
+        guard range.upperBound <= last else {
+            throw EventStoreError.outOfRange(range.upperBound, extent)
+        }
+        let replay = try replay(at: range.lowerBound)
+        guard try look(replay.snapshot) else { return }
+        while replay.snapshot.sequence < range.upperBound, let step = try replay.step() {
+            let done = step.event.sequence - range.lowerBound
+            if done.isMultiple(of: Replay.watchInterval) {
+                watch?(done, range.upperBound - range.lowerBound)
+            }
+            var isSeen = isEveryEventSeen || !step.changes.isEmpty
+            // Another schema may answer the same question in another way.
+            if case .schema = step.event.body { isSeen = true }
+            if isSeen, try !look(replay.snapshot) { return }
+        }
+    }
+}
