@@ -15,12 +15,17 @@ struct InsertedEvent {
 
     /// What it would have written after an event.
     func writes(after sequence: UInt64, of history: History) throws -> [WriteSet] {
-        let state = try history.snapshot(at: sequence)
+        try writes(
+            on: history.snapshot(at: sequence), at: history.event(sequence).timeMicroseconds)
+    }
+
+    /// What it would have written in a state.
+    func writes(on state: Snapshot, at time: Int64) throws -> [WriteSet] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated().filter { !$0.element.allSatisfy { $0 <= UInt8(ascii: " ") } }
         guard let first = lines.first else { throw CommandFailure("There is nothing in \(path).") }
         guard (try? JSONValue(parsing: first.element)) != nil else {
-            return try mutation(on: state, at: history.event(sequence).timeMicroseconds)
+            return try mutation(on: state, at: time)
         }
         var writer = WriteSetWriter()
         for (index, line) in lines { try write(line, number: index + 1, on: state, to: &writer) }

@@ -14,7 +14,8 @@ struct LogMinimize: HistoryTool {
             command still fails on what is left. Each try is a log of its own; {} in the command's \
             words stands for its directory, which otherwise is put behind the last word, and \
             RELAY_DATA names it, too. The command fails when it ends with 1 to 127, other than 125, \
-            which cannot tell. The original is only read, and may be written by a server meanwhile; \
+            which cannot tell. What is left writes what it wrote, so it may come to a state that the \
+            schema would never have allowed. The original is only read, and may be written by a server meanwhile; \
             the new directory is made at the end.
             """)
 
@@ -43,6 +44,11 @@ struct LogMinimize: HistoryTool {
         let count = try history.copy(
             selection, to: destination, options: EventLogOptions(forSmallLog: .always))
         let runs = minimization.runs
+        complain(
+            """
+            Note: effects were replayed: what is left writes what it wrote, and may be a history that the \
+            schema does not allow.
+            """)
         if log.json {
             let report: JSONValue = [
                 "directory": .string(destination), "events": JSONValue(count),

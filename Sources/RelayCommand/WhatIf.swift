@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventStore
 import RelayJSON
+import RelayServer
 import RelayStore
 
 /// `relay what-if`: what would be different?
@@ -10,13 +11,16 @@ struct WhatIf: HistoryTool {
         abstract: "Show what would be different today if the history had taken another course.",
         usage: """
             relay what-if <dir> [--skip <sequence> ...] [--exchange <a> <b>]
-                [--insert <file> --after <point>] [--json]
+                [--insert <file> --after <point>] [--re-execute] [--json]
             """,
         discussion: """
             Folds the log again, in memory: without some events, with one more, or with two in each \
-            other's place; the other events write what they wrote. With a mutation goes its \
-            response. In each line, before is what is, and after is what would be. Exit code 2 when \
-            something would be different. Works offline and beside a running server; never writes.
+            other's place. With a mutation goes its response. The other events write what they wrote, so \
+            what comes out may be a state that the schema would never have allowed; with --re-execute \
+            the mutations that directives of the schema describe are carried out again from their \
+            arguments, and those that would be refused now are listed. In each line, before is what \
+            is, and after is what would be. Exit code 2 when something would be different. Works \
+            offline and beside a running server; never writes.
 
             A file to be inserted has a GraphQL mutation, which is carried out as the schema of that \
             moment says, or records as a seed file has them, a line each: the fields that are given \
@@ -45,6 +49,13 @@ struct WhatIf: HistoryTool {
             valueName: "point"))
     var after: [String] = []
 
+    @Flag(
+        help: """
+            Carry the mutations behind the change out again from their arguments, as the schema in the \
+            log says, instead of writing what they wrote.
+            """)
+    var reExecute = false
+
     func validate() throws {
         guard !skip.isEmpty || !exchange.isEmpty || !insert.isEmpty else {
             throw ValidationError("Give --skip, --exchange or --insert.")
@@ -60,15 +71,68 @@ struct WhatIf: HistoryTool {
     func run(on history: History, printingTo output: LineOutput) async throws {
         var change = HistoryChange(skipped: Set(skip))
         if let one = exchange.first, let other = exchange.last { change.exchanged = [(one, other)] }
+        if reExecute { return try carryOutAgain(change, of: history, output) }
         for (file, point) in zip(insert, after) {
             let sequence = try history.sequence(of: point)
             change.inserted[sequence, default: []] +=
                 try InsertedEvent(file).writes(after: sequence, of: history)
         }
         let differences = try history.whatIf(change)
+        complain(
+            """
+            Note: effects were replayed: every other event writes what it wrote, so this may be a state \
+            that the schema does not allow. --re-execute carries the mutations out again.
+            """)
+        try print(differences, output)
+    }
+
+    private func carryOutAgain(
+        _ change: HistoryChange, of history: History, _ output: LineOutput
+    ) throws {
+        var course = ReExecution(history, change)
+        for (file, point) in zip(insert, after) {
+            let event = try InsertedEvent(file)
+            try course.insert(after: history.sequence(of: point)) { state, time in
+                try event.writes(on: state, at: time)
+            }
+        }
+        let outcome = try course.run()
+        complain("Note: \(outcome.summary)")
+        for refusal in outcome.refusals {
+            try output.write(log.json ? refusal.json.text : refusal.line)
+        }
+        try print(outcome.differences, output)
+    }
+
+    private func print(_ differences: [FieldDifference], _ output: LineOutput) throws {
         for difference in differences {
             try output.write(log.json ? difference.json.text : difference.line)
         }
         if !differences.isEmpty { throw ExitCode.foundSomething }
+    }
+}
+
+extension ReExecution.Outcome {
+    /// What was done, for people.
+    fileprivate var summary: String {
+        let done = "\(carriedOut.of("mutation")) behind the change carried out again"
+        guard replayed > 0 else { return done + "." }
+        return """
+            \(done); of \(replayed) more the effects were replayed, because a program's own code carries \
+            them out.
+            """
+    }
+}
+
+extension ReExecution.Refusal {
+    fileprivate var json: JSONValue {
+        [
+            "sequence": JSONValue(sequence), "operation": .string(operation),
+            "refused": .string(message),
+        ]
+    }
+
+    fileprivate var line: String {
+        "\(sequence)".padded(to: 8) + operation.padded(to: 24) + "refused: \(message)"
     }
 }

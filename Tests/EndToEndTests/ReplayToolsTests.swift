@@ -199,6 +199,42 @@ struct ReplayToolsTests {
         #expect(type["value"] == nil && type["before"] == "Todo")
     }
 
+    @Test func mutationsAreCarriedOutAgainOnRequest() async throws {
+        // Without its creation the unicorn's friend is renamed by nobody; the effects are written all the same.
+        let server = try await sandbox.serve("--data", log.directory)
+        _ = try await server.data(
+            """
+            mutation { renameTodo(input: {id: "\(log.added)", text: "Ride on"}) { todo { id } } }
+            """)
+        #expect(try await server.stop() == .code(0))
+        let replayed = try await sandbox.relay("what-if", log.directory, "--skip", "4", "--json")
+        #expect(replayed.exit == .code(2))
+        #expect(replayed.errors.first?.contains("effects were replayed") == true)
+        let again = try await sandbox.relay(
+            "what-if", log.directory, "--skip", "4", "--re-execute", "--json")
+        #expect(again.exit == .code(2), "\(again)")
+        #expect(again.errors.first?.contains("carried out again") == true)
+        let lines = try again.output.map { try JSONValue(parsing: $0) }
+        let refused = try #require(lines.first)
+        #expect(refused["operation"] == "renameTodo" && refused["sequence"] == 11)
+        #expect(refused["refused"]?.string?.isEmpty == false)
+        // The record is not there at all, where replayed effects have made a piece of it.
+        let gone = lines.filter { $0["record"] == .string(log.added) }
+        #expect(!gone.isEmpty && gone.allSatisfy { $0["after"] == nil && $0["before"] != nil })
+        let half = try replayed.output.map { try JSONValue(parsing: $0) }
+        #expect(!half.contains { $0["field"] == "__typename" && $0["after"] == nil })
+        // Ids stay, so that what follows finds what it is about.
+        let other = try await sandbox.json(
+            "what-if", log.directory, "--skip", "6", "--re-execute", exit: 2)
+        #expect(
+            other == [
+                [
+                    "record": .string(unicorn), "field": "text", "before": "Buy two unicorns",
+                    "after": "Buy a unicorn",
+                ]
+            ])
+    }
+
     @Test func whatIfTellsWhatWouldBeDifferentWithoutAMutation() async throws {
         let without: JSONValue = [
             "record": .string(unicorn), "field": "complete", "before": true, "after": false,
@@ -340,6 +376,7 @@ struct ReplayToolsTests {
             ],
             ["log", "compact", directory, "--dry-run"], ["log", "repair", directory, "--plan"],
             ["what-if", directory, "--skip", "2"],
+            ["what-if", directory, "--skip", "2", "--re-execute"],
             ["bisect", directory, "--run", "sh", "-c", "[ $RELAY_SEQUENCE -lt 4 ]"],
         ] {
             let finished = try await sandbox.start(arguments).finish()

@@ -152,7 +152,7 @@ extension History {
     }
 
     /// What a mutation asked for; nil when the log no longer has it, or when it is damaged.
-    func intent(of mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
+    package func intent(of mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
         guard readable?.contains(mutation) == true else { return nil }
         do throws(EventStoreError) {
             guard case .mutation(let intent) = try event(mutation).body else { return nil }

@@ -29,16 +29,7 @@ extension History {
     /// - Throws: `outOfRange` for an event that is not there or has nothing to exchange, and for
     ///   skipping the first of a log, without which there is nothing.
     package func whatIf(_ change: HistoryChange) throws(EventStoreError) -> [FieldDifference] {
-        if change.skipped.contains(first), extent != nil {
-            throw .outOfRange("Event \(first) begins the log: nothing can be without it.")
-        }
-        let places =
-            change.skipped.union(change.inserted.keys)
-            .union(change.exchanged.flatMap { [$0.0, $0.1] }).sorted()
-        guard let start = places.first else { return [] }
-        for place in places where extent?.contains(place) != true {
-            throw .outOfRange(place, extent)
-        }
+        guard let start = try start(of: change) else { return [] }
         let replay = try replay(at: start - 1)
         var course = AlternativeCourse(
             on: replay.snapshot, change, writes: try exchangedWrites(change))
@@ -62,6 +53,21 @@ extension History {
         try whatIf(HistoryChange(skipped: skipped))
     }
 
+    /// The first event that a change is about; nil when it is about none.
+    /// - Throws: `outOfRange` for an event that is not there, and for skipping the first of a log.
+    package func start(of change: HistoryChange) throws(EventStoreError) -> UInt64? {
+        if change.skipped.contains(first), extent != nil {
+            throw .outOfRange("Event \(first) begins the log: nothing can be without it.")
+        }
+        let places =
+            change.skipped.union(change.inserted.keys)
+            .union(change.exchanged.flatMap { [$0.0, $0.1] }).sorted()
+        for place in places where extent?.contains(place) != true {
+            throw .outOfRange(place, extent)
+        }
+        return places.first
+    }
+
     /// The write sets of events that stand in another's place, by that place.
     private func exchangedWrites(
         _ change: HistoryChange
@@ -76,17 +82,23 @@ extension History {
     }
 
     /// The event that writes what another one began, and what it writes.
-    private func effect(
-        of sequence: UInt64
-    ) throws(EventStoreError) -> (sequence: UInt64, writes: WriteSet) {
+    package struct Effect: Sendable {
+        package let sequence: UInt64
+        package let writes: WriteSet
+        /// Nil of a local update.
+        package let response: MutationResponse?
+    }
+
+    package func effect(of sequence: UInt64) throws(EventStoreError) -> Effect {
         let events = try events(in: sequence...max(sequence, last))
         while let event = try events.next() {
             switch event.body {
             case .response(let response)
             where [event.sequence, response.mutation].contains(sequence):
-                return (event.sequence, response.writes)
+                return Effect(
+                    sequence: event.sequence, writes: response.writes, response: response)
             case .update(let update) where event.sequence == sequence:
-                return (sequence, update.writes)
+                return Effect(sequence: sequence, writes: update.writes, response: nil)
             case .mutation where event.sequence == sequence:
                 continue
             default:

@@ -1,0 +1,202 @@
+package import EventStore
+import GraphQLExecution
+import RelayJSON
+package import RelayStore
+import Synchronization
+
+/// Another course of a history, in which mutations are carried out again from their arguments.
+///
+/// What directives of the schema describe is done as the schema in force says, on the state that there is by
+/// then: it may write something else than it wrote, or be refused. Of what a program's own code carries out the
+/// effects are replayed.
+package struct ReExecution {
+    /// A mutation that would have been refused.
+    package struct Refusal: Sendable, Hashable {
+        /// Of the response that it had.
+        package let sequence: UInt64
+        package let operation: String
+        package let message: String
+    }
+
+    package struct Outcome: Sendable {
+        /// Before is what is, after is what would be.
+        package internal(set) var differences: [FieldDifference] = []
+        package fileprivate(set) var refusals: [Refusal] = []
+        /// Mutations that were carried out again, those that were refused included.
+        package fileprivate(set) var carriedOut = 0
+        /// Mutations of which the effects were replayed.
+        package fileprivate(set) var replayed = 0
+    }
+
+    /// What happens besides: what it writes in a state, at a time.
+    package typealias Insertion = (Snapshot, _ time: Int64) throws -> [WriteSet]
+
+    private let history: History
+    private var change: HistoryChange
+    private var insertions: [UInt64: [Insertion]] = [:]
+
+    package init(_ history: History, _ change: HistoryChange) {
+        self.history = history
+        self.change = change
+    }
+
+    /// Has something more happen right behind an event.
+    package mutating func insert(after sequence: UInt64, _ insertion: @escaping Insertion) {
+        insertions[sequence, default: []].append(insertion)
+        change.inserted[sequence] = change.inserted[sequence] ?? []
+    }
+
+    /// Takes the other course, in memory.
+    package func run() throws -> Outcome {
+        guard let start = try history.start(of: change) else { return Outcome() }
+        let replay = try history.replay(at: start - 1)
+        var course = Course(on: replay.snapshot, change.skipped, try exchanged())
+        while let step = try replay.step() {
+            try course.take(step.event)
+            for insertion in insertions[step.event.sequence] ?? [] {
+                course.apply(try insertion(course.snapshot, step.event.timeMicroseconds))
+            }
+        }
+        var outcome = course.outcome
+        outcome.differences = replay.snapshot.differences(to: course.snapshot)
+        return outcome
+    }
+
+    /// The mutations that stand in another's place, by the response that is there.
+    private func exchanged() throws -> [UInt64: Mutation] {
+        var mutations: [UInt64: Mutation] = [:]
+        for (one, other) in change.exchanged {
+            let (mine, theirs) = (try history.effect(of: one), try history.effect(of: other))
+            mutations[mine.sequence] = try mutation(theirs, standingIn: other)
+            mutations[theirs.sequence] = try mutation(mine, standingIn: one)
+        }
+        return mutations
+    }
+
+    private func mutation(_ effect: History.Effect, standingIn event: UInt64) throws -> Mutation {
+        guard let response = effect.response, let intent = try history.intent(of: response.mutation)
+        else {
+            throw PastMutationRefusal(
+                "Event \(event) is no mutation, and cannot be carried out again.")
+        }
+        return Mutation(intent: intent, response: response)
+    }
+}
+
+/// A mutation as it was carried out.
+private struct Mutation {
+    let intent: MutationIntent
+    let response: MutationResponse
+}
+
+/// A state on the way that the history did not take.
+private struct Course {
+    private(set) var snapshot: Snapshot
+    private(set) var outcome = ReExecution.Outcome()
+    private let skipped: Set<UInt64>
+    private let exchanged: [UInt64: Mutation]
+    private var skippedMutations: Set<UInt64> = []
+    private var intents: [UInt64: MutationIntent] = [:]
+    /// Made of the schema in force; nil until it is needed.
+    private var service: SchemaService?
+
+    init(on snapshot: Snapshot, _ skipped: Set<UInt64>, _ exchanged: [UInt64: Mutation]) {
+        self.snapshot = snapshot
+        self.skipped = skipped
+        self.exchanged = exchanged
+        for pending in snapshot.pending { intents[pending.sequence] = pending.intent }
+    }
+
+    mutating func take(_ event: Event) throws {
+        var event = event
+        switch event.body {
+        case _ where skipped.contains(event.sequence):
+            if case .mutation = event.body { skippedMutations.insert(event.sequence) }
+            event.body = .nothing
+        case .mutation(let intent):
+            intents[event.sequence] = intent
+        case .response(let response):
+            event.body = try body(of: event, response)
+        case .revocation(let revocation) where skippedMutations.contains(revocation.mutation):
+            event.body = .nothing
+        case .schema:
+            service = nil
+        default:
+            break
+        }
+        try fold(event)
+    }
+
+    mutating func apply(_ writes: [WriteSet]) {
+        var changes = ChangeSet()
+        for writes in writes { snapshot.apply(writes, changes: &changes) }
+    }
+
+    private mutating func fold(_ event: Event) throws {
+        var changes = ChangeSet()
+        try snapshot.fold(event, changes: &changes)
+    }
+
+    /// What an event is, now that its mutation is carried out again.
+    private mutating func body(of event: Event, _ response: MutationResponse) throws -> EventBody {
+        guard !skippedMutations.contains(response.mutation),
+            let intent = intents.removeValue(forKey: response.mutation)
+        else { return .nothing }
+        let mutation = exchanged[event.sequence] ?? Mutation(intent: intent, response: response)
+        guard let handler = try currentService().mutations[mutation.intent.field] else {
+            outcome.replayed += 1
+            var replayed = response
+            replayed.writes = mutation.response.writes
+            return .response(replayed)
+        }
+        outcome.carriedOut += 1
+        var draft = Draft(on: snapshot)
+        do throws(ExecutionError) {
+            let done = try handler.run(
+                arguments: mutation.intent.arguments.object ?? [:], draft: &draft,
+                context: mutation.context(at: event.timeMicroseconds))
+            var again = response
+            again.writes = draft.writeSet
+            again.result = done.result
+            return .response(again)
+        } catch {
+            outcome.refusals.append(
+                ReExecution.Refusal(
+                    sequence: event.sequence, operation: mutation.intent.operation,
+                    message: error.message))
+            return .revocation(Revocation(mutation: response.mutation, reason: error.message))
+        }
+    }
+
+    private mutating func currentService() throws -> SchemaService {
+        if let service { return service }
+        let schema = try ServiceSchema(reading: snapshot.schema)
+        snapshot = snapshot.indexed(by: schema.indexes)
+        let made = SchemaService(schema, symbols: snapshot.symbols)
+        service = made
+        return made
+    }
+}
+
+extension Mutation {
+    /// Records get the ids that they had.
+    func context(at time: Int64) -> MutationContext {
+        let count = Mutex(0)
+        return MutationContext(
+            timeMicroseconds: time, viewer: intent.viewer,
+            mutationID: intent.mutationID?.description
+        ) { [response] type in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1, let made = response.result { return made }
+            return DataID("\(type):again-\(response.mutation)-\(number)")
+        }
+    }
+}
+
+extension EventBody {
+    /// Takes its place in the sequence and does nothing.
+    fileprivate static let nothing = EventBody.unknown(kind: 0, payload: [])
+}
