@@ -6,11 +6,12 @@ struct LogCommand: AsyncParsableCommand {
         commandName: "log",
         abstract: "Look at a log, check it, copy it.",
         discussion: """
-            list, show, tail, stats, verify and export never write to the log's directory, and also \
+            list, show, tail, stats, verify, explain and export never write to the log's directory, and also \
             read a log that a server is writing. The others need the log for themselves.
             """,
         subcommands: [
-            LogList.self, LogShow.self, LogTail.self, LogStats.self, LogVerify.self,
+            LogList.self, LogShow.self, LogTail.self, LogStats.self, LogExplain.self,
+            LogVerify.self,
             LogExport.self, LogImport.self, LogRepairCommand.self, LogCompact.self, LogFork.self,
             LogMinimize.self,
         ])

@@ -14,6 +14,7 @@ struct ReplayCommand: HistoryTool {
         usage: """
             relay replay <dir> [state [<record[.field]>]] [--at <point>]
             relay replay <dir> --query <document> [--at <point>]
+            relay replay <dir> --watch <document> [--at <point>]
             relay replay <dir> --step [--query <document>] [--at <point>]
             relay replay <dir> --serve [--speed <n> | --step] [--at <point>] [--port <port>]
             relay replay <dir> --check
@@ -42,6 +43,15 @@ struct ReplayCommand: HistoryTool {
 
     @Option(help: ArgumentHelp("The query to answer.", valueName: "document"))
     var query: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Print what a subscriber of this document would have been sent, from the point on or from the \
+            beginning: of a query its result and each that is another than the one before, of a \
+            subscription to events each of them. One pass over the log.
+            """, valueName: "document"))
+    var watch: String?
 
     @Option(help: ArgumentHelp("The query's variables, a JSON object.", valueName: "json"))
     var variables: String?
@@ -78,8 +88,11 @@ struct ReplayCommand: HistoryTool {
         if check, aspect != nil || at != nil || query != nil || step {
             throw ValidationError("--check goes with a directory alone.")
         }
-        if query == nil, variables != nil || operation != nil {
-            throw ValidationError("--variables and --operation need --query.")
+        if watch != nil, serving.serve || aspect != nil || check || step || query != nil {
+            throw ValidationError("--watch goes with --at alone.")
+        }
+        if query == nil, watch == nil, variables != nil || operation != nil {
+            throw ValidationError("--variables and --operation need --query or --watch.")
         }
     }
 
@@ -92,6 +105,11 @@ struct ReplayCommand: HistoryTool {
                 .run(history, from: start)
         }
         let request = try makeRequest()
+        if let request, watch != nil {
+            let start = try at.map(history.sequence) ?? history.firstState
+            return try WatchedReplay(output, request, json: log.json)
+                .run(through: history, from: start)
+        }
         if step {
             let start = try at.map(history.sequence) ?? history.first - 1
             let replay = SteppedReplay(output, request, json: log.json)
@@ -120,7 +138,7 @@ struct ReplayCommand: HistoryTool {
     }
 
     private func makeRequest() throws -> GraphQLRequest? {
-        guard let query else { return nil }
+        guard let query = query ?? watch else { return nil }
         var request = GraphQLRequest(query: query, operationName: operation)
         if let variables { request.variables = try parseVariables(variables) }
         return request

@@ -320,6 +320,49 @@ struct LogToolsTests {
         #expect(try await server.stop() == .code(0))
     }
 
+    // MARK: Who was told
+
+    @Test func explainSaysWhyASubscriberWasToldOrNot() async throws {
+        let log = try await SmallLog(in: sandbox)
+        func explain(
+            _ sequence: Int, _ document: String, _ options: String...
+        ) async throws -> JSONValue {
+            let arguments = [
+                "log", "explain", log.directory, "\(sequence)", "--document", document,
+            ]
+            let finished = try await sandbox.start(arguments + options + ["--json"]).finish()
+            #expect(finished.exit == .code(0), "\(finished)")
+            return try JSONValue(parsing: finished.output.first ?? "")
+        }
+        let added = "subscription { todoAdded { todo { text } } }"
+        let told = try await explain(5, added)
+        #expect(told["sequence"] == 5 && told["told"] == true && told["argument"] == nil)
+        let other = try await explain(7, added)
+        #expect(other["told"] == false && other["argument"] == nil)
+        #expect(other["reason"]?.string?.contains("this is renameTodo") == true)
+        let asked = try await explain(4, added)
+        #expect(asked["told"] == false && asked["reason"]?.string?.contains("response") == true)
+        let elsewhere = "subscription ($user: ID!) { todoAdded(userId: $user) { todo { text } } }"
+        let kept = try await explain(5, elsewhere, "--variables", #"{"user": "you"}"#)
+        #expect(kept["told"] == false && kept["argument"] == "userId")
+        #expect(
+            kept["reason"] == #"the argument userId is "you", the mutation's input has "me""#)
+        let here = try await explain(5, elsewhere, "--variables", #"{"user": "me"}"#)
+        #expect(here["told"] == true)
+        let same = try await explain(5, "subscription { user { completedCount } }")
+        #expect(same["told"] == false && same["argument"] == nil)
+        #expect(same["reason"]?.string?.contains("the result stays the same") == true)
+        let live = "query @live { user { totalCount } }"
+        #expect(try await explain(5, live)["told"] == true)
+        let unread = try await explain(7, live)
+        #expect(unread["told"] == false)
+        #expect(unread["reason"] == "it changes nothing that the result is read from")
+        #expect(try await explain(1, live)["told"] == false)
+        let wrong = try await sandbox.relay(
+            "log", "explain", log.directory, "5", "--document", "{ nobody }")
+        #expect(wrong.exit == .code(1) && wrong.errors.count == 1)
+    }
+
     // MARK: Ends
 
     @Test(arguments: [

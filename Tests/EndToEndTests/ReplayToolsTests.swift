@@ -170,6 +170,25 @@ struct ReplayToolsTests {
         #expect(try await bisect("--first", "--all").exit == .code(64))
     }
 
+    @Test func aWatchPrintsEachResultThatIsAnother() async throws {
+        let counts = try await sandbox.json(
+            "replay", log.directory, "--watch", "{ user { totalCount } }")
+        #expect(counts.map { $0["sequence"] } == [1, 5, 9])
+        #expect(counts.map { $0["operation"] } == [.null, "addTodo", "removeTodo"])
+        #expect(counts.map { $0["viewer"] } == [.null, .null, .null])
+        #expect(counts.map { $0["data"]?["user"]?["totalCount"] } == [2, 3, 2])
+        #expect(counts.allSatisfy { $0["time"]?.string?.hasSuffix("Z") == true })
+        let events = try await sandbox.json(
+            "replay", log.directory, "--watch", "subscription { todoAdded { todo { text } } }")
+        #expect(events.map { $0["sequence"] } == [5])
+        #expect(events.first?["data"] == ["todoAdded": ["todo": ["text": "Ride it"]]])
+        let later = try await sandbox.json(
+            "replay", log.directory, "--watch", "{ user { totalCount } }", "--at", "6")
+        #expect(later.map { $0["sequence"] } == [6, 9])
+        let wrong = try await sandbox.relay("replay", log.directory, "--watch", "{ nobody }")
+        #expect(wrong.exit == .code(1) && wrong.errors.count == 1)
+    }
+
     @Test func listsAreShownByWhatCameAndWent() async throws {
         let todos = "VXNlcjptZQ==.todos"
         let writes = try await sandbox.json("blame", log.directory, todos)
@@ -370,6 +389,7 @@ struct ReplayToolsTests {
             ["log", "verify", directory, "--deep"], ["log", "export", directory],
             ["replay", directory, "state"], ["replay", directory, "--step"],
             ["diff", directory, "1", "3"], ["blame", directory, unicorn],
+            ["replay", directory, "--watch", "{ user { totalCount } }"],
             [
                 "log", "explain", directory, "5", "--document",
                 "query @live { user { totalCount } }",

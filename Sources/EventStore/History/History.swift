@@ -58,6 +58,15 @@ package struct History: Sendable {
 
     package var metadata: LogMetadata { reader.metadata }
 
+    /// The first event after which there is a state that can be rebuilt: 1, or that of the checkpoint with
+    /// which a compacted log begins.
+    package var firstState: UInt64 {
+        get throws(EventStoreError) {
+            if first == 1 { return min(1, last) }
+            return try Replay(fromEarliest: reader, through: lastReadable).snapshot.sequence
+        }
+    }
+
     // MARK: Events
 
     /// One event.

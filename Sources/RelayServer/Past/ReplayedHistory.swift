@@ -1,7 +1,7 @@
-import EventStore
+package import EventStore
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+package import RelayStore
 
 /// A history that happens once more, event by event, to a service that queries and subscriptions see.
 actor ReplayedHistory {
@@ -40,7 +40,10 @@ actor ReplayedHistory {
         try snapshot.fold(event, changes: &changes)
         next = try events.next()
         return Step(
-            summary: summary, commit: commit(of: event, summary, changes), snapshot: snapshot)
+            summary: summary,
+            commit: Commit(
+                replaying: event, summary.intent, changes, service: schemaService,
+                snapshot: snapshot), snapshot: snapshot)
     }
 
     /// Lets all events up to a time happen, but no more than so many.
@@ -51,34 +54,42 @@ actor ReplayedHistory {
         }
         return steps
     }
+}
 
-    private func commit(
-        of event: Event, _ summary: EventSummary, _ changes: ChangeSet
-    ) -> Commit? {
-        if case .response(let response) = event.body, let intent = summary.intent {
+extension Commit {
+    /// What a service is told of an event that happens once more; nil when no record changed and no mutation
+    /// ended.
+    /// - Parameters:
+    ///   - intent: of the mutation that it ends.
+    ///   - snapshot: the state right after it.
+    init?(
+        replaying event: Event, _ intent: MutationIntent?, _ changes: ChangeSet,
+        service: SchemaService, snapshot: Snapshot
+    ) {
+        if case .response(let response) = event.body, let intent {
             // A mutation that the schema no longer has is nobody's to hear of; what it changed is.
-            let payload = schemaService.mutations[intent.field]?
+            let payload = service.mutations[intent.field]?
                 .payload(for: intent, response: response, in: snapshot)
-            return Commit(
+            self.init(
                 intent: intent, response: response, payload: payload ?? .init(),
                 snapshot: snapshot, changes: changes)
+            return
         }
         if changes.isEmpty { return nil }
         // No mutation: only those who watch the records hear of it.
-        let intent = MutationIntent(field: "", arguments: [:])
-        let response = MutationResponse(mutation: 0, writes: .empty, result: nil)
-        return Commit(
-            intent: intent, response: response, payload: .init(), snapshot: snapshot,
-            changes: changes)
+        self.init(
+            intent: MutationIntent(field: "", arguments: [:]),
+            response: MutationResponse(mutation: 0, writes: .empty, result: nil),
+            payload: .init(), snapshot: snapshot, changes: changes)
     }
 }
 
 /// The events of a history, each with what a list shows of it. Not Sendable: it moves.
-private final class SummarizedEvents {
+package final class SummarizedEvents {
     private let events: EventIterator?
     private let summaries: SummaryIterator?
 
-    init(_ history: History, after sequence: UInt64) throws(EventStoreError) {
+    package init(_ history: History, after sequence: UInt64) throws(EventStoreError) {
         guard sequence < history.last else {
             (events, summaries) = (nil, nil)
             return
@@ -87,7 +98,7 @@ private final class SummarizedEvents {
         summaries = try history.summaries(in: sequence + 1...history.last)
     }
 
-    func next() throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
+    package func next() throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
         guard let event = try events?.next(), let summary = try summaries?.next() else {
             return nil
         }

@@ -30,14 +30,35 @@ struct MutationEvents: Sendable {
         _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
         in snapshot: Snapshot
     ) -> Bool {
-        guard let comparisons = comparisons[intent.field] else { return false }
+        comparisons[intent.field] != nil
+            && mismatch(arguments, intent, response, in: snapshot) == nil
+    }
+
+    /// An argument that keeps a mutation away.
+    struct Mismatch {
+        let name: String
+        let expected: JSONValue
+        /// Nil when the mutation's input has nothing under that name.
+        let given: JSONValue?
+    }
+
+    /// The first argument that keeps one of the mutations away; nil when none does.
+    func mismatch(
+        _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
+        in snapshot: Snapshot
+    ) -> Mismatch? {
         let input = (intent.arguments.object ?? [:]).mutationInput
-        return comparisons.allSatisfy { comparison in
-            guard let expected = arguments[comparison.name], expected != .null else { return true }
-            guard let given = input[comparison.name], given != .null else { return false }
-            return expected == given
-                || comparison.namesSame(expected, given, response, in: snapshot)
+        for comparison in comparisons[intent.field] ?? [] {
+            guard let expected = arguments[comparison.name], expected != .null else { continue }
+            let given = input[comparison.name]
+            if let given, given != .null,
+                expected == given || comparison.namesSame(expected, given, response, in: snapshot)
+            {
+                continue
+            }
+            return Mismatch(name: comparison.name, expected: expected, given: given)
         }
+        return nil
     }
 }
 

@@ -1,0 +1,55 @@
+import EventStore
+import RelayJSON
+import RelayServer
+import RelayStore
+
+/// Shows what a subscriber of a document would have been sent, in one pass: of a query each result that is
+/// another than the one before, of a subscription to events each of them.
+struct WatchedReplay {
+    private let output: LineOutput
+    private let request: GraphQLRequest
+    private let json: Bool
+
+    init(_ output: LineOutput, _ request: GraphQLRequest, json: Bool) {
+        self.output = output
+        self.request = request
+        self.json = json
+    }
+
+    /// - Parameter start: the event after which to begin.
+    func run(through history: History, from start: UInt64) throws {
+        let subscription = try PastSubscription(history.snapshot(at: start), request)
+        var isExecuted = subscription.refusal == nil
+        if let first = subscription.takeFirstResult(), history.readable?.contains(start) == true,
+            let summary = try history.summaries(in: start...start).next()
+        {
+            try show(first, summary)
+        }
+        let events = try SummarizedEvents(history, after: start)
+        while let (event, summary) = try events.next() {
+            for result in try subscription.follow(event, endingMutation: summary.intent) {
+                try show(result, summary)
+            }
+            if subscription.refusal == nil { isExecuted = true }
+        }
+        // A document that every schema refuses is a mistake, not an answer.
+        if !isExecuted, let refusal = subscription.refusal {
+            throw CommandFailure("The document was refused. \(refusal)")
+        }
+    }
+
+    private func show(_ result: JSONObject, _ summary: EventSummary) throws {
+        if json {
+            var object: JSONObject = [
+                "sequence": JSONValue(summary.sequence),
+                "time": .string(RFC3339.text(microseconds: summary.timeMicroseconds)),
+                "operation": JSONValue(summary.operation), "viewer": JSONValue(summary.viewer),
+            ]
+            for (key, value) in result { object[key] = value }
+            try output.write(JSONValue.object(object).text)
+        } else {
+            try output.write(summary.line)
+            try output.write("    " + JSONValue.object(result).text)
+        }
+    }
+}
