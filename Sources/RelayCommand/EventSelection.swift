@@ -16,7 +16,9 @@ struct EventSelection: ParsableArguments {
     @Option(help: "genesis, schema, mutation, response, revocation or update.")
     var kind: [String] = []
 
-    @Option(help: ArgumentHelp("Of this operation.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Of this operation, or of this field of the mutation type.", valueName: "name"))
     var operation: String?
 
     @Option(help: ArgumentHelp("That write this record.", valueName: "id"))
@@ -53,7 +55,8 @@ struct EventSelection: ParsableArguments {
         let condition = try condition.map(parse)
         return { event in
             (kind.isEmpty || kind.contains(event.kind))
-                && (operation == nil || operation == event.operation)
+                && (operation == nil || operation == event.operation
+                    || operation == event.intent?.field)
                 && record.map(event.records.contains) ?? true
                 && condition?.holds(for: event) ?? true
         }
@@ -64,7 +67,11 @@ struct EventSelection: ParsableArguments {
         guard let extent = history.readable else { return nil }
         let first = try since.map { try firstEvent(since: $0, in: history) } ?? extent.lowerBound
         let last = try until.map { try lastEvent(until: $0, in: history) } ?? extent.upperBound
-        return first <= last ? first...last : nil
+        guard first <= last else { return nil }
+        guard let condition = try condition.map(parse) else { return first...last }
+        // What a condition says of sequences need not be looked for.
+        guard let bounds = condition.bounds, bounds.overlaps(first...last) else { return nil }
+        return bounds.clamped(to: first...last)
     }
 
     private func firstEvent(since text: String, in history: History) throws -> UInt64 {

@@ -24,12 +24,29 @@ struct LogToolsTests {
         #expect(try await sequences("-n", "2", "--reversed") == [9, 8])
         #expect(try await sequences("--kind", "response") == [3, 5, 7, 9])
         #expect(try await sequences("--operation", "addTodo") == [4, 5])
+        #expect(try await sequences("--where", "sequence > 4 and kind == response") == [5, 7, 9])
+        #expect(try await sequences("--where", "sequence > 90") == [])
         #expect(try await sequences("--record", SmallLog.unicorn) == [1, 3, 7])
         #expect(try await sequences("--since", "8") == [8, 9])
         #expect(try await sequences("--since", "@-2", "--until", "@-1") == [7, 8])
         #expect(try await sequences("--since", "1h") == Array(1...9))
         #expect(try await sequences("--until", "@now-1h") == [])
         #expect(try await sequences("--since", "2999-01-01T00:00:00Z") == [])
+    }
+
+    @Test func anOperationIsAlsoFoundByItsField() async throws {
+        let server = try await sandbox.serve()
+        _ = try await server.data(
+            #"mutation Plan { addTodo(input: {text: "Ride it"}) { todo { id } } }"#)
+        #expect(try await server.stop() == .code(0))
+        for name in ["Plan", "addTodo"] {
+            let events = try await sandbox.json(
+                "log", "list", sandbox.path("data"), "--operation", name)
+            #expect(events.map { $0["sequence"] } == [2, 3])
+            #expect(events.map { $0["operation"] } == ["Plan", "Plan"])
+            // There is no identity yet, and that is said.
+            #expect(events.map { $0["viewer"] } == [.null, .null])
+        }
     }
 
     @Test func aTailGoesOnWithWhatARunningServerAppends() async throws {
@@ -143,6 +160,7 @@ struct LogToolsTests {
         #expect(plan["lost"] == ["from": 4, "through": 9] && plan["forgotten"] == nil)
         let repaired = try #require(try await sandbox.json("log", "repair", log.directory).first)
         #expect(repaired["repaired"] == true && repaired["lastSequence"] == 3)
+        for key in ["lost", "copies", "rebuilt", "epoch"] { #expect(repaired[key] == plan[key]) }
         let again = try await sandbox.json("log", "verify", log.directory)
         #expect(again.first?["intact"] == true && again.first?["events"] == 3)
         #expect(try await sandbox.serve().stop() == .code(0))

@@ -104,4 +104,21 @@ import Testing
             #expect(error.position == position, "\(error)")
         }
     }
+
+    @Test func whatIsSaidOfSequencesBoundsWhatIsRead() throws {
+        func bounds(_ text: String) throws -> ClosedRange<UInt64>? {
+            try EventCondition(parsing: text, now: 0).bounds
+        }
+        #expect(try bounds("sequence > 412") == 413...UInt64.max)
+        #expect(try bounds("sequence >= 412 and sequence < 500 and kind == response") == 412...499)
+        #expect(try bounds("500 > sequence") == 0...499)
+        #expect(try bounds("sequence == 7 or sequence in [3, 12]") == 3...12)
+        #expect(try bounds("sequence > 9 or kind == update") == 0...UInt64.max)
+        #expect(try bounds("not sequence > 9") == 0...UInt64.max)
+        #expect(try bounds("sequence > 9 and sequence < 5") == nil)
+        #expect(try bounds("sequence < 0") == nil)
+        #expect(
+            try bounds("sequence > 9223372036854775807") == 9_223_372_036_854_775_808...UInt64.max)
+        #expect(try bounds("sequence >= -9223372036854775808") == 0...UInt64.max)
+    }
 }
