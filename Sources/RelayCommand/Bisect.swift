@@ -83,7 +83,7 @@ struct Bisect: HistoryTool {
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
-        let first = try from.map(history.sequence) ?? max(1, history.first)
+        let first = try from.map(history.sequence) ?? max(history.first, history.firstState)
         let last = try history.sequence(of: to ?? "@")
         guard first <= last else {
             throw ValidationError("--from is event \(first), which is behind --to, event \(last).")

@@ -99,7 +99,7 @@ struct ReplayCommand: HistoryTool {
     func run(on history: History, printingTo output: LineOutput) async throws {
         if check { return try checkpoints(of: history, output) }
         if serving.serve {
-            let start = try at.map(history.sequence) ?? max(1, history.first)
+            let start = try at.map(history.sequence) ?? history.firstState
             let form: SummaryForm = log.json ? .json : .columns
             return try await ServedReplay(serving, isStepped: step, form: form)
                 .run(history, from: start)
@@ -111,7 +111,8 @@ struct ReplayCommand: HistoryTool {
                 .run(through: history, from: start)
         }
         if step {
-            let start = try at.map(history.sequence) ?? history.first - 1
+            let start =
+                try at.map(history.sequence) ?? (history.first == 1 ? 0 : history.firstState)
             let replay = SteppedReplay(output, request, json: log.json)
             return try replay.run(through: history, from: start)
         }

@@ -20,15 +20,16 @@ struct WatchedReplay {
     func run(through history: History, from start: UInt64) throws {
         let subscription = try PastSubscription(history.snapshot(at: start), request)
         var isExecuted = subscription.refusal == nil
-        if let first = subscription.takeFirstResult(), history.readable?.contains(start) == true,
-            let summary = try history.summaries(in: start...start).next()
-        {
-            try show(first, summary)
+        if let first = subscription.takeFirstResult() {
+            // The event is gone where a compacted log begins with the state after it.
+            let isKept = history.readable?.contains(start) == true
+            let summary = isKept ? try history.summaries(in: start...start).next() : nil
+            try show(first, at: start, summary)
         }
         let events = try SummarizedEvents(history, after: start)
         while let (event, summary) = try events.next() {
             for result in try subscription.follow(event, endingMutation: summary.intent) {
-                try show(result, summary)
+                try show(result, at: event.sequence, summary)
             }
             if subscription.refusal == nil { isExecuted = true }
         }
@@ -38,17 +39,19 @@ struct WatchedReplay {
         }
     }
 
-    private func show(_ result: JSONObject, _ summary: EventSummary) throws {
+    private func show(
+        _ result: JSONObject, at sequence: UInt64, _ summary: EventSummary?
+    ) throws {
         if json {
+            let time = summary.map { RFC3339.text(microseconds: $0.timeMicroseconds) }
             var object: JSONObject = [
-                "sequence": JSONValue(summary.sequence),
-                "time": .string(RFC3339.text(microseconds: summary.timeMicroseconds)),
-                "operation": JSONValue(summary.operation), "viewer": JSONValue(summary.viewer),
+                "sequence": JSONValue(sequence), "time": JSONValue(time),
+                "operation": JSONValue(summary?.operation), "viewer": JSONValue(summary?.viewer),
             ]
             for (key, value) in result { object[key] = value }
             try output.write(JSONValue.object(object).text)
         } else {
-            try output.write(summary.line)
+            try output.write(summary?.line ?? "\(sequence)")
             try output.write("    " + JSONValue.object(result).text)
         }
     }

@@ -335,6 +335,22 @@ struct LogToolsTests {
         let server = try await sandbox.serve()
         let data = try await server.data("{ user { totalCount } }")
         #expect(data == ["user": ["totalCount": 2]])
+        _ = try await server.data(#"mutation { addTodo(input: {text: "Go"}) { todo { id } } }"#)
+        // What is left is a history like any other.
+        let counts = try await sandbox.json(
+            "replay", log.directory, "--watch", "{ user { totalCount } }")
+        #expect(counts.map { $0["sequence"] } == [9, 11])
+        #expect(counts.map { $0["time"] == .null } == [true, false])
+        let steps = try await sandbox.json("replay", log.directory, "--step")
+        #expect(steps.map { $0["sequence"] } == [10, 11])
+        let unicorn = try await sandbox.json(
+            "blame", log.directory, "\(SmallLog.unicorn).text")
+        #expect(unicorn.map { $0["value"] } == ["Buy two unicorns"])
+        #expect(unicorn.map { $0["sequence"] } == [9] && unicorn.map { $0["inherited"] } == [true])
+        let found = try await sandbox.json(
+            "bisect", log.directory, "--query", "{ user { totalCount } }", "--expect",
+            #"{"user": {"totalCount": 3}}"#)
+        #expect(found == [["sequence": 11, "operation": "addTodo"]])
         #expect(try await server.stop() == .code(0))
     }
 
@@ -367,7 +383,8 @@ struct LogToolsTests {
             kept["reason"] == #"the argument userId is "you", the mutation's input has "me""#)
         let here = try await explain(5, elsewhere, "--variables", #"{"user": "me"}"#)
         #expect(here["told"] == true)
-        let same = try await explain(5, "subscription { user { completedCount } }")
+        let same = try await explain(
+            5, "subscription { user { todos(first: 1) { edges { node { text } } } } }")
         #expect(same["told"] == false && same["argument"] == nil)
         #expect(same["reason"]?.string?.contains("the result stays the same") == true)
         let live = "query @live { user { totalCount } }"
