@@ -60,8 +60,9 @@ package final class PastSubscription {
             let commit = Commit(
                 replaying: event, intent, changes, service: service, snapshot: snapshot)
         else { return [] }
-        subscriber?.table.handle(.steps([Step(.commit(commit), expected: nil)]))
-        deliver()
+        subscriber?.table.handle(
+            [.steps([Step(.commit(commit), expected: .current(nil))])], isBehind: false,
+            hand: sink.receive)
         return sink.take()
     }
 
@@ -86,20 +87,14 @@ package final class PastSubscription {
             if let why = service.reasonNotToFollow(plan) { throw PastSubscriptionRefusal(why) }
             var table = SubscriptionTable(
                 service, Self.identity, snapshot: snapshot, recent: RecentCommits(after: snapshot))
-            table.handle(
-                .subscribe(
-                    SubscriptionRequest(
-                        operation: operation, variables: variables, request: request, sink: sink,
-                        sendsRecords: false, showsOptimistic: false, start: .now)))
+            let subscription = SubscriptionRequest(
+                operation: operation, variables: variables, request: request, sink: sink,
+                sendsRecords: false, showsOptimistic: false, start: .now)
+            table.handle([.subscribe(subscription)], isBehind: false, hand: sink.receive)
             subscriber = Subscriber(plan: plan, variables: variables, table: table)
-            deliver()
         } catch let error as ExecutionErrors {
             refusal = error.errors.first?.message ?? "It cannot be executed."
         }
-    }
-
-    private func deliver() {
-        for delivery in subscriber?.table.takeOutput().deliveries ?? [] { sink.receive(delivery) }
     }
 }
 
@@ -126,6 +121,10 @@ private final class PastSink: SubscriptionSink {
             defer { state.waiting = [] }
             return state.waiting
         }
+    }
+
+    func receive(_ output: SubscriptionTable.Output) {
+        for delivery in output.deliveries { receive(delivery) }
     }
 
     func receive(_ delivery: Delivery) {
