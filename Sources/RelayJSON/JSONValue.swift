@@ -53,6 +53,22 @@ extension JSONValue {
 extension JSONValue {
     package var isNull: Bool { self == .null }
 
+    /// Whether JSON can say it: it has no number for NaN and infinity, which are written as `null`.
+    package var isFinite: Bool {
+        switch self {
+        case .double(let number): number.isFinite
+        case .array(let elements): elements.allSatisfy(\.isFinite)
+        case .object(let object): object.members.allSatisfy { $0.value.isFinite }
+        case .null, .bool, .int, .string: true
+        }
+    }
+
+    /// The value for people: what JSON cannot say has its name.
+    package var described: String {
+        guard case .double(let number) = self, !number.isFinite else { return text }
+        return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity"
+    }
+
     package var string: String? {
         if case .string(let value) = self { value } else { nil }
     }

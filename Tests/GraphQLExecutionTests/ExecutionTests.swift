@@ -70,6 +70,27 @@ import Testing
         )
     }
 
+    /// A log can hold them: GraphQL §3.5.2 was not kept once.
+    @Test(arguments: [(Double.infinity, "Infinity"), (-.infinity, "-Infinity"), (.nan, "NaN")])
+    func whatJSONCannotSayIsAFieldErrorAndNotNull(number: Double, name: String) throws {
+        var service = try TestService.withBooks()
+        service.write("Book", "b1", ["price": .double(number)])
+        #expect(
+            try service.answer("{ book(id: \"b1\") { id price } }")
+                == #"{"data":{"book":{"id":"b1","price":null}},"errors":[{"message":"Float cannot represent non numeric value: \#(name)","locations":[{"line":1,"column":24}],"path":["book","price"]}]}"#
+        )
+    }
+
+    @Test func aNullInAStoredListOfNonNullLeavesIsAnErrorAtItsPlace() throws {
+        var service = try TestService.withBooks()
+        service.write("Book", "b1", ["tags": .json(["a", .null])])
+        service.write("Book", "b2", ["tags": .json(["null"])])
+        #expect(
+            try service.answer("{ a: book(id: \"b1\") { tags } b: book(id: \"b2\") { tags } }")
+                == #"{"data":{"a":{"tags":null},"b":{"tags":["null"]}},"errors":[{"message":"Cannot return null for non-nullable field Book.tags.","locations":[{"line":1,"column":24}],"path":["a","tags",1]}]}"#
+        )
+    }
+
     @Test func aValueThatDoesNotFitItsTypeIsAFieldError() throws {
         var service = try TestService.withBooks()
         service.write("Author", "ada", ["age": .string("old")])

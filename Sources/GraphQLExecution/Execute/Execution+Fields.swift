@@ -8,6 +8,9 @@ extension Execution {
     mutating func writeValue(
         of field: FieldPlan, _ object: ObjectValue
     ) throws(ExecutionError) -> Outcome {
+        if case .value(let value) = object, field.resolver.readsItsObject {
+            return writeJSON(value[field.name] ?? .null, field.shape, field)
+        }
         switch field.resolver {
         case .typename(let json):
             writer.raw(json)
@@ -27,9 +30,8 @@ extension Execution {
         case .introspection:
             return writeIntrospection(
                 of: object, field, try arguments(of: field), field.shape)
-        case .member(let name):
-            guard case .value(let value) = object else { return .null }
-            return writeJSON(value[name] ?? .null, field.shape, field)
+        case .member:
+            return .null
         case .custom(let resolver):
             return try writeCustom(resolver, object, field)
         case .stored(let key):
@@ -172,6 +174,8 @@ extension Execution {
         case (.endCursor, .pageInfo(let page)):
             guard let edge = page.edges.last else { return .null }
             writeCursor(edge)
+        case (_, .value(let value)):
+            return writeJSON(value[field.name] ?? .null, field.shape, field)
         default:
             return .null
         }

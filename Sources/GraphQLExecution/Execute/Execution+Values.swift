@@ -27,13 +27,23 @@ extension Execution {
                     execution.writeRecordReference(record, shape, field)
                 }
             case .json:
-                // Coerced when it was written, so it fits the type.
-                row.withText(slot) { writer.raw($0) }
-                return .written
+                return writeStoredList(row, slot, element, field)
             default:
                 return .null
             }
         }
+    }
+
+    /// Writes a list of leaves, which has been checked when it was written.
+    private mutating func writeStoredList(
+        _ row: Row, _ slot: Int, _ element: OutputShape, _ field: FieldPlan
+    ) -> Outcome {
+        // Some logs have nulls where none may be: numbers that JSON cannot say were written as such.
+        if element.hasNonNull, row.withText(slot, { $0.hasNull }), let value = row.leaf(slot) {
+            return writeJSON(value, .list(element), field)
+        }
+        row.withText(slot) { writer.raw($0) }
+        return .written
     }
 
     /// Writes a record that a value refers to, or null where it does not exist.
@@ -109,7 +119,8 @@ extension Execution {
             if index > 0 { writer.raw(UInt8(ascii: ",")) }
             let start = writer.count
             let errorsBefore = errors.count
-            let outcome = write(&self, element, shape)
+            var outcome = write(&self, element, shape)
+            if case .nonNull = shape { outcome = require(outcome, field) }
             if errors.count > errorsBefore { addPath(.index(index), toErrorsFrom: errorsBefore) }
             switch outcome {
             case .written: continue
@@ -182,8 +193,10 @@ extension Execution {
             writer.write(number)
         case (.scalar(.id), .int(let number)):
             writer.write(String(number))
-        case (.scalar(.float), .double), (.scalar(.string), .string), (.scalar(.id), .string),
-            (.scalar(.boolean), .bool), (.scalar(.any), _):
+        case (.scalar(.float), .double), (.scalar(.any), _):
+            guard value.isFinite else { return fail(leaf.mismatch(value), field) }
+            writer.write(value)
+        case (.scalar(.string), .string), (.scalar(.id), .string), (.scalar(.boolean), .bool):
             writer.write(value)
         default:
             return fail(leaf.mismatch(value), field)
@@ -217,18 +230,27 @@ extension LeafShape {
     /// graphql-js's words for a value that the type cannot be.
     func mismatch(_ value: JSONValue) -> String {
         switch self {
-        case .scalar(.int): "Int cannot represent non-integer value: \(value.text)"
-        case .scalar(.float): "Float cannot represent non numeric value: \(value.text)"
-        case .scalar(.string): "String cannot represent value: \(value.text)"
-        case .scalar(.boolean): "Boolean cannot represent a non boolean value: \(value.text)"
-        case .scalar(.id): "ID cannot represent value: \(value.text)"
-        case .scalar(.any): "The scalar cannot represent value: \(value.text)"
-        case .enum(let name, _): "Enum \"\(name)\" cannot represent value: \(value.text)"
+        case .scalar(.int): "Int cannot represent non-integer value: \(value.described)"
+        case .scalar(.float): "Float cannot represent non numeric value: \(value.described)"
+        case .scalar(.string): "String cannot represent value: \(value.described)"
+        case .scalar(.boolean): "Boolean cannot represent a non boolean value: \(value.described)"
+        case .scalar(.id): "ID cannot represent value: \(value.described)"
+        case .scalar(.any): "The scalar cannot represent value: \(value.described)"
+        case .enum(let name, _): "Enum \"\(name)\" cannot represent value: \(value.described)"
         }
     }
 }
 
 extension OutputShape {
+    /// Whether null cannot stand somewhere in it.
+    var hasNonNull: Bool {
+        switch self {
+        case .nonNull: true
+        case .list(let element): element.hasNonNull
+        case .leaf, .object: false
+        }
+    }
+
     var description: String {
         switch self {
         case .leaf: "scalar"
@@ -236,5 +258,20 @@ extension OutputShape {
         case .list: "list"
         case .nonNull(let inner): inner.description
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether `null` stands anywhere in a text, if only in a string.
+    fileprivate var hasNull: Bool {
+        guard count >= 4 else { return false }
+        for place in 0...count - 4 where self[place] == UInt8(ascii: "n") {
+            if self[place + 1] == UInt8(ascii: "u"), self[place + 2] == UInt8(ascii: "l"),
+                self[place + 3] == UInt8(ascii: "l")
+            {
+                return true
+            }
+        }
+        return false
     }
 }

@@ -51,6 +51,20 @@ package struct Execution: ~Copyable {
         return finish(isOpen: isOpen)
     }
 
+    /// The response to an event of a subscription, which its one root field stands for, or to an error in
+    /// place of one.
+    package mutating func response(
+        toEvent event: Result<ObjectValue, ExecutionError>, isOpen: Bool = false
+    ) -> [UInt8] {
+        switch event {
+        case .success(let source): return response(source: source, isOpen: isOpen)
+        case .failure:
+            begin()
+            if !writeRootField(0, event) { discardData() }
+            return finish(isOpen: isOpen)
+        }
+    }
+
     // MARK: Field by field, for mutations
 
     /// Starts a response whose root fields the caller runs one after the other.
@@ -206,6 +220,8 @@ package struct Execution: ~Copyable {
         case .written: break
         case .null, .failed:
             if case .nonNull = field.shape {
+                // GraphQL §6.4.4: a null that nobody has complained of yet is an error of this field.
+                _ = require(outcome, field)
                 addPath(.field(field.responseName), toErrorsFrom: errorsBefore)
                 return false
             }

@@ -14,6 +14,8 @@ package struct ExecutionError: Error, Hashable, Sendable {
     package var path: [PathSegment]
     /// What went wrong, for programs: `extensions.code`.
     package var code: ErrorCode?
+    /// Names the line of the server's log that says more than clients may know: `extensions.id`.
+    package var id: String?
 
     package init(
         _ message: String, code: ErrorCode? = nil, locations: [SourceLocation] = [],
@@ -47,6 +49,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable {
     package static let limitExceeded = ErrorCode(rawValue: "LIMIT_EXCEEDED")
     package static let storageFull = ErrorCode(rawValue: "STORAGE_FULL")
     package static let slowConsumer = ErrorCode(rawValue: "SLOW_CONSUMER")
+    package static let internalError = ErrorCode(rawValue: "INTERNAL_ERROR")
     package static let alreadyApplied = ErrorCode(rawValue: "ALREADY_APPLIED")
     package static let mutationIDReused = ErrorCode(rawValue: "MUTATION_ID_REUSED")
     package static let mutationIDTooOld = ErrorCode(rawValue: "MUTATION_ID_TOO_OLD")
@@ -71,8 +74,20 @@ extension ExecutionError {
                     }
                 })
         }
-        if let code { object["extensions"] = ["code": .string(code.rawValue)] }
+        var extensions = JSONObject()
+        if let code { extensions["code"] = .string(code.rawValue) }
+        if let id { extensions["id"] = .string(id) }
+        if !extensions.members.isEmpty { object["extensions"] = .object(extensions) }
         return .object(object)
+    }
+
+    /// The same as an error of a field of the operation's root.
+    package func at(_ field: FieldPlan?) -> ExecutionError {
+        guard let field else { return self }
+        var error = self
+        error.locations = [field.location]
+        error.path = [.field(field.responseName)]
+        return error
     }
 }
 

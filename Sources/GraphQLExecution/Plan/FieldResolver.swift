@@ -38,6 +38,21 @@ package enum FieldResolver: Sendable {
     case custom(any CustomFieldResolver)
 }
 
+extension FieldResolver {
+    /// Whether the field's value is part of the object itself: in an object that Swift code gave it is the
+    /// member of that name, whatever the field is in a record, a connection or a payload.
+    var readsItsObject: Bool {
+        switch self {
+        case .stored, .id, .count, .counted, .connectionPart, .payloadPart, .member,
+            .connection(.field, _), .links(.field, _):
+            true
+        case .typename, .lookup, .nodes, .source, .introspection, .custom,
+            .connection(.records, _), .links(.records, _):
+            false
+        }
+    }
+}
+
 /// Where links come from.
 package enum LinkSource: Sendable, Hashable {
     /// A field of the record.

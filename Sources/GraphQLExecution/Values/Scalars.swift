@@ -13,17 +13,17 @@ enum Scalars {
             return Int32(exactly: number) != nil ? .success(value) : intTooLarge(value)
         case ("Int", .double(let number)):
             guard let whole = Int64(exactly: number) else {
-                return mismatch("Int cannot represent non-integer value: \(value.text)")
+                return mismatch("Int cannot represent non-integer value: \(value.described)")
             }
             return Int32(exactly: whole) != nil ? .success(.int(whole)) : intTooLarge(value)
         case ("Int", _):
             return mismatch("Int cannot represent non-integer value: \(value.text)")
         case ("Float", .int(let number)):
             return .success(.double(Double(number)))
-        case ("Float", .double):
+        case ("Float", .double(let number)) where number.isFinite:
             return .success(value)
         case ("Float", _):
-            return mismatch("Float cannot represent non numeric value: \(value.text)")
+            return mismatch("Float cannot represent non numeric value: \(value.described)")
         case ("String", .string), ("Boolean", .bool), ("ID", .string):
             return .success(value)
         case ("ID", .int(let number)):
@@ -35,7 +35,8 @@ enum Scalars {
         case ("ID", _):
             return mismatch("ID cannot represent value: \(value.text)")
         default:
-            return .success(value)
+            if value.isFinite { return .success(value) }
+            return mismatch("\(type) cannot represent value: \(value.described)")
         }
     }
 

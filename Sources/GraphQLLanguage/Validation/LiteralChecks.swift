@@ -27,15 +27,20 @@ extension Schema {
         "Expected value of type \"\(print(type))\", found \(value.printed())."
     }
 
-    /// A scalar that is not built in takes any literal.
+    /// A scalar that is not built in takes any literal that JSON can say, too.
     private func scalarMismatch(_ value: Value, _ type: NamedType) -> String? {
-        guard type.origin == .builtIn else { return nil }
+        guard type.origin == .builtIn else {
+            return value.infiniteNumber.map { "\(type.name) cannot represent value: \($0)" }
+        }
         switch (type.name, value.kind) {
         case ("Int", .int(let text)):
             return Int32(text) == nil
                 ? "Int cannot represent non 32-bit signed integer value: \(text)" : nil
         case ("Int", _): return "Int cannot represent non-integer value: \(value.printed())"
-        case ("Float", .int), ("Float", .float): return nil
+        case ("Float", .int(let text)), ("Float", .float(let text)):
+            // GraphQL §3.5.2: finite IEEE 754 doubles, and nothing beyond them.
+            return Double(text)?.isFinite == true
+                ? nil : "Float cannot represent non numeric value: \(text)"
         case ("Float", _): return "Float cannot represent non numeric value: \(value.printed())"
         case ("String", .string): return nil
         case ("String", _):
@@ -119,6 +124,18 @@ extension Schema {
                 }
             }
         default: break
+        }
+    }
+}
+
+extension Value {
+    /// The first number in a literal that is too large for a double.
+    fileprivate var infiniteNumber: String? {
+        switch kind {
+        case .int(let text), .float(let text): Double(text)?.isFinite == true ? nil : text
+        case .list(let values): values.lazy.compactMap(\.infiniteNumber).first
+        case .object(let fields): fields.lazy.compactMap(\.value.infiniteNumber).first
+        default: nil
         }
     }
 }

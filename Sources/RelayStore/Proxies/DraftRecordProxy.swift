@@ -23,6 +23,11 @@ package final class DraftRecordProxy: RecordProxy {
                 source.fail("Field \"\(name)\" of \"\(dataID)\" cannot hold a \(type).")
                 return
             }
+            if case .json(let json) = value, !json.isFinite {
+                // Written as text, it would be null when it is read.
+                source.fail("Field \"\(name)\" of \"\(dataID)\" cannot hold NaN or infinity.")
+                return
+            }
             source.write(dataID, [(storageKey(name, args), value)])
         }
     }

@@ -50,6 +50,7 @@ extension Row {
         case (.int, .float), (.int, .any):
             writer.write(int(slot))
         case (.double, .float), (.double, .any):
+            guard double(slot).isFinite else { return .mismatch }
             writer.write(double(slot))
         case (.int, .id):
             writer.write(String(int(slot)))

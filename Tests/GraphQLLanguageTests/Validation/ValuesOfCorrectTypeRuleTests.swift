@@ -52,6 +52,17 @@ import Testing
             """)
     }
 
+    @Test func floatsAreFinite() {
+        expectErrors(
+            in: """
+                { complicatedArgs { a: floatArgField(floatArg: 1e400) b: floatArgField(floatArg: -1e9999) c: floatArgField(floatArg: 1e308) } }
+                """,
+            """
+            Float cannot represent non numeric value: 1e400 (1:48)
+            Float cannot represent non numeric value: -1e9999 (1:83)
+            """)
+    }
+
     @Test func booleansAreTrueOrFalse() {
         expectErrors(
             in: """

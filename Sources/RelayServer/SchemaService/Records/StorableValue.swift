@@ -31,12 +31,13 @@ extension Schema {
         case ("Float", .int(let number)): return .double(Double(number))
         case ("ID", .int(let number)): return .string(String(number))
         case ("Int", .int(let number)): isOfType = Int32(exactly: number) != nil
-        case ("Float", .double), ("String", .string), ("ID", .string), ("Boolean", .bool):
-            isOfType = true
+        case ("Float", .double(let number)): isOfType = number.isFinite
+        case ("String", .string), ("ID", .string), ("Boolean", .bool): isOfType = true
         case ("Int", _), ("Float", _), ("String", _), ("ID", _), ("Boolean", _):
             isOfType = false
         default:
-            isOfType = type.kind != .enum || value.string.flatMap(type.value) != nil
+            isOfType =
+                type.kind == .enum ? value.string.flatMap(type.value) != nil : value.isFinite
         }
         guard isOfType else { return nil }
         return value
