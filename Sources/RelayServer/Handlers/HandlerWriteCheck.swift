@@ -5,6 +5,8 @@ import RelayStore
 
 /// Looks at what Swift code has written before it is committed, so that nothing enters the log that the
 /// schema does not allow: a handler's mistake is one client's error, not everybody's.
+///
+/// Costs what was written, however long the lists are to which something was added.
 struct HandlerWriteCheck: Sendable {
     /// The root field, for messages.
     let mutation: String
@@ -13,30 +15,48 @@ struct HandlerWriteCheck: Sendable {
     /// - Throws: what does not fit the schema; two records with one `@unique` value are a `CONFLICT`.
     func check(_ draft: Draft) throws(ExecutionError) {
         let snapshot = draft.snapshot
-        for record in draft.changes.created {
-            guard let type = type(of: record, in: snapshot) else { continue }
+        // What was made and is gone again has no row.
+        for record in draft.changes.created where snapshot.row(record) != nil {
+            let type = try storedType(of: record, in: snapshot)
             for field in type.fields where field.type.isNonNull {
                 try checkPresence(of: field, type, record, snapshot)
             }
         }
         var seen: Set<ChangeSet.Field> = []
         for change in draft.changes.fields where seen.insert(change).inserted {
-            guard let row = snapshot.row(change.record),
-                let type = type(of: change.record, in: snapshot)
-            else { continue }
+            guard let row = snapshot.row(change.record) else { continue }
+            let type = try storedType(of: change.record, in: snapshot)
             let name = snapshot.symbols.nameString(change.key)
             guard let field = type.field(name) else {
-                throw refuse("\"\(type.name)\" has no field \"\(name)\"", nil)
+                throw refuse("\"\(type.name)\" has no field \"\(name)\"")
             }
-            try check(field, type, change, row, snapshot)
+            try check(field, type, change, row, draft)
             try checkUnique(field, type, change, row, draft)
         }
     }
 
-    /// Nil for a record that is gone again.
+    /// The type of a record that exists.
+    /// - Throws: when records cannot have it.
+    private func storedType(
+        of record: RecordIndex, in snapshot: Snapshot
+    ) throws(ExecutionError) -> NamedType {
+        let id = snapshot.symbols.idString(record)
+        if id == DataID.rootID.rawValue {
+            throw refuse("there is no root record on a server; records stand in fields of records")
+        }
+        if let type = type(of: record, in: snapshot) { return type }
+        let name = snapshot.type(of: record).map(snapshot.symbols.nameString) ?? ""
+        let near = nearest(name, among: types.stored.map(\.name))
+        throw refuse("there is no stored type \"\(name)\" for record \"\(id)\".\(near)")
+    }
+
+    /// Nil for a record that does not exist, or not with a stored type.
     private func type(of record: RecordIndex, in snapshot: Snapshot) -> NamedType? {
-        guard let name = snapshot.type(of: record) else { return nil }
-        return types.schema.type(named: snapshot.symbols.nameString(name))
+        guard let name = snapshot.type(of: record),
+            let type = types.schema.type(named: snapshot.symbols.nameString(name)),
+            types.isStored(type.id)
+        else { return nil }
+        return type
     }
 
     private func checkPresence(
@@ -47,55 +67,92 @@ struct HandlerWriteCheck: Sendable {
         default: return
         }
         switch snapshot.fieldValue(field.name, of: record) {
-        case nil, .null: throw refuse("\(type.name).\(field.name) must not be null", nil)
+        case nil, .null: throw refuse("\(type.name).\(field.name) must not be null")
         default: return
         }
     }
 
+    // MARK: One field
+
     private func check(
         _ field: SchemaField, _ type: NamedType, _ change: ChangeSet.Field, _ row: Row,
-        _ snapshot: Snapshot
+        _ draft: Draft
     ) throws(ExecutionError) {
         let path = "\(type.name).\(field.name)"
-        guard let slot = row.slot(of: change.key) else { return }
-        switch (types.kind(of: field), row.tag(slot)) {
+        let kind = types.kind(of: field)
+        switch kind {
+        case .id, .found, nil: throw refuse("\(path) is not stored")
+        default: break
+        }
+        guard let slot = row.slot(of: change.key), row.tag(slot) != .absent else {
+            return try checkUnset(field, kind, path)
+        }
+        switch (kind, row.tag(slot)) {
         case (_, .null):
-            if field.type.isNonNull { throw refuse("\(path) must not be null", nil) }
+            if field.type.isNonNull { throw refuse("\(path) must not be null") }
         case (.leaf, _):
             if let leaf = row.leaf(slot), types.schema.storable(leaf, as: field.type) != nil {
                 return
             }
-            let value = row.leaf(slot)?.text ?? "a link"
-            throw refuse(
-                "\(path) is \(types.schema.print(field.type)), and \(value) is none", nil)
+            let value = row.leaf(slot)?.described ?? "a link"
+            throw refuse("\(path) is \(types.schema.print(field.type)), and \(value) is none")
         case (.link(let target), .link):
-            try check(row.link(slot), fits: target, path, snapshot)
-        case (.links(let target), .links):
-            // What was added last: lists may be long, and mutations are to cost what they touch.
-            if let last = row.links(slot).previous(from: .max)?.record {
-                try check(last, fits: target, path, snapshot)
-            }
+            try check(row.link(slot), fits: target, path, draft.snapshot)
+        case (.links(let node), .links):
+            try checkLinks(of: change, row.links(slot), fit: node, path, draft)
         case (.connection(let connection), .links):
-            if let last = row.links(slot).previous(from: .max)?.record {
-                try check(last, fits: connection.node, path, snapshot)
-            }
-        case (.id, _), (.found, _), (nil, _):
-            throw refuse("\(path) is not stored", nil)
+            try checkLinks(of: change, row.links(slot), fit: connection.node, path, draft)
         default:
-            throw refuse("\(path) is \(types.schema.print(field.type))", nil)
+            throw refuse("\(path) is \(types.schema.print(field.type))")
+        }
+    }
+
+    /// Links and connections that are unset are empty.
+    private func checkUnset(
+        _ field: SchemaField, _ kind: RecordFieldKind?, _ path: String
+    ) throws(ExecutionError) {
+        switch kind {
+        case .leaf where field.type.isNonNull, .link where field.type.isNonNull:
+            throw refuse("\(path) must not be null")
+        default: return
+        }
+    }
+
+    /// Looks at the links that were added, wherever in the list they stand. One that was there before may
+    /// lead to a record that is gone, and be moved.
+    private func checkLinks(
+        of change: ChangeSet.Field, _ links: LinkList, fit target: TypeID, _ path: String,
+        _ draft: Draft
+    ) throws(ExecutionError) {
+        let before = draft.base.links(change.key, of: change.record)
+        var added: [RecordIndex?] = []
+        links.forEachLinkAdded(since: before) { added.append($0) }
+        let targets = types.recordTypes(of: target)
+        for record in added {
+            if let record, let type = type(of: record, in: draft.snapshot),
+                targets.contains(type.id)
+            {
+                continue
+            }
+            if before.records.contains(record) { continue }
+            guard let record else {
+                throw refuse("\(path) is a list of records, in which null has no place")
+            }
+            try check(record, fits: target, path, draft.snapshot)
         }
     }
 
     private func check(
         _ record: RecordIndex, fits target: TypeID, _ path: String, _ snapshot: Snapshot
     ) throws(ExecutionError) {
-        guard let type = type(of: record, in: snapshot) else {
+        guard snapshot.row(record) != nil else {
             throw refuse(
                 "\(path) links to \"\(snapshot.symbols.idString(record))\", which does not exist",
                 .notFound)
         }
+        let type = try storedType(of: record, in: snapshot)
         guard types.recordTypes(of: target).contains(type.id) else {
-            throw refuse("\(path) cannot link to a \(type.name)", nil)
+            throw refuse("\(path) cannot link to a \(type.name)")
         }
     }
 
@@ -119,8 +176,9 @@ struct HandlerWriteCheck: Sendable {
         }
     }
 
-    private func refuse(_ problem: String, _ code: ErrorCode?) -> ExecutionError {
-        ExecutionError(
-            "Could not run \(mutation): \(problem). Nothing was changed.", code: code)
+    private func refuse(_ problem: String, _ code: ErrorCode? = nil) -> ExecutionError {
+        let end = problem.last.map { ".?".contains($0) } == true ? "" : "."
+        return ExecutionError(
+            "Could not run \(mutation): \(problem)\(end) Nothing was changed.", code: code)
     }
 }

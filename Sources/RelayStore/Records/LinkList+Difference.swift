@@ -8,6 +8,23 @@ extension LinkList {
         from old: LinkList, removed: (_ position: Int, RecordIndex) -> Void,
         added: (_ position: Int, RecordIndex) -> Void
     ) {
+        forEachChange(from: old) { position, record in
+            if let record { removed(position, record) }
+        } added: { position, record in
+            if let record { added(position, record) }
+        }
+    }
+
+    /// Calls the body with every link that this list has and an older one has not, null elements included.
+    /// Costs what ``forEachDifference(from:removed:added:)`` does.
+    package func forEachLinkAdded(since old: LinkList, _ body: (RecordIndex?) -> Void) {
+        forEachChange(from: old, removed: { _, _ in }, added: { _, record in body(record) })
+    }
+
+    private func forEachChange(
+        from old: LinkList, removed: (_ position: Int, RecordIndex?) -> Void,
+        added: (_ position: Int, RecordIndex?) -> Void
+    ) {
         if self === old { return }
         let arePlacesAlike = positions == nil && old.positions == nil
         if !arePlacesAlike, !sharesPositions(with: old) {
@@ -15,10 +32,10 @@ extension LinkList {
             return
         }
         places.forEachDifference(from: old.places) { place, before, after in
-            if let before, case .link(let record?) = Self.content(before) {
+            if let before, case .link(let record) = Self.content(before) {
                 removed(old.positions?[place] ?? place, record)
             }
-            if let after, case .link(let record?) = Self.content(after) {
+            if let after, case .link(let record) = Self.content(after) {
                 added(positions?[place] ?? place, record)
             }
         }
@@ -35,24 +52,24 @@ extension LinkList {
     }
 
     private func walkDifference(
-        from old: LinkList, removed: (_ position: Int, RecordIndex) -> Void,
-        added: (_ position: Int, RecordIndex) -> Void
+        from old: LinkList, removed: (_ position: Int, RecordIndex?) -> Void,
+        added: (_ position: Int, RecordIndex?) -> Void
     ) {
         var before = old.next(from: 0)
         forEachLink { position, record in
             while let link = before, link.position < position {
-                if let record = link.record { removed(link.position, record) }
+                removed(link.position, link.record)
                 before = old.next(from: link.position + 1)
             }
             if let link = before, link.position == position {
                 before = old.next(from: position + 1)
                 if link.record == record { return }
-                if let record = link.record { removed(position, record) }
+                removed(position, link.record)
             }
-            if let record { added(position, record) }
+            added(position, record)
         }
         while let link = before {
-            if let record = link.record { removed(link.position, record) }
+            removed(link.position, link.record)
             before = old.next(from: link.position + 1)
         }
     }

@@ -87,6 +87,13 @@ struct HandlersTests {
         ("unknown", nil, "\"Item\" has no field \"txt\""),
         ("missing", nil, "Item.text must not be null"),
         ("link", nil, "List.items cannot link to a List"),
+        ("unset", nil, "Item.text must not be null"),
+        ("earlier link", nil, "List.items cannot link to a List"),
+        ("null link", nil, "List.items is a list of records, in which null has no place"),
+        ("no type", nil, "there is no stored type \"Itme\""),
+        ("interface", nil, "there is no stored type \"Node\""),
+        ("root", nil, "there is no root record on a server"),
+        ("nan", nil, "Item.text is String!, and NaN is none"),
         ("unique", "CONFLICT", "there is another List whose name is \"one\""),
     ]
 

@@ -122,6 +122,14 @@ enum Spoiler {
         case "unknown": item?["txt"] = "a"
         case "missing": return records.create(typeName: "Item").dataID
         case "link": records["l1"]?.setLinkedRecords("items", records: [records["l2"]])
+        case "unset": item?["text"] = nil
+        case "earlier link":
+            records["l1"]?.setLinkedRecords("items", records: [records["l2"], item])
+        case "null link": records["l1"]?.setLinkedRecords("items", records: [nil, item])
+        case "no type": return records.create(typeName: "Itme").dataID
+        case "interface": return records.create(typeName: "Node").dataID
+        case "root": records.root.setLinkedRecord("item", record: item)
+        case "nan": item?["text"] = Double.nan
         case "unique": records["l2"]?["name"] = "one"
         case "throw":
             item?["text"] = "written before the throw"
