@@ -75,7 +75,11 @@ let fuzz: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "GraphQLFuzz", dependencies: ["GraphQLLanguage", "RelayServer", "RelayStore"],
+            name: "GraphQLFuzz",
+            dependencies: [
+                "EventStore", "GraphQLExecution", "GraphQLLanguage", "RelayJSON", "RelayServer",
+                "RelayStore",
+            ],
             swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     ]
 
