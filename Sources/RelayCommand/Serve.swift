@@ -108,6 +108,7 @@ struct Serve: AsyncParsableCommand {
             schemaName: schemaFile, storage: storage)
         if let seedFile = seed ?? settings.text("seed") {
             configuration.seed = try readFile(seedFile, "seed")
+            configuration.seedName = seedFile
         }
         configuration.host = host ?? settings.text("host") ?? configuration.host
         configuration.port = try port ?? settings.number("port") ?? configuration.port

@@ -32,9 +32,14 @@ final class OpenStore: Sendable {
     static func open(
         _ configuration: Server.Configuration, logger: Logger
     ) async throws -> OpenStore {
-        let schema = try ServiceSchema(
-            [Source(configuration.schema, name: configuration.schemaName)],
-            handlers: configuration.handlers)
+        let schema: ServiceSchema
+        do throws(SchemaMistakes) {
+            schema = try ServiceSchema(
+                [Source(configuration.schema, name: configuration.schemaName)],
+                handlers: configuration.handlers, logger: logger)
+        } catch {
+            throw error.named(configuration.schemaName)
+        }
         switch configuration.storage.place {
         case .memory:
             // A history that nobody can have seen before: each start has an epoch of its own.
@@ -74,9 +79,7 @@ final class OpenStore: Sendable {
         if snapshot.sequence == 0 {
             var seed = WriteSet.empty
             if let bytes = configuration.seed {
-                let file = try SeedFile.read(bytes, for: schema, timeMicroseconds: time)
-                for warning in file.warnings { logger.warning("\(warning)") }
-                seed = file.writes
+                seed = try read(bytes, schema, time, configuration.seedName, logger)
             }
             bodies.append(.genesis(schema: configuration.schema, seed: seed))
         } else {
@@ -86,7 +89,11 @@ final class OpenStore: Sendable {
             bodies += revocations(in: snapshot, logger)
             if snapshot.schema != configuration.schema {
                 let old = try? ServiceSchema(reading: snapshot.schema)
-                try schema.check(snapshot, writtenUnder: old)
+                do throws(IncompatibleSchema) {
+                    try schema.check(snapshot, writtenUnder: old)
+                } catch {
+                    throw error.named(configuration)
+                }
                 logger.notice("The schema has changed, and fits the records.")
                 bodies.append(.schema(configuration.schema))
             }
@@ -103,6 +110,18 @@ final class OpenStore: Sendable {
             try current.fold(event, changes: &changes)
         }
         return current
+    }
+
+    private static func read(
+        _ seed: [UInt8], _ schema: ServiceSchema, _ time: Int64, _ name: String, _ logger: Logger
+    ) throws(SeedErrors) -> WriteSet {
+        do throws(SeedErrors) {
+            let file = try SeedFile.read(seed, for: schema, timeMicroseconds: time)
+            for warning in file.warnings { logger.warning("\(name): \(warning)") }
+            return file.writes
+        } catch {
+            throw error.named(name)
+        }
     }
 
     /// What ends the mutations whose handlers waited when the server stopped: nobody works on them now.
@@ -129,6 +148,17 @@ final class OpenStore: Sendable {
             if let snapshot { try? file.checkpoint(snapshot) }
             file.close()
         }
+    }
+}
+
+extension IncompatibleSchema {
+    fileprivate func named(_ configuration: Server.Configuration) -> IncompatibleSchema {
+        var named = self
+        named.schemaName = configuration.schemaName
+        if case .directory(let directory, _) = configuration.storage.place {
+            named.logName = directory
+        }
+        return named
     }
 }
 

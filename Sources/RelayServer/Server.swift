@@ -25,6 +25,8 @@ public final class Server: Sendable {
         public var handlers: Handlers
         /// What a seed file holds; used only when the log is empty.
         public var seed: [UInt8]?
+        /// How people know the seed: its file's path.
+        public var seedName = "seed.ndjson"
         /// The address to listen on.
         public var host = "127.0.0.1"
         /// 0 lets the system choose.

@@ -21,9 +21,13 @@ enum TodoHandlers {
         input SuggestTodoInput { topic: String! userId: ID! = "me" clientMutationId: String }
         type SuggestTodoPayload { todo: Todo! todoEdge: TodoEdge! user: User! clientMutationId: String }
 
+        type ProgressMade { mutation: String! completed: Int! of: Int! user: User! }
+
         extend type Subscription {
           "Counts down to zero, a number every \\"everyMilliseconds\\"."
           countdown(from: Int!, everyMilliseconds: Int! = 1000): Int!
+          "The list's progress after each mutation that finishes todos of it."
+          progressMade: ProgressMade!
         }
 
         """
@@ -35,6 +39,7 @@ enum TodoHandlers {
         addSharedMutations(to: &handlers)
         addSuggestTodo(to: &handlers)
         addCountdown(to: &handlers)
+        addProgressMade(to: &handlers)
         return handlers
     }
 
@@ -101,6 +106,24 @@ enum TodoHandlers {
             let pause = subscription.arguments["everyMilliseconds"]?.intValue ?? 1000
             return Countdown(next: start, pause: .milliseconds(pause))
         }
+    }
+}
+
+extension TodoHandlers {
+    /// A subscription that follows commits.
+    static func addProgressMade(to handlers: inout Handlers) {
+        handlers.subscription(
+            "progressMade",
+            onCommit: { commit, _ in
+                guard ["changeTodoStatus", "changeAllTodos"].contains(commit.mutation),
+                    let user = commit.records.record(of: "User", where: "userId", is: "me")
+                else { return nil }
+                let todos = user.links("todos")
+                return VariableData([
+                    "mutation": commit.mutation, "of": todos.count,
+                    "completed": todos.count { $0["complete"] == true }, "user": user,
+                ])
+            })
     }
 }
 

@@ -29,6 +29,7 @@ struct TodoServer: AsyncParsableCommand {
             schema: text + TodoHandlers.schema, schemaName: schema,
             storage: memory ? .memory : .directory(data), handlers: TodoHandlers.all())
         configuration.seed = Array(try Data(contentsOf: URL(filePath: seed)))
+        configuration.seedName = seed
         configuration.port = port
 
         let server = try await Server.start(configuration)

@@ -70,7 +70,27 @@ struct FailedStartTests {
         let schema = try sandbox.write("type Query { user: Usr }", to: "wrong.graphql")
         let finished = try await serve("--schema", schema, "--data", sandbox.path("data"))
         #expect(finished.exit == .code(1))
-        #expect(finished.errors.contains { $0.contains("Usr") && $0.contains("1:20") })
+        #expect(finished.errors.contains { $0.contains("Usr") && $0.contains("\(schema):1:20: ") })
+    }
+
+    @Test func aSeedThatIsWrongIsRefusedWithThePlaceAndNoLogIsBegun() async throws {
+        let seed = try sandbox.write(
+            "\n{\"id\":\"a\",\"type\":\"Tdo\",\"fields\":{}}", to: "wrong.ndjson")
+        let finished = try await serve(
+            "--schema", Sandbox.todoSchema, "--seed", seed, "--data", sandbox.path("data"))
+        expectOneLine(finished, containing: "\(seed):2: ")
+    }
+
+    @Test func aSchemaThatDoesNotFitTheLogIsNamedWithIt() async throws {
+        let first = try await sandbox.serve()
+        #expect(try await first.stop() == .code(0))
+        let schema = try sandbox.write(
+            "interface Node { id: ID! } type Query { node(id: ID!): Node }", to: "other.graphql")
+        let finished = try await serve("--schema", schema, "--data", sandbox.path("data"))
+        #expect(finished.exit == .code(1))
+        #expect(
+            finished.errors.contains { $0.contains(schema) && $0.contains(sandbox.path("data")) },
+            "\(finished)")
     }
 
     @Test func aWrongCallIsUsage() async throws {

@@ -90,6 +90,26 @@ struct TodoServerTests {
         #expect(past.output.joined().contains(#""totalCount":3,"completedCount":1"#), "\(past)")
     }
 
+    @Test func aSubscriptionThatFollowsCommitsTellsOfThem() async throws {
+        let server = try await serve()
+        let events = try sandbox.start(
+            [
+                "request", server.url,
+                "subscription { progressMade { mutation completed of user { totalCount } } }",
+            ])
+        // An event stream is silent until something happens; what happened before it is not told.
+        try await eventually("an event stream that is there") {
+            if try await events.hasLine(within: .milliseconds(100)) { return () }
+            _ = try await server.data(
+                "mutation { changeAllTodos(input: {complete: true}) { user { id } } }")
+            return nil
+        }
+        #expect(
+            try await events.nextLine("an event").payload().data["progressMade"] == [
+                "mutation": "changeAllTodos", "completed": 2, "of": 2, "user": ["totalCount": 2],
+            ])
+    }
+
     @Test func aWaitThatTheServerDidNotSurviveIsRevokedAtItsNextStart() async throws {
         let server = try await serve()
         let waiting = try sandbox.start(

@@ -77,7 +77,7 @@ final class SequenceSubscriptions: Sendable {
             }
             end = .completed
         } catch {
-            end = .failed([ExecutionError(thrown: error)])
+            end = .failed([ExecutionError(thrown: error).at(plan.root.fields.first)])
         }
         if Task.isCancelled { return }
         deliver([Delivery(sink: request.sink, event: end)])

@@ -14,13 +14,18 @@ public import RelayStore
 /// mutation or the subscription type. A name that the schema does not have is a mistake of the schema's,
 /// and the server does not start.
 public struct Handlers: Sendable {
-    private(set) var resolvers: [String: FieldHandler] = [:]
-    private(set) var checks: [String: [MutationCheck]] = [:]
-    private(set) var mutations: [String: RegisteredMutation] = [:]
-    private(set) var subscriptions: [String: SubscriptionHandler] = [:]
+    var resolvers: [String: FieldHandler] = [:]
+    var checks: [String: [MutationCheck]] = [:]
+    var mutations: [String: RegisteredMutation] = [:]
+    var subscriptions: [String: RegisteredSubscription] = [:]
+    private(set) var errorDescription: ErrorDescription?
 
     /// No handlers.
     public init() {}
+
+    var followsCommits: Bool {
+        subscriptions.values.contains { if case .commits = $0 { true } else { false } }
+    }
 }
 
 /// What a mutation does: writes to the records, and gives the id of the record that it made, changed or
@@ -40,6 +45,13 @@ typealias MutationCheck =
     @Sendable (VariableData, MutationContext, SnapshotReader) throws -> Void
 typealias WaitingBody =
     @Sendable (VariableData, MutationContext, SnapshotReader) async throws -> MutationBody
+
+typealias ErrorDescription = @Sendable (any Error) -> HandlerError?
+
+enum RegisteredSubscription: Sendable {
+    case sequence(SubscriptionHandler)
+    case commits(CommitHandler)
+}
 
 enum RegisteredMutation: Sendable {
     case atOnce(MutationBody)
@@ -116,11 +128,46 @@ extension Handlers {
     /// - Parameters:
     ///   - field: the field of the subscription type.
     ///   - source: gives the sequence. Each element is a value of the field, as
-    ///     ``resolve(_:_:)`` says; it is executed on the state that is newest then.
+    ///     ``resolve(_:_:)`` says; it is executed on the state that is newest then. To tell of commits, use
+    ///     ``subscription(_:onCommit:)``, which reads at the commit.
     public mutating func subscription<Source: AsyncSequence & Sendable>(
         _ field: String,
         _ source: @escaping @Sendable (SubscriptionContext) async throws -> Source
     ) where Source.Element: VariableValueConvertible & Sendable {
-        subscriptions[field] = SubscriptionHandler(source)
+        subscriptions[field] = .sequence(SubscriptionHandler(source))
+    }
+
+    /// Sends a subscription what the program makes of commits.
+    ///
+    /// The body runs for every mutation once it is durable, in the order of the log, and reads the records as
+    /// they were right after it; nothing that comes later is seen. So a subscriber gets every event once, in
+    /// order, and one that was away gets those that it has missed (`extensions.relay.resume`): the body runs
+    /// again then. It must neither block nor depend on anything but its parameters.
+    /// - Parameters:
+    ///   - field: the field of the subscription type.
+    ///   - body: gives the event, a value of the field as ``resolve(_:_:)`` says, read at the commit's
+    ///     sequence; nil when this commit is none of the subscription's events. A throw is an event that has
+    ///     an error in place of the value.
+    public mutating func subscription(
+        _ field: String,
+        onCommit body:
+            @escaping @Sendable (CommitContext, SubscriptionContext) throws
+            -> (any VariableValueConvertible)?
+    ) {
+        subscriptions[field] = .commits(body)
+    }
+
+    /// Says what clients are told of errors that were not made for them.
+    ///
+    /// A handler's error that is no ``CodedError`` reaches clients as "Internal error" with an id, under which
+    /// the server's log has the rest. Give the error to be told instead, or nil to leave it at that.
+    ///
+    ///     handlers.describeErrors { error in
+    ///         error is QuotaError ? HandlerError("The quota is used up.", code: "QUOTA") : nil
+    ///     }
+    public mutating func describeErrors(
+        _ description: @escaping @Sendable (any Error) -> HandlerError?
+    ) {
+        errorDescription = description
     }
 }

@@ -7,7 +7,7 @@ public struct SubscriptionContext: Sendable {
     public let arguments: VariableData
     /// Who asks, as the authentication named them; nil when nobody has to say.
     public let viewer: String?
-    /// All records as they are when the subscription starts.
+    /// All records as they are when the subscription starts, or, where it follows commits, right after the commit.
     public let records: SnapshotReader
 }
 
@@ -18,6 +18,15 @@ struct SubscriptionHandler: Sendable {
         @Sendable (
             _ context: SubscriptionContext, _ send: @Sendable (JSONValue) async throws -> Void
         ) async throws -> Void
+
+    init(
+        _ run:
+            @escaping @Sendable (
+                SubscriptionContext, @Sendable (JSONValue) async throws -> Void
+            ) async throws -> Void
+    ) {
+        self.run = run
+    }
 
     init<Source: AsyncSequence & Sendable>(
         _ source: @escaping @Sendable (SubscriptionContext) async throws -> Source

@@ -2,8 +2,7 @@ import GraphQLExecution
 import RelayStore
 
 extension ExecutionError {
-    /// What a client is told of an error that a handler threw. An error without a message for people
-    /// is shown as its description.
+    /// What a client is told of an error that a handler threw: of those that ``InternalErrors`` leaves.
     init(thrown error: any Error) {
         switch error {
         case let error as ExecutionError: self = error

@@ -4,6 +4,18 @@ package import GraphQLLanguage
 package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertible {
     package let mistakes: [SchemaMistake]
 
+    /// The same, each with the name of the file that it is in.
+    package func named(_ file: String) -> SchemaMistakes {
+        SchemaMistakes(
+            named: mistakes.map { mistake in
+                var mistake = mistake
+                mistake.file = file
+                return mistake
+            })
+    }
+
+    private init(named mistakes: [SchemaMistake]) { self.mistakes = mistakes }
+
     /// One mistake a line.
     package var description: String {
         mistakes.map(\.description).joined(separator: "\n")
@@ -15,15 +27,19 @@ package struct SchemaMistake: Hashable, Sendable, CustomStringConvertible {
     package let message: String
     /// Nil for what is missing altogether.
     package let location: SourceLocation?
+    /// How people know the schema; nil where there is only one that it can be.
+    fileprivate(set) var file: String?
 
     package init(_ message: String, at location: SourceLocation?) {
         self.message = message
         self.location = location
     }
 
-    /// `line:column: message`
+    /// `file:line:column: message`, without what is not known.
     package var description: String {
-        location.map { "\($0.line):\($0.column): \(message)" } ?? message
+        let place = location.map { "\($0.line):\($0.column)" }
+        return [file, place].compactMap(\.self).map { $0 + ":" }.joined()
+            + (file == nil && place == nil ? message : " \(message)")
     }
 }
 

@@ -8,7 +8,7 @@ package struct SchemaService: Sendable {
     package let mutations: [String: any MutationHandler]
     /// Those of them that wait before they are carried out.
     let waiting: [String: WaitingMutation]
-    /// Some fields are computed by Swift code, which may look at who asks.
+    /// Some results are computed by Swift code, which may look at who asks.
     let looksAtViewer: Bool
     /// By root field of the subscription type.
     let subscriptions: [String: SubscriptionSource]
@@ -23,7 +23,7 @@ package struct SchemaService: Sendable {
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
             symbols: symbols)
         mutations = schema.mutations.mapValues { $0.makeHandler(symbols) }
-        looksAtViewer = schema.hasComputedFields
+        looksAtViewer = schema.looksAtViewer
         waiting = schema.mutations.compactMapValues { $0.makeWaiting?(symbols) }
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
         source = schema

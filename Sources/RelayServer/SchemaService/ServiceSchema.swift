@@ -1,4 +1,5 @@
 package import GraphQLLanguage
+package import Logging
 package import RelayStore
 
 /// A schema and what its directives say a service shall do: everything that can be known before there is
@@ -17,25 +18,33 @@ package struct ServiceSchema: Sendable {
     package let indexes: [IndexDefinition]
 
     let types: ServiceTypes
-    let hasComputedFields: Bool
+    /// Some results depend on who asks: Swift code computes them.
+    let looksAtViewer: Bool
     let resolvers: [TypeID: [String: ResolverMaker]]
     let mutations: [String: MutationDefinition]
     let subscriptions: [String: SubscriptionSourceMaker]
 
     /// Reads one document; see ``init(_:handlers:)``.
-    package init(_ text: String, handlers: Handlers = Handlers()) throws(SchemaMistakes) {
-        try self.init([Source(text)], handlers: handlers)
+    package init(
+        _ text: String, handlers: Handlers = Handlers(), logger: Logger = Self.noLogger
+    ) throws(SchemaMistakes) {
+        try self.init([Source(text)], handlers: handlers, logger: logger)
     }
 
+    package static let noLogger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
+
     /// Reads a schema that uses the predefined directives without defining them.
-    /// - Parameter handlers: what Swift code does, in place of directives or beside them.
+    /// - Parameters:
+    ///   - handlers: what Swift code does, in place of directives or beside them.
+    ///   - logger: hears of errors of handlers that are not for clients.
     /// - Throws: everything that is wrong with it, all at once.
     package init(
-        _ documents: [Source], handlers: Handlers = Handlers()
+        _ documents: [Source], handlers: Handlers = Handlers(), logger: Logger = Self.noLogger
     ) throws(SchemaMistakes) {
         let (schema, errors) = try Self.assemble(documents)
         let mistakes = MistakeCollector(schema, language: errors)
-        self.init(schema, handlers, mistakes)
+        let errorsOfHandlers = InternalErrors(logger, handlers.errorDescription)
+        self.init(schema, handlers.telling(errorsOfHandlers), mistakes)
         try mistakes.throwIfAny()
     }
 
@@ -76,7 +85,7 @@ package struct ServiceSchema: Sendable {
 
         self.schema = schema
         self.types = types
-        hasComputedFields = !handlers.resolvers.isEmpty
+        looksAtViewer = !handlers.resolvers.isEmpty || handlers.followsCommits
         let all = fields.indexes + mutations.indexes
         self.indexes = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }
             .map(\.element)

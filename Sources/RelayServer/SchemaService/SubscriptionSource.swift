@@ -1,4 +1,5 @@
 import GraphQLExecution
+import RelayArtifacts
 import RelayJSON
 import RelayStore
 
@@ -7,8 +8,8 @@ enum SubscriptionSource: Sendable {
     /// `@live`: the field's value now, and after every commit that changes it. It resolves like a field
     /// of the query type.
     case live
-    /// `@on`: the payload of each of some mutations. The field's value is that payload, handed in as
-    /// ``FieldResolver/source``.
+    /// `@on`: the payload of each of some mutations, or what Swift code makes of a commit. The field's value
+    /// is that, handed in as ``FieldResolver/source``.
     case events(MutationEvents)
     /// The elements of a sequence that Swift code gives, each handed in as ``FieldResolver/source``.
     case sequence(SubscriptionHandler)
@@ -20,6 +21,44 @@ struct MutationEvents: Sendable {
     let mutations: [String]
     /// How the subscription's arguments are compared with the input of each mutation.
     let comparisons: [String: [ArgumentComparison]]
+    /// Swift code that decides, in place of the comparisons, and gives the event.
+    var handler: CommitHandler?
+
+    /// Events that Swift code makes of any mutation.
+    init(of mutations: [String], handler: @escaping CommitHandler) {
+        self.mutations = mutations
+        comparisons = [:]
+        self.handler = handler
+    }
+
+    init(mutations: [String], comparisons: [String: [ArgumentComparison]]) {
+        self.mutations = mutations
+        self.comparisons = comparisons
+    }
+
+    /// What a commit means to a subscription; nil when it is none of its events.
+    /// - Parameters:
+    ///   - snapshot: the state right after the response.
+    ///   - arguments: the subscription field's, coerced.
+    ///   - payload: the mutation's.
+    func event(
+        of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot,
+        arguments: JSONObject, viewer: String?, payload: () -> MutationPayload
+    ) -> Result<ObjectValue, ExecutionError>? {
+        guard let handler else {
+            let isOne = matches(arguments, intent, response, in: snapshot)
+            return isOne ? .success(.payload(payload())) : nil
+        }
+        let commit = CommitContext(intent, response, snapshot)
+        let subscription = SubscriptionContext(
+            arguments: VariableData(arguments), viewer: viewer, records: commit.records)
+        do {
+            let event = try handler(commit, subscription)
+            return event.map { .success(.value($0.variableValue.json)) }
+        } catch {
+            return .failure(ExecutionError(thrown: error))
+        }
+    }
 
     /// Whether a mutation is one that these arguments ask for: each that is given and not null equals the
     /// mutation's input field of the same name. Ids are equal when they name the same record.

@@ -1,5 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
+import Logging
 import RelayJSON
 import RelayStore
 import Synchronization
@@ -32,10 +33,10 @@ final class EngineUnderTest: Sendable {
     init(
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
         seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000,
-        resumeEvents: Int = 1_000_000,
+        resumeEvents: Int = 1_000_000, logger: Logger = ServiceSchema.noLogger,
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
-        let schema = try ServiceSchema(text, handlers: handlers)
+        let schema = try ServiceSchema(text, handlers: handlers, logger: logger)
         let seed = try SeedFile.read(Array(seed.utf8), for: schema, timeMicroseconds: 0)
         let genesis = EventBody.genesis(schema: text, seed: seed.writes)
         _ = try await journal.append(

@@ -60,7 +60,7 @@ struct CatchUpPass {
                         ? try? RecordNormalizer(
                             operation, variables, schema: service.executable.schema) : nil)
             } catch {
-                throw ExecutionErrors(errors: [error])
+                throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
             }
         }
         groups[key]?.members.append(Member(request: request, sequence: sequence))
@@ -78,13 +78,15 @@ struct CatchUpPass {
                 group.members[$0].sequence < snapshot.sequence
             }
             guard !members.isEmpty, group.events.mutations.contains(intent.field),
-                group.events.matches(group.arguments, intent, response, in: snapshot)
+                let event = group.events.event(
+                    of: intent, response, in: snapshot, arguments: group.arguments,
+                    viewer: key.viewer,
+                    payload: { handler.payload(for: intent, response: response, in: snapshot) })
             else { continue }
-            let payload = handler.payload(for: intent, response: response, in: snapshot)
             var execution = Execution(
                 group.plan, variables: group.variables, on: snapshot, schema: service.executable,
                 viewer: key.viewer)
-            let bytes = execution.response(source: .payload(payload), isOpen: true)
+            let bytes = execution.response(toEvent: event, isOpen: true)
             let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
             let full = Response(open: bytes, hasErrors: result.hasErrors, notes)

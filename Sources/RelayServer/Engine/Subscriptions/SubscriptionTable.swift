@@ -145,9 +145,11 @@ struct SubscriptionTable {
         _ commit: Commit, for group: SubscriptionGroup
     ) -> ExecutedResult? {
         guard case .events(let events, let arguments) = group.trigger,
-            events.matches(arguments, commit.intent, commit.response, in: commit.snapshot)
+            let event = events.event(
+                of: commit.intent, commit.response, in: commit.snapshot, arguments: arguments,
+                viewer: group.key.viewer, payload: { commit.payload })
         else { return nil }
-        return execute(group, on: commit.snapshot, source: .payload(commit.payload)).result
+        return execute(group, on: commit.snapshot, event: event).result
     }
 
     /// Tells a group of an event.
@@ -205,7 +207,7 @@ struct SubscriptionTable {
     /// Executes a live group anew and takes in what the result depends on.
     private mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
         let visible = visible(to: group)
-        var (result, found) = execute(group, on: visible, source: nil)
+        var (result, found) = execute(group, on: visible, event: nil)
         if group.key.showsOptimistic, let expected {
             result.isOptimistic = found?.isTouched(by: expected.changes, in: visible) ?? false
         }
@@ -222,13 +224,19 @@ struct SubscriptionTable {
     }
 
     private mutating func execute(
-        _ group: SubscriptionGroup, on snapshot: Snapshot, source: ObjectValue?
+        _ group: SubscriptionGroup, on snapshot: Snapshot,
+        event: Result<ObjectValue, ExecutionError>?
     ) -> (result: ExecutedResult, dependencies: Dependencies?) {
         executions.run += 1
         var execution = Execution(
             group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
-            viewer: group.key.viewer, recordsDependencies: source == nil)
-        let bytes = execution.response(source: source, isOpen: true)
+            viewer: group.key.viewer, recordsDependencies: event == nil)
+        let bytes =
+            if let event {
+                execution.response(toEvent: event, isOpen: true)
+            } else {
+                execution.response(isOpen: true)
+            }
         let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
         return (result, execution.dependencies)
     }
@@ -240,7 +248,8 @@ struct SubscriptionTable {
         do throws(ExecutionError) {
             group = try self.group(for: request)
         } catch {
-            tell(request.sink, .failed([error]))
+            let field = request.operation.plan(for: request.variables).root.fields.first
+            tell(request.sink, .failed([error.at(field)]))
             return
         }
         if group.normalizer != nil, !request.hasHadResult, case .events = group.trigger {

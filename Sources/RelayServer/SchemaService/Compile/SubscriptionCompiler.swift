@@ -24,7 +24,7 @@ struct SubscriptionCompiler {
         for field in root.fields {
             if let source = handlers.subscriptions[field.name] {
                 fields.set({ _ in .source }, for: field.name, of: root.id)
-                sources[field.name] = { _ in .sequence(source) }
+                sources[field.name] = maker(of: source)
                 continue
             }
             let live = field.applied(.live)
@@ -50,6 +50,15 @@ struct SubscriptionCompiler {
                 fields.set(resolver, for: field.name, of: root.id)
                 sources[field.name] = { _ in .live }
             }
+        }
+    }
+
+    private func maker(of source: RegisteredSubscription) -> SubscriptionSourceMaker {
+        switch source {
+        case .sequence(let handler): return { _ in .sequence(handler) }
+        case .commits(let handler):
+            let mutations = types.schema.rootType(of: .mutation)?.fields.map(\.name) ?? []
+            return { _ in .events(MutationEvents(of: mutations, handler: handler)) }
         }
     }
 

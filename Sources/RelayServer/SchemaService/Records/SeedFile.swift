@@ -44,6 +44,11 @@ package struct SeedErrors: Error, Hashable, Sendable, CustomStringConvertible {
             .map(\.element)
     }
 
+    /// The same, each with the name of the file that it is in.
+    package func named(_ file: String) -> SeedErrors {
+        SeedErrors(errors.map { SeedError(line: $0.line, message: $0.message, file: file) })
+    }
+
     /// One error a line.
     package var description: String { errors.map(\.description).joined(separator: "\n") }
 }
@@ -52,6 +57,11 @@ package struct SeedError: Hashable, Sendable, CustomStringConvertible {
     /// From 1.
     package let line: Int
     package let message: String
+    /// How people know the seed.
+    var file: String?
 
-    package var description: String { "line \(line): \(message)" }
+    /// `file:line: message`, or `line 3: message`
+    package var description: String {
+        file.map { "\($0):\(line): \(message)" } ?? "line \(line): \(message)"
+    }
 }

@@ -6,9 +6,15 @@ package import RelayStore
 package struct IncompatibleSchema: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence for each type or field that the records do not fit.
     package let reasons: [String]
+    /// How people know the schema, and the log.
+    var schemaName: String?
+    var logName: String?
 
     package var description: String {
-        "The schema does not fit the records in the log, which stay as they are:\n"
+        let schema = schemaName.map { " \($0)" } ?? ""
+        let log = logName.map { " \($0)" } ?? ""
+        return
+            "The schema\(schema) does not fit the records in the log\(log), which stay as they are:\n"
             + reasons.joined(separator: "\n")
     }
 }

@@ -1,0 +1,147 @@
+import GraphQLExecution
+import Logging
+import RelayStore
+import Synchronization
+
+/// What clients are told of the errors that handlers throw.
+///
+/// An error that was made for clients (``CodedError``), or that the program describes, is told as it is. Any
+/// other may hold what is none of a client's business: it is told as "Internal error" with an id, and the
+/// server's log has the rest under this id.
+///
+/// The same error of the same handler has the same id as long as the process lives, so that a live result which
+/// fails again is no new result. It is logged once a minute, however often clients make it happen.
+final class InternalErrors: Sendable {
+    private struct Known {
+        var isLoggedAt: ContinuousClock.Instant
+        var unlogged = 0
+    }
+
+    /// Errors that are kept apart for that; with more of them, all are logged again.
+    private static let limit = 256
+    private static let interval = Duration.seconds(60)
+
+    private let logger: Logger
+    private let description: ErrorDescription?
+    private let known = Mutex<[String: Known]>([:])
+
+    init(_ logger: Logger, _ description: ErrorDescription?) {
+        self.logger = logger
+        self.description = description
+    }
+
+    /// The error as clients may be told of it.
+    /// - Parameter handler: what threw it, as the schema names it.
+    func told(_ error: any Error, by handler: String) -> any Error {
+        if error is ExecutionError { return error }
+        if let described = description?(error) { return described }
+        if error is any CodedError { return error }
+        let text = "\(error)"
+        var hasher = Hasher()
+        hasher.combine(handler)
+        hasher.combine(text)
+        let digits = String(UInt(bitPattern: hasher.finalize()), radix: 16)
+        let id = String(repeating: "0", count: 16 - digits.count) + digits
+        if let unlogged = unlogged(id, now: .now) {
+            let more = unlogged > 0 ? " (and \(unlogged) times since this was last logged)" : ""
+            logger.error("Internal error \(id): the handler of \(handler) threw \(text)\(more)")
+        }
+        var told = ExecutionError("Internal error", code: .internalError)
+        told.id = id
+        return told
+    }
+
+    /// How often an error has come since it was logged; nil when it is too early to log it again.
+    private func unlogged(_ id: String, now: ContinuousClock.Instant) -> Int? {
+        known.withLock { known in
+            if let entry = known[id], now - entry.isLoggedAt < Self.interval {
+                known[id]?.unlogged += 1
+                return nil
+            }
+            let unlogged = known[id]?.unlogged ?? 0
+            if known.count >= Self.limit { known = [:] }
+            known[id] = Known(isLoggedAt: now)
+            return unlogged
+        }
+    }
+}
+
+extension Handlers {
+    /// The same handlers, which throw only what clients may be told.
+    func telling(_ errors: InternalErrors) -> Handlers {
+        var told = self
+        for (path, body) in resolvers {
+            told.resolvers[path] = { context in
+                do { return try body(context) } catch { throw errors.told(error, by: path) }
+            }
+        }
+        for (name, checks) in checks {
+            told.checks[name] = checks.map { check in
+                { variables, context, records in
+                    do {
+                        try check(variables, context, records)
+                    } catch {
+                        throw errors.told(error, by: name)
+                    }
+                }
+            }
+        }
+        for (name, mutation) in mutations {
+            told.mutations[name] = mutation.telling(errors, name)
+        }
+        for (name, subscription) in subscriptions {
+            told.subscriptions[name] = subscription.telling(errors, name)
+        }
+        return told
+    }
+}
+
+extension RegisteredMutation {
+    fileprivate func telling(_ errors: InternalErrors, _ name: String) -> RegisteredMutation {
+        @Sendable func telling(_ body: @escaping MutationBody) -> MutationBody {
+            { records, variables, context in
+                do {
+                    return try body(&records, variables, context)
+                } catch {
+                    throw errors.told(error, by: name)
+                }
+            }
+        }
+        switch self {
+        case .atOnce(let body): return .atOnce(telling(body))
+        case .waiting(let prepare):
+            return .waiting { variables, context, records in
+                do {
+                    return telling(try await prepare(variables, context, records))
+                } catch {
+                    throw errors.told(error, by: name)
+                }
+            }
+        }
+    }
+}
+
+extension RegisteredSubscription {
+    fileprivate func telling(_ errors: InternalErrors, _ name: String) -> RegisteredSubscription {
+        switch self {
+        case .sequence(let handler):
+            return .sequence(
+                SubscriptionHandler { context, send in
+                    do {
+                        try await handler.run(context, send)
+                    } catch {
+                        // Nobody is told any more of what a cancelled one throws.
+                        throw Task.isCancelled ? error : errors.told(error, by: name)
+                    }
+                })
+        case .commits(let body):
+            return .commits { commit, subscription in
+                do {
+                    return try body(commit, subscription)
+                } catch {
+                    throw errors.told(error, by: name)
+                }
+            }
+        }
+    }
+}
