@@ -45,6 +45,16 @@ package final class ShapeTable: @unchecked Sendable {
     /// Likewise, for the fields of a record that are written.
     var written: ContiguousArray<(slot: Int, key: NameIndex)> = []
 
+    deinit {
+        // Taken apart here: shapes that let go of each other would take a part of the stack for each, and a record
+        // with thousands of fields has a chain of as many.
+        var left = Array(roots.values)
+        while let shape = left.popLast() {
+            left.append(contentsOf: shape.grown.values)
+            shape.grown = [:]
+        }
+    }
+
     /// The shape of a record of this type that has no field yet.
     func root(of type: NameIndex) -> Shape {
         if let shape = roots[type] { return shape }
