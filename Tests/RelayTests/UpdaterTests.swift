@@ -53,6 +53,21 @@ import TodoFixtures
         #expect(environment.store.snapshotText(of: "draft", "text") == nil)
     }
 
+    /// Not into the store, and not into what the store's writer has for itself.
+    @Test func whatIsWrittenToAKeptRecordLaterGoesNowhere() throws {
+        var kept: (any RecordProxy)?
+        try environment.commitUpdate { store in
+            kept = store["a"]
+            kept?["text"] = "written"
+        }
+        let record = try #require(kept)
+        record["text"] = "too late"
+        record["more"] = "too late"
+        record.setLinkedRecord("other", record: record)
+        #expect(record["text"] as? String == "written" && record["more"] == nil)
+        #expect(environment.todo("a")?.text == "written")
+    }
+
     @Test func promise23AnOptimisticResponseIsShownAtOnce() throws {
         let publisher = environment.commitMutation(
             change("a", true), optimisticResponse: optimisticStatus("a", true))

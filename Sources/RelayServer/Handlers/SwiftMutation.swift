@@ -16,6 +16,7 @@ struct SwiftMutation: MutationHandler {
         let named = try payload.parent?.naming(in: arguments, draft.snapshot) ?? arguments
         let proxy = DraftProxy(
             draft, connections: .linkLists, makeID: { context.makeID($0) })
+        defer { proxy.end() }
         let result: DataID?
         do {
             var records: any RecordSourceProxy = proxy

@@ -50,6 +50,7 @@ extension Draft {
     ) {
         if fields.isEmpty { return }
         let proxy = DraftProxy(self, isOptimistic: isOptimistic)
+        defer { proxy.end() }
         var source: any RecordSourceProxy = proxy
         for field in fields {
             guard let handler = handlers.handler(for: field.handle.handle) else { continue }

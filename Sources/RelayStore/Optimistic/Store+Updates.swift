@@ -241,6 +241,7 @@ extension Draft {
     /// Runs an updater; what it did wrong without throwing is thrown here.
     fileprivate mutating func run(_ updater: StoreUpdater, isOptimistic: Bool = false) throws {
         let proxy = DraftProxy(self, isOptimistic: isOptimistic)
+        defer { proxy.end() }
         var source: any RecordSourceProxy = proxy
         try updater(&source)
         if let failure = proxy.failure { throw failure }
@@ -252,6 +253,7 @@ extension Draft {
         root: DataID, isOptimistic: Bool = false
     ) throws {
         let proxy = DraftProxy(self, isOptimistic: isOptimistic, operationRoot: root, plan: plan)
+        defer { proxy.end() }
         var source: any RecordSourceSelectorProxy = proxy
         try updater(&source, data)
         if let failure = proxy.failure { throw failure }

@@ -2,8 +2,8 @@ import RelayArtifacts
 
 /// The records of a ``Draft``, for updaters and shared mutations.
 ///
-/// Its record proxies stay valid as long as somebody holds them; once the draft has been taken
-/// (``draft``), what they write goes nowhere.
+/// Its record proxies can be kept and read. Once the updater has returned (``end()``), what they write goes
+/// nowhere: a store's names and shapes belong to its writer, and a kept proxy may be used on any thread.
 package final class DraftProxy: RecordSourceSelectorProxy {
     /// How the two ends keep a connection.
     package enum ConnectionStyle: Sendable {
@@ -16,6 +16,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
     /// The state with everything written so far.
     package private(set) var draft: Draft
+    private var hasEnded = false
     /// The first mistake of the updater that could not be thrown at it.
     package private(set) var failure: UpdaterError?
     let connections: ConnectionStyle
@@ -54,7 +55,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
     package func create(dataID: DataID, typeName: String) -> any RecordProxy {
         if draft.snapshot.existing(dataID.rawValue) == nil {
-            draft.write(dataID, type: typeName, fields: [])
+            change { $0.write(dataID, type: typeName, fields: []) }
         }
         return proxy(dataID)
     }
@@ -67,7 +68,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         if dataID == .rootID || dataID == operationRoot {
             fail("The root record cannot be deleted.")
         } else {
-            draft.delete(dataID)
+            change { $0.delete(dataID) }
         }
     }
 
@@ -111,7 +112,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     func invalidate(_ dataID: DataID) {
         guard !isOptimistic else { return }
         if dataID == .rootID { _ = root }
-        draft.invalidate(dataID)
+        change { $0.invalidate(dataID) }
     }
 
     func row(_ dataID: DataID) -> Row? {
@@ -124,7 +125,14 @@ package final class DraftProxy: RecordSourceSelectorProxy {
             return
         }
         let type = draft.snapshot.symbols.nameString(row.type)
-        draft.write(dataID, type: type, fields: fields)
+        change { $0.write(dataID, type: type, fields: fields) }
+    }
+
+    /// The updater has returned, or thrown.
+    package func end() { hasEnded = true }
+
+    private func change(_ body: (inout Draft) -> Void) {
+        if !hasEnded { body(&draft) }
     }
 
     func fail(_ message: String) { failure = failure ?? UpdaterError(message: message) }
