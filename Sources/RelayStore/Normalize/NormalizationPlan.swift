@@ -181,8 +181,9 @@ final class FlatSelection {
     let handleFields: ContiguousArray<Field>
     /// All that leads to other records: linked fields, those of handlers and of client extensions.
     let links: ContiguousArray<Field>
-    /// The shape of a record that has all fields, in their order: slot i is field i.
-    let shape: Shape
+    /// The shape of a record that has all fields, in their order: slot i is field i. nil where the response has
+    /// one field under two names: a shape has each key once.
+    let shape: Shape?
     /// Fields by the bytes of their names, where a scan would take longer.
     private let places: [String: Int]?
 
@@ -199,11 +200,12 @@ final class FlatSelection {
         self.discriminators = discriminators
         self.handleFields = handleFields
         links = (fields + handleFields + clientFields).filter { $0.child != nil }
-        var shape = symbols.shapes.root(of: type)
-        for field in fields {
-            shape = symbols.shapes.growing(shape, by: field.key)
-        }
-        self.shape = shape
+        let isEachOnce = Set(fields.lazy.map(\.key)).count == fields.count
+        shape =
+            isEachOnce
+            ? fields.reduce(symbols.shapes.root(of: type)) {
+                symbols.shapes.growing($0, by: $1.key)
+            } : nil
         places =
             fields.count <= 16
             ? nil

@@ -273,12 +273,7 @@ struct Normalizer {
 
     /// Makes what the object gave part of its record; a row that says the same stays.
     private mutating func commit(_ stage: RowStage, to record: RecordIndex, _ flat: FlatSelection) {
-        guard let old = snapshot.row(record) else {
-            let row = stage.row(flat.shape, creation: snapshot.nextCreation)
-            snapshot.create(record, row)
-            changes.create(record)
-            return
-        }
+        guard let old = snapshot.row(record) else { return create(record, stage, flat) }
         if symbols.mayHaveElementErrors {
             for slot in 0..<stage.count where stage.tag(slot) != .absent {
                 renewElementErrors(of: flat.fields[slot].key, record, old)
@@ -297,12 +292,39 @@ struct Normalizer {
         merge(stage, into: old, record, flat)
     }
 
+    private mutating func create(_ record: RecordIndex, _ stage: RowStage, _ flat: FlatSelection) {
+        let row: Row
+        if let shape = flat.shape {
+            row = stage.row(shape, creation: snapshot.nextCreation)
+        } else {
+            builder.begin(nil, type: flat.type, shapes: symbols.shapes)
+            for slot in 0..<stage.count where stage.tag(slot) != .absent {
+                set(flat.fields[slot].key, slot, of: stage)
+            }
+            row = builder.finish(creation: snapshot.nextCreation)
+        }
+        snapshot.create(record, row)
+        changes.create(record)
+    }
+
+    /// Takes a value over from the stage.
+    private mutating func set(_ key: NameIndex, _ slot: Int, of stage: RowStage) {
+        let target = builder.slot(for: key, shapes: symbols.shapes)
+        switch stage.tag(slot) {
+        case .string, .json, .failed:
+            builder.set(target, stage.tag(slot), text: stage.text(slot))
+        case .links:
+            if let list = stage.list(slot) { builder.set(target, list) }
+        case let tag:
+            builder.set(target, tag, word: stage.words[slot])
+        }
+    }
+
     /// The general case: the record has other fields too, or another type.
     private mutating func merge(
         _ stage: RowStage, into old: Row, _ record: RecordIndex, _ flat: FlatSelection
     ) {
-        let shapes = symbols.shapes
-        builder.begin(old, type: flat.type, shapes: shapes)
+        builder.begin(old, type: flat.type, shapes: symbols.shapes)
         var isSame = old.type == flat.type
         let isNoted = old.shape === flat.shape
         if !isSame { changes.create(record) }
@@ -313,15 +335,7 @@ struct Normalizer {
             }
             isSame = false
             if !isNoted { changes.change(key, of: record) }
-            let target = builder.slot(for: key, shapes: shapes)
-            switch stage.tag(slot) {
-            case .string, .json, .failed:
-                builder.set(target, stage.tag(slot), text: stage.text(slot))
-            case .links:
-                if let list = stage.list(slot) { builder.set(target, list) }
-            case let tag:
-                builder.set(target, tag, word: stage.words[slot])
-            }
+            set(key, slot, of: stage)
         }
         if isSame { return }
         let new = builder.finish(creation: old.creation)

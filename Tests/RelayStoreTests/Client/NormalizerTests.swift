@@ -360,6 +360,18 @@ import Testing
         #expect(store.field("client:root", "todos(first:3)") == .links(["a"]))
     }
 
+    /// Also where there are so many that slots are looked up in a table.
+    @Test func aFieldUnderTwoNamesIsOneField() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        for value in [JSONValue.int(1), 2] {
+            let names = (0..<26).map { "a\($0)" } + ["again"]
+            let data = JSONObject(names.map { ($0, value) })
+            try store.commit("Aliases", ["data": .object(data)])
+            let read = try store.json("Aliases")
+            #expect(names.allSatisfy { read[$0] == value })
+        }
+    }
+
     @Test func anotherTypeUnderTheSameIDTakesItsPlace() throws {
         let store = try todo(["text": "x"])
         try store.commit(

@@ -85,6 +85,7 @@ enum TodoDocuments {
           list: todos(first: 3, complete: $complete) { id text @include(if: $with) complete @skip(if: $not) }
         }
         query Authors { todos(first: 200) { id author { id name } } }
+        query Aliases { \((0..<26).map { "a\($0): counter(step: \($0))" }.joined(separator: " ")) again: counter(step: 25) }
         query Counter($step: Float = 1.5) { counter(step: $step) }
         query Best { me { id name best { id name best { id name } } } }
         query Required { me { id name @required(action: LOG) best @required(action: NONE) { id } } }
