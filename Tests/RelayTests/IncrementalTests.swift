@@ -6,7 +6,7 @@ import Testing
 import TodoFixtures
 
 /// Responses that come in parts (`@defer`), in the forms that servers know.
-@Suite(.timeLimit(.minutes(1))) struct IncrementalTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct IncrementalTests {
     private let environment = MockEnvironment()
 
     private func text(_ todo: DeferredTodo?) -> String? {

@@ -6,7 +6,7 @@ import Testing
 import TodoFixtures
 
 /// Every result is what the response said, whatever happens to the store before it is delivered.
-@Suite(.timeLimit(.minutes(3))) struct ResultTests {
+@Suite(.bounded, .timeLimit(.minutes(10))) struct ResultTests {
     private let environment = MockEnvironment()
 
     private func added(_ id: String, _ text: String) -> String {
