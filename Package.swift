@@ -113,10 +113,11 @@ let package = Package(
             providers: [.apt(["libwebsockets-dev"])]),
 
         room("Threads"),
+        room("Zlib", ["CZlib"]),
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON"]),
         room("RelayArtifacts", ["RelayJSON"]),
-        room("EventLog", ["CZlib", "CCrypto"]),
+        room("EventLog", ["CCrypto", "Zlib"]),
         room(
             "RelayStore",
             [
@@ -127,7 +128,7 @@ let package = Package(
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
-        room("WebSocketIO", ["CLibwebsockets", "Threads"]),
+        room("WebSocketIO", ["CLibwebsockets", "Threads", "Zlib"]),
         room(
             "Relay",
             [

@@ -3,8 +3,10 @@
 #define EV_COMPAT3 0
 #include <ev.h>
 
-// LWS_PRE is a macro over sizeof, which Swift does not import.
-static const size_t clws_pre = LWS_PRE;
+// These of OpenSSL are macros.
+static inline void clws_release_buffers(SSL *tls) { SSL_set_mode(tls, SSL_MODE_RELEASE_BUFFERS); }
+static inline void clws_set_least_version(SSL_CTX *context) { SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION); }
+static inline int clws_set_server_name(SSL *tls, const char *name) { return (int)SSL_set_tlsext_host_name(tls, name); }
 
 // libwebsockets runs on a libev loop of ours: under its own one lws_service() never returns.
 // Its sockets and timers are its own; those below are ours. Callbacks get only the watcher, and C
@@ -21,11 +23,6 @@ typedef void (*clws_io_callback)(struct ev_loop *loop, ev_io *watcher, int event
 static inline void clws_io_init(struct clws_io *io, int descriptor, clws_io_callback callback, void *owner) {
     ev_io_init(&io->watcher, callback, descriptor, 0);
     io->owner = owner;
-}
-
-// Tells its owner before the library hears of the same socket: its watchers have the priority 0.
-static inline void clws_io_put_first(struct clws_io *io) {
-    ev_set_priority(&io->watcher, 1);
 }
 
 // Watches for other events than before; for none at all when events is 0.

@@ -1,5 +1,5 @@
 import CCrypto
-import CZlib
+import Zlib
 
 /// The CRC-32 of zlib, checksum id 1: finds accidents.
 enum Checksum {
@@ -7,9 +7,7 @@ enum Checksum {
 
     @inline(__always)
     static func crc32(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {
-        guard let base = bytes.baseAddress else { return checksum }
-        return UInt32(
-            crc32_z(uLong(checksum), base.assumingMemoryBound(to: Bytef.self), bytes.count))
+        Zlib.crc32(bytes, continuing: checksum)
     }
 
     static func crc32(_ bytes: [UInt8]) -> UInt32 {

@@ -1,4 +1,4 @@
-import CZlib
+import Zlib
 
 /// A sealed segment in its compressed form: the same bytes, readable from any block.
 ///
@@ -299,22 +299,10 @@ final class DeflatedSegment: SegmentSource {
         }
         guard deflated.count == block.deflatedLength, Checksum.crc32(deflated) == block.checksum
         else { throw damaged("the block does not match its checksum") }
-        guard let plain = inflate(deflated, length: block.plainLength) else {
+        guard let plain = Zlib.decompressed(deflated, length: block.plainLength) else {
             throw damaged("the block does not inflate to what its header says")
         }
         return plain
-    }
-
-    static func inflate(_ deflated: [UInt8], length: Int) -> [UInt8]? {
-        var isWhole = false
-        let plain = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-            var inflated = uLong(length)
-            let result = uncompress(
-                buffer.baseAddress, &inflated, deflated, uLong(deflated.count))
-            isWhole = result == Z_OK && inflated == uLong(length)
-            count = isWhole ? length : 0
-        }
-        return isWhole ? plain : nil
     }
 
     private static func index(

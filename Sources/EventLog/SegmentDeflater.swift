@@ -1,4 +1,4 @@
-import CZlib
+import Zlib
 
 /// Replaces a sealed segment by its deflated form.
 ///
@@ -104,14 +104,9 @@ struct SegmentDeflater {
     private func deflated(
         _ plain: [UInt8], sequence: UInt64, offset: UInt64, in source: any SegmentSource
     ) throws(LogError) -> (header: DeflatedLayout.Block, bytes: [UInt8]) {
-        var size = compressBound(uLong(plain.count))
-        var result = Z_OK
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-            result = compress2(
-                buffer.baseAddress, &size, plain, uLong(plain.count), Self.level)
-            count = result == Z_OK ? Int(size) : 0
-        }
-        guard result == Z_OK, DeflatedSegment.inflate(bytes, length: plain.count) == plain else {
+        guard let bytes = Zlib.compressed(plain, level: Self.level),
+            Zlib.decompressed(bytes, length: plain.count) == plain
+        else {
             throw LogError(
                 .inputOutput,
                 "Could not deflate \(source.path) at byte \(offset); it stays as it is.")

@@ -1,19 +1,16 @@
-import CLibwebsockets
-
-/// A WebSocket connection that we make, from the first packet to the end.
-final class ClientConnection: Endpoint {
-    private enum Phase {
-        case connecting((Result<WebSocketConnection, any Error>) -> Void, LoopTimer?)
-        case webSocket(WebSocketSession)
-        case ended
-    }
-
+/// A WebSocket connection that we make, up to the end of its handshake. RFC 6455 §4.1.
+final class ClientConnection: Peer, ByteStreamOwner {
+    let id: UInt64
+    private let core: LoopCore
     private let address: ServerAddress
     private let options: WebSocketClient.Options
     private let handler: any WebSocketHandler
-    private var phase: Phase
-    /// What the server has picked.
-    private var subprotocol: String?
+    private let key = WebSocketHandshake.makeKey()
+    private var connected: ((Result<WebSocketConnection, any Error>) -> Void)?
+    private var stream: ByteStream?
+    private var timer: LoopTimer?
+    private var parser = HTTPResponseParser(isHead: false)
+    private var isOpen = false
 
     /// - Parameter connected: called once, with the connection or with what prevented it.
     init(
@@ -21,123 +18,91 @@ final class ClientConnection: Endpoint {
         handler: any WebSocketHandler,
         connected: @escaping (Result<WebSocketConnection, any Error>) -> Void
     ) {
+        id = core.nextID()
+        self.core = core
         self.address = address
         self.options = options
         self.handler = handler
-        phase = .connecting(connected, nil)
-        super.init(core: core)
+        self.connected = connected
     }
 
     func connect() {
-        core.insert(self)
-        do {
-            let connect = ClientConnect(
-                address: address, subprotocols: options.subprotocols,
-                authorityFile: options.authorityFile)
-            if try connect.begin(for: self) {
-                startTimer()
-                return
-            }
-            wsi = nil
-            fail(.cannotConnect, "the connection could not be made")
+        core.insert(client: self)
+        let patience = options.connectTimeout
+        let deadline = monotonicMilliseconds() + patience.wholeMilliseconds
+        timer = core.schedule(at: deadline) { [weak self] in
+            self?.fail(.timedOut, "there was no answer within \(patience)")
+        }
+        do throws(IOError) {
+            let stream = try ByteStream.connect(
+                to: address, authorityFile: options.authorityFile, owner: self, core: core)
+            if connected == nil { stream.close() } else { self.stream = stream }
         } catch {
             fail(error)
         }
-        core.remove(self)
     }
 
-    override func handle(
-        _ reason: lws_callback_reasons, wsi: OpaquePointer, data: UnsafeMutableRawPointer?,
-        count: Int
-    ) -> Int32 {
-        switch reason {
-        case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
-            if ClientConnect.append(options.headers, at: data, room: count) { return 0 }
-            fail(.tooLarge, "the header fields are too large")
-            return -1
-        case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-            connectionFailed(
-                wsi, UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : count))
-        case LWS_CALLBACK_CLIENT_FILTER_PRE_ESTABLISH:
-            // The last moment at which the answer's fields can be read.
-            subprotocol = AnswerHeadReader(wsi: wsi).value(of: WSI_TOKEN_PROTOCOL)
-        case LWS_CALLBACK_CLIENT_ESTABLISHED: open()
-        default:
-            return handleWebSocket(
-                reason, wsi: wsi,
-                UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : count))
-        }
-        return 0
+    // MARK: - The stream
+
+    func streamOpened() {
+        isOpen = true
+        // It may be open before `connect` has returned.
+        core.schedule(at: monotonicMilliseconds()) { [weak self] in self?.shakeHands() }
     }
 
-    private func handleWebSocket(
-        _ reason: lws_callback_reasons, wsi: OpaquePointer, _ bytes: UnsafeRawBufferPointer
-    ) -> Int32 {
-        guard case .webSocket(let session) = phase else { return 0 }
-        switch reason {
-        case LWS_CALLBACK_CLIENT_RECEIVE: return session.receive(bytes, from: wsi)
-        case LWS_CALLBACK_CLIENT_RECEIVE_PONG: session.heardFromPeer()
-        case LWS_CALLBACK_CLIENT_WRITEABLE: return session.writable(wsi)
-        case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE: session.peerCloses(bytes)
-        case LWS_CALLBACK_CLIENT_CLOSED: session.libraryCloses(wsi)
-        default: break
-        }
-        return 0
+    private func shakeHands() {
+        guard connected != nil, let stream, !stream.isClosed else { return }
+        let request = WebSocketHandshake.request(
+            to: address, key: key, subprotocols: options.subprotocols, headers: options.headers)
+        if !stream.write(request) { streamLost("the connection broke off") }
     }
 
-    override func libraryDestroyed() {
-        if case .webSocket(let session) = phase {
-            phase = .ended
-            session.ended()
-        } else {
-            fail(.connectionLost, "the connection broke off during the handshake")
+    func streamReceived(_ bytes: UnsafeRawBufferPointer) {
+        parser.append(bytes)
+        switch parser.next() {
+        case .head(let head): answered(head)
+        case .broken(let cause): fail(.cannotConnect, "the server answered, but \(cause)")
+        case .incomplete, .body, .complete: break
         }
     }
 
-    override func sweep(now: Int64) {
-        if case .webSocket(let session) = phase { session.sweep(now: now) }
+    func streamInputEnded() { streamLost("the connection broke off during the handshake") }
+
+    func streamLost(_ cause: String) {
+        fail(isOpen ? .connectionLost : .cannotConnect, cause)
     }
 
-    // MARK: - Connecting
-
-    private func startTimer() {
-        guard case .connecting(let connected, nil) = phase else { return }
-        let patience = options.connectTimeout
-        let deadline = monotonicMilliseconds() + patience.wholeMilliseconds
-        let timer = core.schedule(at: deadline) { [weak self] in
-            guard let self else { return }
-            fail(.timedOut, "there was no answer within \(patience)")
-            abort()
+    private func answered(_ head: HTTPResponseParser.Head) {
+        guard head.status == 101 else {
+            return fail(
+                .handshakeRefused(status: head.status),
+                "the server answered with HTTP status \(head.status)")
         }
-        phase = .connecting(connected, timer)
-    }
-
-    private func open() {
-        guard case .connecting(let connected, let timer) = phase else { return }
-        timer?.cancel()
+        let fault = WebSocketHandshake.fault(
+            in: head.headers, key: key, subprotocols: options.subprotocols)
+        if let fault { return fail(.cannotConnect, fault) }
+        guard let stream, let connected = takeConnected() else { return }
         let connection = WebSocketConnection(
             id: id, peerAddress: address.host,
-            subprotocol: subprotocol, loop: core.loop)
+            subprotocol: head.headers["sec-websocket-protocol"], loop: core.loop)
         let session = WebSocketSession(
-            endpoint: self, connection: connection, handler: handler,
-            framing: .library(isCompressed: false),
+            stream: stream, role: .client, connection: connection, handler: handler,
             limits: WebSocketSession.Limits(
                 maxMessageBytes: options.maxMessageBytes, maxQueuedBytes: options.maxQueuedBytes,
                 keepAliveMilliseconds: options.keepAlive.wholeMilliseconds,
-                writeStuckMilliseconds: options.writeStuckTimeout.wholeMilliseconds))
-        phase = .webSocket(session)
-        session.opened()
+                writeStuckMilliseconds: options.writeStuckTimeout.wholeMilliseconds)
+        ) { [unowned core, id] in core.removeClient(id) }
+        core.insert(client: session)
+        session.begin(with: parser.takeRest())
         connected(.success(connection))
     }
 
-    private func connectionFailed(_ wsi: OpaquePointer, _ text: UnsafeRawBufferPointer) {
-        let status = Int(lws_http_client_http_response(wsi))
-        if status != 0 && status != 101 {
-            fail(
-                .handshakeRefused(status: status), "the server answered with HTTP status \(status)")
-        } else {
-            fail(.cannotConnect, address.cause(text))
-        }
+    // MARK: - The end
+
+    private func takeConnected() -> ((Result<WebSocketConnection, any Error>) -> Void)? {
+        timer?.cancel()
+        defer { connected = nil }
+        return connected
     }
 
     private func fail(_ code: IOError.Code, _ cause: String) {
@@ -149,9 +114,16 @@ final class ClientConnection: Endpoint {
 
     /// Only the first failure counts; the later ones are its consequences.
     private func fail(_ error: any Error) {
-        guard case .connecting(let connected, let timer) = phase else { return }
-        timer?.cancel()
-        phase = .ended
+        guard let connected = takeConnected() else { return }
+        stream?.close()
+        core.removeClient(id)
         connected(.failure(error))
     }
+
+    // MARK: - As a peer
+
+    var queuedBytes: Int { 0 }
+    func sweep(now: Int64) {}
+    func windDown() { abort() }
+    func abort() { streamLost("the network loop is stopping") }
 }

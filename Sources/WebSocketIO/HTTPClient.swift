@@ -1,5 +1,3 @@
-import CLibwebsockets
-
 /// Sends single HTTP requests.
 package enum HTTPClient {
     package struct Options: Sendable {
@@ -17,7 +15,7 @@ package enum HTTPClient {
     }
 
     /// Sends a request and returns the whole answer, whatever its status; redirections are not
-    /// followed. Of the answer's header fields, the common ones are there.
+    /// followed.
     ///
     /// - Parameter body: sent, with its length, if it is not nil.
     /// Throws `IOError` with `cannotConnect`, `timedOut`, `connectionLost`, `tooLarge`,
@@ -125,9 +123,9 @@ private final class WholeAnswer: HTTPAnswerHandler, @unchecked Sendable {
 }
 
 /// One request that we make and its answer.
-private final class ClientRequest: Endpoint {
-    private static let pieceBytes = 65_536
-
+private final class ClientRequest: Peer, ByteStreamOwner {
+    let id: UInt64
+    private let core: LoopCore
     private let method: String
     private let address: ServerAddress
     private let headers: HTTPHeaders
@@ -136,17 +134,20 @@ private final class ClientRequest: Endpoint {
     /// Whether the answer has to be there in one time, and within one size.
     private let isWhole: Bool
     private var handler: (any HTTPAnswerHandler)?
+    private var stream: ByteStream?
+    private var isOpen = false
     private var timer: LoopTimer?
-    private var heardAt: Int64 = 0
-    private var sentBytes = 0
+    private var heardAt = monotonicMilliseconds()
+    private var parser: HTTPResponseParser
     private var receivedBytes = 0
-    private var hasBegun = false
 
     init(
         core: LoopCore, method: String, address: ServerAddress, headers: HTTPHeaders,
         body: [UInt8]?, options: HTTPClient.Options, isWhole: Bool,
         handler: any HTTPAnswerHandler
     ) {
+        id = core.nextID()
+        self.core = core
         self.method = method
         self.address = address
         self.headers = headers
@@ -154,32 +155,25 @@ private final class ClientRequest: Endpoint {
         self.options = options
         self.isWhole = isWhole
         self.handler = handler
-        super.init(core: core)
+        parser = HTTPResponseParser(isHead: method == "HEAD")
     }
 
     func begin() {
-        core.insert(self)
+        core.insert(client: self)
+        startTimer()
         do throws(IOError) {
-            let connect = ClientConnect(
-                address: address, method: method, authorityFile: options.authorityFile)
-            if try connect.begin(for: self) {
-                heardAt = monotonicMilliseconds()
-                startTimer()
-                return
-            }
-            wsi = nil
-            fail(.cannotConnect, "the connection could not be made")
+            let stream = try ByteStream.connect(
+                to: address, authorityFile: options.authorityFile, owner: self, core: core)
+            if handler == nil { stream.close() } else { self.stream = stream }
         } catch {
             end(error)
         }
-        core.remove(self)
     }
 
     /// Nobody wants the answer any more.
     func giveUp() {
-        timer?.cancel()
         handler = nil
-        abort()
+        end(nil)
     }
 
     private func startTimer() {
@@ -192,101 +186,65 @@ private final class ClientRequest: Endpoint {
         if due < heardAt + options.timeout.wholeMilliseconds { return startTimer() }
         let missing = isWhole ? "whole answer" : "word"
         fail(.timedOut, "there was no \(missing) within \(options.timeout)")
-        abort()
     }
-
-    override func handle(
-        _ reason: lws_callback_reasons, wsi: OpaquePointer, data: UnsafeMutableRawPointer?,
-        count: Int
-    ) -> Int32 {
-        if handler == nil { return -1 }
-        let bytes = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : count)
-        switch reason {
-        case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
-            return appendHeaders(at: data, room: count, wsi)
-        case LWS_CALLBACK_CLIENT_HTTP_WRITEABLE: return writeBody(to: wsi)
-        case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-            fail(.cannotConnect, address.cause(bytes))
-        case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
-            hear()
-            hasBegun = true
-            handler?.began(
-                HTTPResponse(
-                    status: Int(lws_http_client_http_response(wsi)),
-                    headers: AnswerHeadReader(wsi: wsi).headers))
-        case LWS_CALLBACK_RECEIVE_CLIENT_HTTP: return readBody(from: wsi)
-        case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ: return take(bytes)
-        case LWS_CALLBACK_COMPLETED_CLIENT_HTTP:
-            if hasBegun { end(nil) }
-            return -1
-        default: break
-        }
-        return 0
-    }
-
-    override func libraryDestroyed() {
-        fail(.connectionLost, "the connection broke off before the answer was complete")
-    }
-
-    private func hear() { if !isWhole { heardAt = monotonicMilliseconds() } }
 
     // MARK: - The request
 
-    private func appendHeaders(
-        at data: UnsafeMutableRawPointer?, room: Int, _ wsi: OpaquePointer
-    ) -> Int32 {
-        var headers = headers
-        if let body {
-            headers.append("content-length", String(body.count))
-            if !body.isEmpty {
-                lws_client_http_body_pending(wsi, 1)
-                lws_callback_on_writable(wsi)
-            }
-        }
-        if ClientConnect.append(headers, at: data, room: room) { return 0 }
-        fail(.tooLarge, "the header fields are too large")
-        return -1
+    func streamOpened() {
+        isOpen = true
+        // It may be open before `begin` has returned.
+        core.schedule(at: monotonicMilliseconds()) { [weak self] in self?.sendRequest() }
     }
 
-    private func writeBody(to wsi: OpaquePointer) -> Int32 {
-        guard let body, sentBytes < body.count else { return 0 }
-        let end = min(sentBytes + Self.pieceBytes, body.count)
-        let isAlive = body.withUnsafeBytes {
-            FrameBuffer.writeRaw(UnsafeRawBufferPointer(rebasing: $0[sentBytes..<end]), to: wsi)
-        }
-        if !isAlive { return -1 }
-        sentBytes = end
-        if sentBytes == body.count {
-            lws_client_http_body_pending(wsi, 0)
-        } else {
-            lws_callback_on_writable(wsi)
-        }
-        return 0
+    private func sendRequest() {
+        guard handler != nil, let stream, !stream.isClosed else { return }
+        var fields: HTTPHeaders = ["host": address.hostField, "connection": "close"]
+        for field in headers.fields { fields.append(field.name, field.value) }
+        if let body { fields.append("content-length", String(body.count)) }
+        let head = HTTPRequestHead(method: method, path: address.path, headers: fields).encoded
+        if !stream.write(head + (body ?? [])) { streamLost("the connection broke off") }
     }
 
     // MARK: - The answer
 
-    /// The library gives a piece out by another callback.
-    private func readBody(from wsi: OpaquePointer) -> Int32 {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
-            guard let base = buffer.baseAddress else { return -1 }
-            let headroom = FrameBuffer.headroom.count
-            var start: UnsafeMutablePointer<CChar>? = base + headroom
-            var length = Int32(buffer.count - headroom)
-            return lws_http_client_read(wsi, &start, &length) < 0 ? -1 : 0
+    func streamReceived(_ bytes: UnsafeRawBufferPointer) {
+        if !isWhole { heardAt = monotonicMilliseconds() }
+        parser.append(bytes)
+        while handler != nil {
+            switch parser.next() {
+            case .incomplete: return
+            case .head(let head):
+                handler?.began(HTTPResponse(status: head.status, headers: head.headers))
+            case .body(let piece): take(piece)
+            case .complete: return end(nil)
+            case .broken(let cause):
+                return fail(.connectionLost, "there was an answer, but \(cause)")
+            }
         }
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) -> Int32 {
-        hear()
-        if isWhole, bytes.count > options.maxBodyBytes - receivedBytes {
-            fail(.tooLarge, "the answer is larger than \(options.maxBodyBytes) bytes")
-            return -1
+    private func take(_ piece: [UInt8]) {
+        if isWhole, piece.count > options.maxBodyBytes - receivedBytes {
+            return fail(.tooLarge, "the answer is larger than \(options.maxBodyBytes) bytes")
         }
-        receivedBytes += bytes.count
-        handler?.received(bytes)
-        return 0
+        receivedBytes += piece.count
+        piece.withUnsafeBytes { handler?.received($0) }
     }
+
+    func streamInputEnded() {
+        streamLost("the connection broke off before the answer was complete")
+    }
+
+    func streamLost(_ cause: String) {
+        if parser.mayEndHere { return end(nil) }
+        if isOpen {
+            fail(.connectionLost, "the connection broke off before the answer was complete")
+        } else {
+            fail(.cannotConnect, cause)
+        }
+    }
+
+    // MARK: - The end
 
     private func fail(_ code: IOError.Code, _ cause: String) {
         let message = "Could not send \(method) \(address.path) to \(address): \(cause)."
@@ -296,8 +254,17 @@ private final class ClientRequest: Endpoint {
     /// Only the first outcome counts; the later ones are its consequences.
     private func end(_ error: IOError?) {
         timer?.cancel()
+        stream?.close()
+        core.removeClient(id)
         let handler = self.handler
         self.handler = nil
         handler?.ended(error)
     }
+
+    // MARK: - As a peer
+
+    var queuedBytes: Int { stream?.pendingBytes ?? 0 }
+    func sweep(now: Int64) {}
+    func windDown() { abort() }
+    func abort() { streamLost("the network loop is stopping") }
 }

@@ -1,88 +1,55 @@
-import CLibwebsockets
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// A connection that a server has accepted: HTTP requests, one after the other, until one of them
-/// turns it into a WebSocket connection and the library takes it over.
-final class HTTPConnection: ServerPeer {
+/// turns it into a WebSocket connection.
+final class HTTPConnection: Peer, ByteStreamOwner {
     /// So much may wait unread here while an answer is being made.
     private static let maxWaitingBytes = 65_536
-    /// So much of the output in one write.
-    private static let writeBytes = 262_144
-    /// So long is listened, at the end, to a client that is still sending. RFC 9112 §9.6.
-    private static let lingerMilliseconds: Int64 = 2_000
 
     private enum Phase: Equatable {
         case open
         /// Everything is written or will be; then the connection ends.
         case ending
-        /// The client has been told the end, and what it still sends is thrown away: closing at once
-        /// could take the answer away from it.
-        case lingering
-        case closed
+        /// The stream is somebody else's, or closed.
+        case over
     }
 
     let id: UInt64
     let server: ServerState
-    private let descriptor: Int32
+    private let stream: ByteStream
     private let peerAddress: String
     /// There are too many connections: whatever it asks for, it is told so.
     private let isRefused: Bool
 
     private var parser: HTTPRequestParser
     private var exchange: HTTPExchange?
+    /// What waits for the stream to take more.
     private var output: [[UInt8]] = []
-    /// Of the first piece of `output`, what has been written.
-    private var writtenBytes = 0
-    private(set) var queuedBytes = 0
+    private var outputBytes = 0
 
     private var phase = Phase.open
-    private var isInputOver = false
     private var isServing = false
     private var hasServedRequest = false
     /// Since when the present state of affairs lasts, in monotonic milliseconds.
     private var waitingSince = monotonicMilliseconds()
-    private var watcher: SocketWatcher?
 
-    /// Takes over a connected socket.
-    init(server: ServerState, descriptor: Int32, peerAddress: String, isRefused: Bool) {
+    /// Takes over a stream.
+    init(server: ServerState, stream: ByteStream, peerAddress: String, isRefused: Bool) {
         id = server.core.nextID()
         self.server = server
-        self.descriptor = descriptor
+        self.stream = stream
         self.peerAddress = peerAddress
         self.isRefused = isRefused
         parser = HTTPRequestParser(
             maxHeadBytes: server.options.maxHeadBytes, maxBodyBytes: server.options.maxBodyBytes)
-        watcher = SocketWatcher(core: server.core, descriptor: descriptor) { [weak self] events in
-            // Strongly from here on: what is done may be the end of the connection.
-            guard let self else { return }
-            if events.contains(.write) { write() }
-            if events.contains(.read) { read() }
-        }
-        watcher?.watch(.read)
+        stream.owner = self
+        stream.isReading = true
     }
 
     // MARK: - Reading
 
-    private func read() {
-        if phase == .closed { return }
+    func streamReceived(_ bytes: UnsafeRawBufferPointer) {
+        guard phase == .open else { return }
         let wasInsideRequest = parser.isInsideRequest
-        let count = server.core.withReadBuffer { buffer in
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-            if count > 0, phase == .open {
-                parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            }
-            return count
-        }
-        if count < 0 {
-            if errno != EAGAIN && errno != EINTR { close() }
-            return
-        }
-        if count == 0 { return inputEnded() }
+        parser.append(bytes)
         serve()
         // The time for a first request runs from the connection on, for a later one from its first byte. The
         // blank lines that may come before it are no part of it, and win none.
@@ -92,16 +59,15 @@ final class HTTPConnection: ServerPeer {
     }
 
     /// A client may end its direction and wait for its answers; who listens to a stream may not.
-    private func inputEnded() {
-        isInputOver = true
-        if phase == .lingering || exchange?.isStreaming == true {
+    func streamInputEnded() {
+        if exchange?.isStreaming == true {
             close()
         } else if exchange == nil {
             serve()
-        } else {
-            updateWatching()
         }
     }
+
+    func streamLost(_ cause: String) { close() }
 
     /// Takes as many requests as there are, each when the one before it has been answered.
     private func serve() {
@@ -112,7 +78,7 @@ final class HTTPConnection: ServerPeer {
             switch parser.next() {
             case .incomplete:
                 isServing = false
-                if isInputOver { end() } else { updateWatching() }
+                if stream.isInputOver { end() } else { updateReading() }
                 return
             case .headBeforeBody:
                 if isRefused { continue }
@@ -124,7 +90,7 @@ final class HTTPConnection: ServerPeer {
             }
         }
         isServing = false
-        updateWatching()
+        updateReading()
     }
 
     private func begin(_ head: HTTPRequestParser.Head, _ body: [UInt8]) {
@@ -174,61 +140,65 @@ final class HTTPConnection: ServerPeer {
                         + offered.joined(separator: ", ")))
         }
         switch server.handler.upgrade(request) {
-        case .refuse(let response):
-            refuse(response)
-        case .accept(let handler):
-            watcher?.stop()
-            phase = .closed  // for us; the socket lives on
-            server.upgraded(
-                self, descriptor: descriptor,
-                to: ServerWebSocket(
-                    server: server, handler: handler, peerAddress: peerAddress,
-                    subprotocol: request.subprotocol),
-                handshake: head.bytes, rest: parser.takeRest())
+        case .refuse(let response): refuse(response)
+        case .accept(let handler): handOver(to: handler, request)
         }
+    }
+
+    /// The connection goes on as a WebSocket.
+    private func handOver(to handler: any WebSocketHandler, _ request: HTTPRequest) {
+        phase = .over
+        let deflate = server.agreeOnCompression(with: request)
+        let connection = WebSocketConnection(
+            id: server.core.nextID(), peerAddress: peerAddress, subprotocol: request.subprotocol,
+            loop: server.core.loop)
+        let session = WebSocketSession(
+            stream: stream, role: .server, connection: connection, handler: handler,
+            limits: server.options.sessionLimits,
+            preamble: output.joined() + WebSocketHandshake.answer(to: request, deflate: deflate),
+            deflate: deflate
+        ) { [unowned server] in
+            server.forget(connection.id, isCompressed: deflate != nil)
+        }
+        output = []
+        server.upgraded(self, to: session)
+        session.begin(with: parser.takeRest())
+        if server.isStopping { session.windDown() }
     }
 
     // MARK: - Writing
 
-    /// Queues `bytes` and writes what the socket takes.
+    /// Bytes that wait to be sent.
+    var queuedBytes: Int { outputBytes + stream.pendingBytes }
+
+    /// Queues `bytes` and writes what the stream takes.
     func send(_ bytes: [UInt8]) {
-        if phase == .closed || phase == .lingering { return }
-        let wasWaiting = !output.isEmpty
-        output.append(bytes)
-        queuedBytes += bytes.count
-        if !wasWaiting {
-            write()
-        } else if queuedBytes > server.options.maxQueuedBytes + bytes.count {
-            close()
+        if phase == .over { return }
+        if stream.isBlocked {
+            output.append(bytes)
+            outputBytes += bytes.count
+            if queuedBytes > server.options.maxQueuedBytes + bytes.count { close() }
+            return
         }
+        waitingSince = monotonicMilliseconds()
+        if !stream.write(bytes) { return close() }
+        if !stream.isBlocked { allWritten() }
     }
 
-    private func write() {
-        if phase == .closed { return }
-        while let piece = output.first {
-            let count = piece.withUnsafeBytes { piece in
-                let rest = piece[writtenBytes...].prefix(Self.writeBytes)
-                return sendWithoutSignal(descriptor, UnsafeRawBufferPointer(rebasing: rest))
-            }
-            if count < 0 {
-                if errno == EINTR { continue }
-                if errno == EAGAIN { break }
-                return close()
-            }
-            waitingSince = monotonicMilliseconds()
-            queuedBytes -= count
-            writtenBytes += count
-            if writtenBytes == piece.count {
-                output.removeFirst()
-                writtenBytes = 0
-            }
+    func streamWritable() {
+        waitingSince = monotonicMilliseconds()
+        var written = 0
+        while written < output.count, !stream.isBlocked {
+            outputBytes -= output[written].count
+            if !stream.write(output[written]) { return close() }
+            written += 1
         }
-        if output.isEmpty && phase == .ending {
-            linger()
-        } else {
-            updateWatching()
-            if output.isEmpty { exchange?.drained() }
-        }
+        output.removeFirst(written)
+        if !stream.isBlocked { allWritten() }
+    }
+
+    private func allWritten() {
+        if phase == .ending { linger() } else { exchange?.drained() }
     }
 
     /// The answer is complete, though not yet all written.
@@ -245,37 +215,32 @@ final class HTTPConnection: ServerPeer {
     /// Ends the connection after what is to be written.
     private func end() {
         phase = .ending
-        if output.isEmpty { linger() } else { updateWatching() }
+        if !stream.isBlocked { linger() }
     }
 
-    private func updateWatching() {
-        if phase == .closed { return }
-        var events: SocketWatcher.Events = output.isEmpty ? [] : .write
+    private func updateReading() {
+        if phase == .over { return }
         let isFull = exchange != nil && parser.waitingBytes >= Self.maxWaitingBytes
-        if !isInputOver && !isFull && phase != .ending { events.insert(.read) }
-        watcher?.watch(events)
+        stream.isReading = !isFull && phase == .open
     }
 
     // MARK: - Ending
 
+    /// The client has been told everything, and may still be sending.
     private func linger() {
-        if isInputOver { return close() }
-        phase = .lingering
-        waitingSince = monotonicMilliseconds()
-        shutdown(descriptor, Int32(SHUT_WR))
-        updateWatching()
+        phase = .over
+        StreamDrain.begin(stream) { [self] in server.forget(id) }
     }
 
     /// Ends the connection at once.
     func close() {
-        if phase == .closed { return }
-        phase = .closed
-        watcher?.stop()
-        closeDescriptor(descriptor)
+        phase = .over
+        stream.close()
         output = []
+        outputBytes = 0
         exchange?.closed()
         exchange = nil
-        server.forget(self)
+        server.forget(id)
     }
 
     func abort() { close() }
@@ -291,17 +256,18 @@ final class HTTPConnection: ServerPeer {
     func sweep(now: Int64) {
         let elapsed = now - waitingSince
         let patience = server.options.handshakeTimeout.wholeMilliseconds
+        let isStuck =
+            stream.blockedSince.map {
+                now - $0 >= server.options.writeStuckTimeout.wholeMilliseconds
+            }
+            ?? false
         switch phase {
-        case .lingering:
-            if elapsed >= Self.lingerMilliseconds { close() }
-        case .open where exchange == nil:
+        case .open where exchange == nil && !stream.isBlocked:
             let idle = hasServedRequest && !parser.isInsideRequest
             let limit = idle ? server.options.idleTimeout.wholeMilliseconds : patience
             if elapsed >= limit { close() }
-        case .open, .ending:
-            let stuck = server.options.writeStuckTimeout.wholeMilliseconds
-            if !output.isEmpty && elapsed >= stuck { close() }
-        case .closed: break
+        case .open, .ending: if isStuck { close() }
+        case .over: break
         }
     }
 }

@@ -28,6 +28,11 @@ package struct HTTPRequest: Equatable, Sendable {
     /// Of an upgrade request: all subprotocols the client offers.
     package var offeredSubprotocols: [String] { headers.list(in: "sec-websocket-protocol") }
 
+    /// Of an upgrade request: the values of the fields that offer extensions.
+    var offeredExtensions: [String] {
+        headers.fields.filter { $0.name == "sec-websocket-extensions" }.map(\.value)
+    }
+
     /// The value of the first item of that name in the query.
     package func queryValue(_ name: String) -> String? {
         query.first { $0.name == name }?.value

@@ -9,25 +9,22 @@ final class LoopCore {
     let eventLoop: OpaquePointer
     private var isStopping = false
 
-    /// Everything the library calls back for, by a number of ours.
-    private(set) var endpoints: [UInt64: Endpoint] = [:]
-    /// The endpoint whose first callbacks come while its handle is being made.
-    var adopting: Endpoint?
-    /// The servers, and the connections of theirs that the library does not know.
+    /// The connections that the library calls back for, by a number of ours.
+    private var libraryStreams: [UInt64: LibraryStream] = [:]
     private var servers: [ServerState] = []
+    /// The connections that we made.
+    private var clients: [UInt64: any Peer] = [:]
     private var lastID: UInt64 = 0
-    /// Tables and strings that the library points into; kept until the context is gone.
-    var libraryTables: [ProtocolTable] = []
-    /// The vhosts under which clients connect, by authority file.
-    var clientVhosts: [String?: OpaquePointer] = [:]
+    private(set) lazy var clientTLS = ClientTLS()
+    private var clientVhost: OpaquePointer?
 
     private var callbackDepth = 0
-    /// Sessions with something to send since the outermost callback began.
-    private var unflushed: [WebSocketSession] = []
+    private var flushQueue = FlushQueue()
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 65_536, alignment: 16)
     /// Where frames are put together; one for all connections.
-    let frames = FrameBuffer()
+    var writeBuffer: [UInt8] = []
+    let deflatePool = DeflatePool()
 
     private var timers = TimerQueue()
     private let wakeup: LoopWakeup
@@ -76,10 +73,12 @@ final class LoopCore {
     func destroy() {
         enter { run(loop.mailbox.close()) }
         enter { for server in servers { server.abortAll() } }
+        enter { for client in Array(clients.values) { client.abort() } }
         lws_context_destroy(context)
-        // The library forgets none, but a handler must hear of its end in any case.
-        enter { for endpoint in endpoints.values { endpoint.libraryDestroyed() } }
-        endpoints = [:]
+        // The library forgets none, but an owner must hear of its end in any case.
+        enter { for stream in Array(libraryStreams.values) { stream.libraryDestroyed() } }
+        libraryStreams = [:]
+        clients = [:]
         servers = []
         wakeup.destroy()
         readBuffer.deallocate()
@@ -116,18 +115,32 @@ final class LoopCore {
 
     /// Remembers that `session` has something to send.
     func needsFlush(_ session: WebSocketSession) {
-        unflushed.append(session)
+        flushQueue.append(session)
         if callbackDepth == 0 { flush() }
     }
 
+    /// A large fan-out is sent in slices, between which the loop does everything else that is due.
     private func flush() {
-        // A flush can close a connection, whose handler may send on others: hence the index.
-        var index = 0
-        while index < unflushed.count {
-            unflushed[index].flush()
-            index += 1
+        // As long as there is a slice to come, what is new waits behind it.
+        if flushQueue.isWaitingForTurn { return }
+        let end = monotonicMilliseconds() + FlushQueue.sliceMilliseconds
+        var count = 0
+        while let session = flushQueue.pop() {
+            session.flush()
+            count += 1
+            if count % FlushQueue.handful == 0, !flushQueue.isEmpty, monotonicMilliseconds() >= end
+            {
+                flushQueue.isWaitingForTurn = true
+                return wakeup.ring()
+            }
         }
-        unflushed.removeAll(keepingCapacity: index < 4_096)
+    }
+
+    /// The next turn has come.
+    func runNextSlice() {
+        flushQueue.isWaitingForTurn = false
+        // What has been posted runs first, and what it sends joins the queue.
+        runMail()
     }
 
     /// Lends the buffer into which all sockets are read; nobody keeps anything in it.
@@ -141,21 +154,36 @@ final class LoopCore {
         lws_cancel_service(context)
     }
 
-    // MARK: - Endpoints
+    // MARK: - Connections
 
     func nextID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
-    /// Keeps `endpoint` until `remove`; the library holds only a plain pointer to it.
-    func insert(_ endpoint: Endpoint) {
-        endpoints[endpoint.id] = endpoint
+    /// Keeps `stream` until `remove`; the library holds only a plain pointer to it.
+    func insert(_ stream: LibraryStream) {
+        libraryStreams[stream.id] = stream
+    }
+
+    func remove(_ stream: LibraryStream) {
+        libraryStreams[stream.id] = nil
+    }
+
+    /// Keeps a connection that we made until `removeClient`.
+    func insert(client: any Peer) {
+        clients[client.id] = client
         scheduleSweep()
     }
 
-    func remove(_ endpoint: Endpoint) {
-        endpoints[endpoint.id] = nil
+    func removeClient(_ id: UInt64) {
+        clients[id] = nil
+    }
+
+    /// The vhost under which clients connect.
+    func vhostForClients() -> OpaquePointer? {
+        if clientVhost == nil { clientVhost = makeClientVhost(in: context) }
+        return clientVhost
     }
 
     func insert(_ server: ServerState) {
@@ -164,12 +192,12 @@ final class LoopCore {
 
     /// Once a second, while there is anything: deadlines, dead peers, stuck writers.
     func scheduleSweep() {
-        if isSweepScheduled || endpoints.isEmpty && servers.allSatisfy(\.isEmpty) { return }
+        if isSweepScheduled || clients.isEmpty && servers.allSatisfy(\.isEmpty) { return }
         isSweepScheduled = true
         schedule(at: monotonicMilliseconds() + 1_000) { [unowned self] in
             isSweepScheduled = false
             let now = monotonicMilliseconds()
-            for endpoint in Array(endpoints.values) { endpoint.sweep(now: now) }
+            for client in Array(clients.values) { client.sweep(now: now) }
             for server in servers { server.sweep(now: now) }
             scheduleSweep()
         }

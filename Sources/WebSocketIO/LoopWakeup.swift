@@ -29,6 +29,9 @@ final class LoopWakeup {
     /// Wakes the loop to look into its mailbox.
     var alarm: Mailbox.Alarm { Mailbox.Alarm(eventLoop: eventLoop, watcher: mail) }
 
+    /// Has the mail looked into at the loop's next turn.
+    func ring() { alarm.ring() }
+
     static func owner(of contextUser: UnsafeMutableRawPointer?) -> LoopCore? {
         guard let contextUser else { return nil }
         return Unmanaged<LoopWakeup>.fromOpaque(contextUser).takeUnretainedValue().owner
@@ -61,5 +64,5 @@ private func mailArrived(
     guard let watcher else { return }
     let record = UnsafeMutableRawPointer(watcher).assumingMemoryBound(to: clws_async.self)
     guard let core = LoopWakeup.owner(of: record.pointee.owner) else { return }
-    core.enter { core.runMail() }
+    core.enter { core.runNextSlice() }
 }

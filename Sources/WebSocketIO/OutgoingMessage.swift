@@ -20,7 +20,7 @@ package final class OutgoingMessage: Sendable {
         self.kind = kind
         var frame: [UInt8] = []
         frame.reserveCapacity(FrameHeader.maxBytes + payload.count)
-        FrameHeader.append(opcode: FrameHeader.opcode(of: kind), length: payload.count, to: &frame)
+        FrameHeader.append(FrameHeader.Opcode(kind), length: payload.count, to: &frame)
         headerBytes = frame.count
         frame.append(contentsOf: payload)
         self.frame = frame
@@ -48,37 +48,5 @@ package struct Delivery: Sendable {
         self.connection = connection
         self.prefix = prefix
         self.message = message
-    }
-}
-
-/// The head of a frame as a server writes it: not masked. RFC 6455 §5.2.
-enum FrameHeader {
-    static let maxBytes = 10
-
-    static let continuation: UInt8 = 0x0
-
-    static func opcode(of kind: OutgoingMessage.Kind) -> UInt8 {
-        switch kind {
-        case .text: 0x1
-        case .binary: 0x2
-        }
-    }
-
-    static func append(
-        opcode: UInt8, isFinal: Bool = true, length: Int, to bytes: inout [UInt8]
-    ) {
-        bytes.append((isFinal ? 0x80 : 0) | opcode)
-        if length < 126 {
-            bytes.append(UInt8(length))
-        } else if length <= 0xFFFF {
-            bytes.append(126)
-            bytes.append(UInt8(truncatingIfNeeded: length >> 8))
-            bytes.append(UInt8(truncatingIfNeeded: length))
-        } else {
-            bytes.append(127)
-            for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: length >> shift))
-            }
-        }
     }
 }

@@ -1,26 +1,51 @@
 /// The messages that a connection has still to send, oldest first, and how to cut them into writes.
 ///
-/// A pure value. Invariants:
+/// A value, and pure but for the compressor that it is lent. Invariants:
 /// 1. `byteCount` is the number of payload bytes that `next` has not handed out yet.
-/// 2. Once a piece of a message has been handed out, its other pieces follow before anything else.
+/// 2. Once a fragment of a message has been handed out, its others follow before any other message.
 struct SendQueue {
-    struct Entry {
+    private struct Entry {
         let prefix: [UInt8]
         let message: OutgoingMessage
         /// Payload bytes, prefix included, that have been handed out.
         var sentBytes = 0
+        /// Whether a frame of it has been handed out.
+        var hasBegun = false
+        var isCompressed = false
 
         var payloadBytes: Int { prefix.count + message.payloadBytes }
     }
 
-    /// Messages up to this size travel in one frame and share writes; larger ones are cut into
-    /// fragments, because the library copies what the socket does not take at once.
+    /// How frames are made.
+    enum Framing {
+        /// As a server does, for everybody alike.
+        case plain
+        /// As a client does.
+        case masked
+        case compressed(Compression)
+    }
+
+    /// What to give to the stream next.
+    enum Write {
+        /// A message that needs nothing put together: its own frame, as it is.
+        case shared(OutgoingMessage)
+        /// What has been put together in the buffer.
+        case assembled
+    }
+
+    /// Messages up to this size travel in one frame and share writes; larger ones are cut into fragments, so
+    /// that pings and closes find a gap.
     static let fragmentBytes = 65_536
 
+    private let framing: Framing
     private var entries: [Entry] = []
     /// Entries before this one are done with.
     private var head = 0
     private(set) var byteCount = 0
+
+    init(_ framing: Framing = .plain) {
+        self.framing = framing
+    }
 
     var isEmpty: Bool { head == entries.count }
     var count: Int { entries.count - head }
@@ -37,85 +62,91 @@ struct SendQueue {
         byteCount = 0
     }
 
-    // MARK: - Server frames
-
-    /// What to give to the socket next, as a server's frames.
-    enum Frames {
-        /// A message that needs nothing put together: its own frame, as it is.
-        case shared(OutgoingMessage)
-        /// What has been put together in the buffer.
-        case assembled
-    }
-
-    /// Takes out the next write: one shared frame, or as many small messages as fit in one
-    /// fragment's size, or one fragment of a large message. Nil when the queue is empty.
-    mutating func nextFrames(into buffer: inout [UInt8]) -> Frames? {
+    /// Takes out the next write: one shared frame, or as many small messages as fit in one fragment's size, or
+    /// one fragment of a large message. Nil when the queue is empty.
+    mutating func next(into buffer: inout [UInt8]) -> Write? {
         if isEmpty { return nil }
-        if count == 1 || entries[head].payloadBytes >= Self.fragmentBytes / 2 {
-            let entry = entries[head]
-            if entry.prefix.isEmpty, entry.payloadBytes <= Self.fragmentBytes {
-                removeFirst()
-                return .shared(entry.message)
-            }
-        }
+        if let message = takeShared() { return .shared(message) }
         buffer.removeAll(keepingCapacity: true)
-        if entries[head].payloadBytes > Self.fragmentBytes {
-            appendFragment(to: &buffer)
-            return .assembled
-        }
-        while !isEmpty {
-            let entry = entries[head]
-            if entry.payloadBytes > Self.fragmentBytes
-                || !buffer.isEmpty && buffer.count + entry.payloadBytes > Self.fragmentBytes
-            {
-                break
-            }
-            FrameHeader.append(
-                opcode: FrameHeader.opcode(of: entry.message.kind), length: entry.payloadBytes,
-                to: &buffer)
-            buffer.append(contentsOf: entry.prefix)
-            buffer.append(contentsOf: entry.message.frame[entry.message.headerBytes...])
-            removeFirst()
-        }
+        repeat {
+            if buffer.isEmpty == false, buffer.count + pieceBytes > Self.fragmentBytes { break }
+            appendFrame(to: &buffer)
+        } while !isEmpty && buffer.count < Self.fragmentBytes
         return .assembled
     }
 
+    /// The first message, if it can travel as it is and nothing small could share its write.
+    private mutating func takeShared() -> OutgoingMessage? {
+        guard case .plain = framing else { return nil }
+        let entry = entries[head]
+        guard entry.prefix.isEmpty, !entry.hasBegun, entry.payloadBytes <= Self.fragmentBytes,
+            count == 1 || entry.payloadBytes >= Self.fragmentBytes / 2
+        else { return nil }
+        removeFirst()
+        return entry.message
+    }
+
+    /// Payload bytes of the next frame.
+    private var pieceBytes: Int {
+        min(entries[head].payloadBytes - entries[head].sentBytes, Self.fragmentBytes)
+    }
+
+    // MARK: - Frames
+
     /// RFC 6455 §5.4: the first fragment carries the opcode, the last one the final bit.
-    private mutating func appendFragment(to buffer: inout [UInt8]) {
+    private mutating func appendFrame(to buffer: inout [UInt8]) {
+        if case .compressed(let compression) = framing {
+            if !entries[head].hasBegun, entries[head].payloadBytes >= Compression.minBytes {
+                entries[head].isCompressed = compression.begin()
+            }
+            if entries[head].isCompressed { return appendCompressedFrame(compression, to: &buffer) }
+        }
         let entry = entries[head]
-        let length = min(entry.payloadBytes - entry.sentBytes, Self.fragmentBytes)
+        let length = pieceBytes
         let isFinal = entry.sentBytes + length == entry.payloadBytes
+        var mask: FrameMask?
+        if case .masked = framing { mask = .random() }
         FrameHeader.append(
-            opcode: entry.sentBytes == 0
-                ? FrameHeader.opcode(of: entry.message.kind) : FrameHeader.continuation,
-            isFinal: isFinal, length: length, to: &buffer)
+            opcode(of: entry), isFinal: isFinal, length: length, mask: mask, to: &buffer)
+        let start = buffer.count
         appendPayload(of: entry, length: length, to: &buffer)
+        if let mask {
+            buffer.withUnsafeMutableBytes {
+                mask.apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...]), at: 0)
+            }
+        }
         advance(by: length, isFinal: isFinal)
     }
 
-    // MARK: - Pieces for the library to frame
-
-    /// A piece of a message, for connections whose frames the library makes (masked, compressed).
-    struct Piece {
-        let kind: OutgoingMessage.Kind
-        let isFirst: Bool
-        let isFinal: Bool
-    }
-
-    /// Takes out the next piece and appends its bytes to `buffer`. Nil when the queue is empty.
-    mutating func nextPiece(into buffer: inout [UInt8]) -> Piece? {
-        if isEmpty { return nil }
+    /// RFC 7692 §6.1: RSV1 stands on the first frame only.
+    private mutating func appendCompressedFrame(
+        _ compression: Compression, to buffer: inout [UInt8]
+    ) {
+        var payload: [UInt8] = []
+        var compressed: [UInt8] = []
+        var isFinal = false
         let entry = entries[head]
-        let length = min(entry.payloadBytes - entry.sentBytes, Self.fragmentBytes)
-        let isFinal = entry.sentBytes + length == entry.payloadBytes
-        let piece = Piece(
-            kind: entry.message.kind, isFirst: entry.sentBytes == 0, isFinal: isFinal)
-        appendPayload(of: entry, length: length, to: &buffer)
-        advance(by: length, isFinal: isFinal)
-        return piece
+        // The compressor may hold everything back until there is more.
+        while compressed.isEmpty, !isFinal {
+            let length = pieceBytes
+            isFinal = entries[head].sentBytes + length == entry.payloadBytes
+            payload.removeAll(keepingCapacity: true)
+            appendPayload(of: entries[head], length: length, to: &payload)
+            payload.withUnsafeBytes {
+                compression.deflate($0, isFinal: isFinal, onto: &compressed)
+            }
+            if !isFinal { advance(by: length, isFinal: false) }
+        }
+        FrameHeader.append(
+            opcode(of: entry), isFinal: isFinal, isCompressed: !entry.hasBegun,
+            length: compressed.count, to: &buffer)
+        buffer.append(contentsOf: compressed)
+        if isFinal { removeFirst() }
     }
 
-    // MARK: - Parts
+    private func opcode(of entry: Entry) -> FrameHeader.Opcode {
+        entry.hasBegun ? .continuation : FrameHeader.Opcode(entry.message.kind)
+    }
 
     /// The next `length` bytes that `entry` has not handed out.
     private func appendPayload(of entry: Entry, length: Int, to buffer: inout [UInt8]) {
@@ -134,16 +165,16 @@ struct SendQueue {
 
     private mutating func advance(by length: Int, isFinal: Bool) {
         if isFinal {
-            byteCount += entries[head].sentBytes
             removeFirst()
         } else {
             entries[head].sentBytes += length
+            entries[head].hasBegun = true
             byteCount -= length
         }
     }
 
     private mutating func removeFirst() {
-        byteCount -= entries[head].payloadBytes
+        byteCount -= entries[head].payloadBytes - entries[head].sentBytes
         head += 1
         if head == entries.count {
             entries.removeAll(keepingCapacity: entries.count <= 16)

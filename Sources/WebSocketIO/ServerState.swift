@@ -6,11 +6,13 @@ import CLibwebsockets
     import Darwin
 #endif
 
-/// A connection as its server sees it, whatever is spoken on it.
-protocol ServerPeer: AnyObject {
+/// A connection as its loop sees it, whatever is spoken on it.
+protocol Peer: AnyObject {
     var id: UInt64 { get }
     /// Bytes that wait to be sent.
     var queuedBytes: Int { get }
+    /// Called about once a second with the monotonic milliseconds.
+    func sweep(now: Int64)
     /// The server stops: ends in order, soon.
     func windDown()
     /// Ends at once.
@@ -25,15 +27,10 @@ final class ServerState {
     unowned let core: LoopCore
     let options: HTTPServer.Options
     let handler: any HTTPServerHandler
-    private let vhost: OpaquePointer
     private let tlsVhost: OpaquePointer?
     private var listeners: [Listener] = []
-    private var peers: [UInt64: any ServerPeer] = [:]
-    /// Those of `peers` that speak HTTP.
-    private var http: [UInt64: HTTPConnection] = [:]
-    /// The encrypted sides of connections, which may outlive these for their last bytes.
-    private var terminators: [UInt64: TLSTerminator] = [:]
-    var compressedConnections = 0
+    private var peers: [UInt64: any Peer] = [:]
+    private var compressedConnections = 0
 
     private(set) var isStopping = false
     private var whenStopped: [() -> Void] = []
@@ -52,7 +49,6 @@ final class ServerState {
         self.core = core
         self.options = options
         self.handler = handler
-        vhost = try core.makeServerVhost(options)
         tlsVhost = try options.tls.map(core.makeTLSVhost)
         listeners = sockets.takeDescriptors().map { descriptor in
             Listener(core: core, descriptor: descriptor) { [unowned self] connection, address in
@@ -69,60 +65,44 @@ final class ServerState {
             closeDescriptor(descriptor)
             return
         }
-        guard let inner = tlsVhost.map({ terminateTLS(on: descriptor, $0) }) ?? descriptor else {
-            return
-        }
+        guard let stream = makeStream(on: descriptor) else { return }
         let connection = HTTPConnection(
-            server: self, descriptor: inner, peerAddress: address,
+            server: self, stream: stream, peerAddress: address,
             isRefused: peers.count >= options.maxConnections)
         peers[connection.id] = connection
-        http[connection.id] = connection
         core.scheduleSweep()
     }
 
-    /// Returns a socket on which the connection can be read and written unencrypted.
-    private func terminateTLS(on descriptor: Int32, _ vhost: OpaquePointer) -> Int32? {
-        guard let (outside, inside) = makeStreamSocketPair() else {
-            closeDescriptor(descriptor)
-            return nil
-        }
-        let terminator = TLSTerminator(
-            core: core, inner: outside,
-            patienceMilliseconds: options.writeStuckTimeout.wholeMilliseconds
-        ) { [weak self] id in
-            guard let self else { return }
-            terminators[id] = nil
-            if isStopping { finishIfEmpty() }
-        }
-        terminators[terminator.id] = terminator
-        terminator.adopt(descriptor, vhost: vhost)
-        return inside
+    private func makeStream(on descriptor: Int32) -> ByteStream? {
+        guard let tlsVhost else { return SocketStream(core: core, descriptor: descriptor) }
+        return LibraryStream.adopt(descriptor, vhost: tlsVhost, core: core)
     }
 
-    /// The library goes on with a connection.
-    ///
-    /// - Parameters:
-    ///   - handshake: what the client has sent for it.
-    ///   - rest: what came after it.
-    func upgraded(
-        _ connection: HTTPConnection, descriptor: Int32, to webSocket: ServerWebSocket,
-        handshake: [UInt8], rest: [UInt8]
-    ) {
-        peers[webSocket.id] = webSocket
-        forget(connection)
-        let isAdopted = webSocket.adopt(
-            descriptor, handshake: handshake, rest: rest, vhost: vhost)
-        if !isAdopted { forget(webSocket) }
+    /// What is agreed on about compression; nil when there shall be none.
+    func agreeOnCompression(with request: HTTPRequest) -> DeflateAgreement? {
+        guard
+            compressedConnections < options.maxCompressedConnections,
+            let agreement = DeflateAgreement(offers: request.offeredExtensions)
+        else { return nil }
+        compressedConnections += 1
+        return agreement
     }
 
-    func forget(_ peer: any ServerPeer) {
-        peers[peer.id] = nil
-        http[peer.id] = nil
+    /// A connection goes on as a WebSocket.
+    func upgraded(_ connection: HTTPConnection, to session: WebSocketSession) {
+        peers[connection.id] = nil
+        peers[session.id] = session
+    }
+
+    /// A connection is gone.
+    func forget(_ id: UInt64, isCompressed: Bool = false) {
+        guard peers.removeValue(forKey: id) != nil else { return }
+        if isCompressed { compressedConnections -= 1 }
         if isStopping { finishIfEmpty() }
     }
 
     func sweep(now: Int64) {
-        for connection in Array(http.values) { connection.sweep(now: now) }
+        for peer in Array(peers.values) { peer.sweep(now: now) }
     }
 
     // MARK: - The end
@@ -137,7 +117,6 @@ final class ServerState {
             core.schedule(at: monotonicMilliseconds() + deadline.wholeMilliseconds) { [weak self] in
                 guard let self else { return }
                 for peer in Array(peers.values) { peer.abort() }
-                for terminator in Array(terminators.values) { terminator.abort() }
             }
         }
         finishIfEmpty()
@@ -147,11 +126,11 @@ final class ServerState {
     func abortAll() {
         isStopping = true
         listeners = []
-        for connection in Array(http.values) { connection.abort() }
+        for peer in Array(peers.values) { peer.abort() }
     }
 
     private func finishIfEmpty() {
-        guard peers.isEmpty, terminators.isEmpty else { return }
+        guard peers.isEmpty else { return }
         let completions = whenStopped
         whenStopped = []
         for completion in completions { completion() }
@@ -159,34 +138,12 @@ final class ServerState {
 }
 
 extension LoopCore {
-    /// A vhost for the WebSocket connections of a server. It does not listen: they come to it with
-    /// their handshake.
-    func makeServerVhost(_ options: HTTPServer.Options) throws(IOError) -> OpaquePointer {
-        let table = ProtocolTable(subprotocols: options.subprotocols)
-        libraryTables.append(table)
-        var info = lws_context_creation_info()
-        info.port = CONTEXT_PORT_NO_LISTEN_SERVER
-        info.protocols = UnsafePointer(table.entries)
-        info.retry_and_idle_policy = idlePolicy
-        if options.maxCompressedConnections > 0 { info.extensions = deflateExtension }
-        let vhost = "server".withCString { name in
-            info.vhost_name = name
-            return lws_create_vhost(context, &info)
-        }
-        if let vhost { return vhost }
-        throw IOError(
-            code: .loopUnavailable,
-            message: "Could not make a server: libwebsockets refused. Nothing is listening.")
-    }
-
-    /// A vhost for the encrypted side of connections.
+    /// A vhost for encrypted connections. It does not listen: they come to it when they are accepted.
     func makeTLSVhost(_ identity: HTTPServer.TLSIdentity) throws(IOError) -> OpaquePointer {
-        let table = ProtocolTable()
-        libraryTables.append(table)
         var info = lws_context_creation_info()
         info.port = CONTEXT_PORT_NO_LISTEN_SERVER
         info.options = UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
-        info.protocols = UnsafePointer(table.entries)
+        info.protocols = ProtocolTable.shared.entries
         info.retry_and_idle_policy = idlePolicy
         let files = [identity.certificateFile, identity.keyFile]
         guard files.allSatisfy({ access($0, R_OK) == 0 }) else { throw badIdentity(identity) }
@@ -226,18 +183,3 @@ private func withCStrings<Value>(
         }
     }
 }
-
-/// RFC 7692. Each message is compressed for itself, so that an idle connection keeps no window.
-private func makeDeflateExtension() -> UnsafePointer<lws_extension> {
-    // The entry after it is all zeros, which ends the table.
-    let table = UnsafeMutablePointer<lws_extension>.allocate(capacity: 2)
-    table.initialize(repeating: lws_extension(), count: 2)
-    table[0].name = UnsafePointer(strdup("permessage-deflate"))
-    table[0].callback = lws_extension_callback_pm_deflate
-    table[0].client_offer = UnsafePointer(
-        strdup("permessage-deflate; client_no_context_takeover; server_no_context_takeover"))
-    return UnsafePointer(table)
-}
-
-// Never freed: vhosts point to it. Unsafe only in name, as nobody writes to it.
-private nonisolated(unsafe) let deflateExtension = makeDeflateExtension()

@@ -24,6 +24,11 @@ func closeDescriptor(_ descriptor: Int32) {
     #endif
 }
 
+/// Says to the peer that nothing more will be sent.
+func shutdownSending(_ descriptor: Int32) {
+    shutdown(descriptor, Int32(SHUT_WR))
+}
+
 /// Ends a listening socket. Closing alone would leave it listening, with nobody to accept, as long as a child
 /// that is just being started has a copy of it.
 func closeListening(_ descriptor: Int32) {
@@ -55,16 +60,6 @@ func makeStreamSocket(_ family: Int32) -> Int32 {
     #else
         makeNonBlocking(socket(family, stream, 0))
     #endif
-}
-
-/// Two local sockets of that kind, connected to each other.
-func makeStreamSocketPair() -> (Int32, Int32)? {
-    var pair: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else { return nil }
-    #if !canImport(Glibc)
-        for descriptor in pair { _ = makeNonBlocking(descriptor) }
-    #endif
-    return (pair[0], pair[1])
 }
 
 /// The system's `accept`, for a socket of that kind.

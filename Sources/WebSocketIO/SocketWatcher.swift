@@ -14,17 +14,12 @@ final class SocketWatcher {
     private let ready: (Events) -> Void
     private(set) var events: Events = []
 
-    /// - Parameters:
-    ///   - isFirst: it hears of the socket before the library does.
-    ///   - ready: called on the loop with what can be done now. It may stop the watcher.
-    init(
-        core: LoopCore, descriptor: Int32, isFirst: Bool = false, ready: @escaping (Events) -> Void
-    ) {
+    /// - Parameter ready: called on the loop with what can be done now. It may stop the watcher.
+    init(core: LoopCore, descriptor: Int32, ready: @escaping (Events) -> Void) {
         self.core = core
         self.ready = ready
         io.initialize(to: clws_io())
         clws_io_init(io, descriptor, socketReady, Unmanaged.passUnretained(self).toOpaque())
-        if isFirst { clws_io_put_first(io) }
     }
 
     deinit {

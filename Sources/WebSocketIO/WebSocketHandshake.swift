@@ -1,12 +1,10 @@
-/// What an upgrade request must have before its owner is asked at all. RFC 6455 §4.2.1.
-///
-/// The library checks little of this itself, and where it does it drops the connection without an
-/// answer.
-enum WebSocketHandshake {
-    /// The library copies the offered subprotocols into a buffer of this size.
-    private static let maxOfferBytes = 127
+import CLibwebsockets
 
-    /// Why `request` is no WebSocket handshake, or nil if it is one.
+/// The handshake that turns an HTTP connection into a WebSocket. RFC 6455 §4.
+enum WebSocketHandshake {
+    // MARK: - A server's side
+
+    /// Why `request` is no WebSocket handshake, or nil if it is one. §4.2.1.
     static func refusal(of request: HTTPRequest, isHTTP11: Bool) -> HTTPResponse? {
         let headers = request.headers
         if request.method != "GET" || !isHTTP11 {
@@ -27,11 +25,6 @@ enum WebSocketHandshake {
             return HTTPResponse(
                 status: 400, text: "Sec-WebSocket-Key is not 16 bytes in base64.")
         }
-        if let offer = headers["sec-websocket-protocol"], offer.utf8.count > maxOfferBytes {
-            return HTTPResponse(
-                status: 400,
-                text: "Sec-WebSocket-Protocol is longer than \(maxOfferBytes) bytes.")
-        }
         return nil
     }
 
@@ -47,5 +40,86 @@ enum WebSocketHandshake {
             }
         }
         return isDigits && bytes[22] == UInt8(ascii: "=") && bytes[23] == UInt8(ascii: "=")
+    }
+
+    /// The answer that accepts `request`. §4.2.2.
+    static func answer(to request: HTTPRequest, deflate: DeflateAgreement?) -> [UInt8] {
+        var headers: HTTPHeaders = ["upgrade": "websocket", "connection": "Upgrade"]
+        headers.append(
+            "sec-websocket-accept", acceptance(of: request.headers["sec-websocket-key"] ?? ""))
+        if let subprotocol = request.subprotocol {
+            headers.append("sec-websocket-protocol", subprotocol)
+        }
+        if let deflate { headers.append("sec-websocket-extensions", deflate.answer) }
+        var bytes = Array("HTTP/1.1 101 Switching Protocols\r\n".utf8)
+        headers.encode(into: &bytes)
+        bytes.append(contentsOf: "\r\n".utf8)
+        return bytes
+    }
+
+    // MARK: - A client's side
+
+    /// 16 random bytes in base64. §4.1.
+    static func makeKey() -> String {
+        base64((0..<16).map { _ in UInt8.random(in: 0...255) })
+    }
+
+    static func request(
+        to address: ServerAddress, key: String, subprotocols: [String], headers: HTTPHeaders
+    ) -> [UInt8] {
+        var fields: HTTPHeaders = [
+            "host": address.hostField, "upgrade": "websocket", "connection": "Upgrade",
+            "sec-websocket-key": key, "sec-websocket-version": "13",
+        ]
+        if !subprotocols.isEmpty {
+            fields.append("sec-websocket-protocol", subprotocols.joined(separator: ", "))
+        }
+        for field in headers.fields { fields.append(field.name, field.value) }
+        return HTTPRequestHead(method: "GET", path: address.path, headers: fields).encoded
+    }
+
+    /// Why a server's answer does not open a connection, or nil if it does. §4.1.
+    static func fault(
+        in headers: HTTPHeaders, key: String, subprotocols: [String]
+    ) -> String? {
+        if !headers.lists("websocket", in: "upgrade") || !headers.lists("upgrade", in: "connection")
+        {
+            return "the answer does not name the upgrade"
+        }
+        if headers["sec-websocket-accept"] != acceptance(of: key) {
+            return "the answer is not to this handshake"
+        }
+        if headers["sec-websocket-extensions"] != nil {
+            return "the server uses an extension that was not offered"
+        }
+        if let subprotocol = headers["sec-websocket-protocol"], !subprotocols.contains(subprotocol)
+        {
+            return "the server picked a subprotocol that was not offered"
+        }
+        return nil
+    }
+
+    /// §4.2.2, item 5.4.
+    private static func acceptance(of key: String) -> String {
+        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        var digest = [UInt8](repeating: 0, count: 20)
+        lws_SHA1(text, text.count, &digest)
+        return base64(digest)
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = (0..<3).reduce(0) {
+                $0 << 8 | Int(start + $1 < bytes.count ? bytes[start + $1] : 0)
+            }
+            let count = min(3, bytes.count - start)
+            for digit in 0..<4 {
+                text.append(
+                    digit <= count ? digits[group >> (18 - 6 * digit) & 0x3F] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -1,15 +1,5 @@
-import CLibwebsockets
-
-/// The loop's side of one open WebSocket connection: what has come in part, what is to be sent.
-final class WebSocketSession {
-    /// How outgoing messages become frames.
-    enum Framing {
-        /// We are the server and nothing is compressed: our own frames, several to a write.
-        case shared
-        /// The library masks, or compresses: one piece to a write.
-        case library(isCompressed: Bool)
-    }
-
+/// The loop's side of one open WebSocket connection: what has come in part, what is to be sent, how it ends.
+final class WebSocketSession: Peer, ByteStreamOwner {
     /// What its owner wants of a connection.
     struct Limits {
         var maxMessageBytes: Int
@@ -20,92 +10,158 @@ final class WebSocketSession {
         var writeStuckMilliseconds: Int64
     }
 
-    private unowned let endpoint: Endpoint
+    let id: UInt64
+    private let stream: ByteStream
+    private let role: FrameReader.Role
     private let handler: any WebSocketHandler
-    private let framing: Framing
-    private let limits: Limits
     private let connection: WebSocketConnection
+    private let limits: Limits
+    private let compression: Compression?
+    /// Called once, when nothing of the connection is left.
+    private var gone: (() -> Void)?
 
-    private var assembler: MessageAssembler
-    private var queue = SendQueue()
-    private var isWaitingForFlush = false
-    /// Since when the socket has taken nothing although something waits; nil when all is well.
-    private var blockedSince: Int64?
+    private var reader: FrameReader
+    /// What has been read and waits until the owner wants messages again.
+    private var unread: [UInt8] = []
     private var lastHeard = monotonicMilliseconds()
+
+    private var queue: SendQueue
+    private var isWaitingForFlush = false
     private var isDrainAwaited = false
+    /// Goes out before everything else: the handshake's answer.
+    private var preamble: [UInt8]
+    /// Answers to pings.
+    private var pongs: [UInt8] = []
     private var isPingDue = false
     private var hasPinged = false
 
-    /// What we close with, once what is queued has been sent.
-    private var localClose: WebSocketClose?
-    /// Whether the close frame, ours or the peer's, is with the library: nothing more is sent.
-    private var isEnding = false
-    private var ending: WebSocketClose?
+    private var handshake = CloseHandshake()
     private var hasToldOwner = false
-    /// When a peer that has been given up is not waited for any more.
+    /// When a peer that does not take its close frame is not waited for any more.
     private var abortTime: Int64?
+    /// A slow peer may read on, and hear why it was left.
     private static let patienceMilliseconds: Int64 = 30_000
+    /// More answers to pings than this do not wait for a write.
+    private static let maxPongBytes = 4_096
+    /// So much is written to one connection before others have their turn.
+    private static let bytesPerTurn = 262_144
 
+    /// - Parameter preamble: goes out first.
+    /// - Parameter deflate: what was agreed on; nil for no compression.
     init(
-        endpoint: Endpoint, connection: WebSocketConnection, handler: any WebSocketHandler,
-        framing: Framing, limits: Limits
+        stream: ByteStream, role: FrameReader.Role, connection: WebSocketConnection,
+        handler: any WebSocketHandler, limits: Limits, preamble: [UInt8] = [],
+        deflate: DeflateAgreement? = nil, gone: @escaping () -> Void
     ) {
-        self.endpoint = endpoint
+        id = connection.id
+        self.stream = stream
+        self.role = role
         self.connection = connection
         self.handler = handler
-        self.framing = framing
         self.limits = limits
-        assembler = MessageAssembler(maxBytes: limits.maxMessageBytes)
-        connection.session.value = self
+        self.preamble = preamble
+        self.gone = gone
+        let pool = stream.core.deflatePool
+        let compression = deflate.map {
+            Compression(
+                pool: pool, windowBits: $0.serverWindowBits, keepsContext: $0.serverKeepsContext)
+        }
+        let decompression = deflate.map {
+            Decompression(pool: pool, keepsContext: $0.clientKeepsContext)
+        }
+        self.compression = compression
+        queue = SendQueue(
+            compression.map { .compressed($0) } ?? (role == .client ? .masked : .plain))
+        reader = FrameReader(
+            role: role, maxMessageBytes: limits.maxMessageBytes, decompression: decompression)
     }
 
-    func opened() {
+    /// Takes over the stream.
+    ///
+    /// - Parameter rest: what came behind the handshake.
+    func begin(with rest: [UInt8]) {
+        connection.session.value = self
+        stream.owner = self
+        requestFlush()
         handler.opened(connection)
+        stream.isReading = !isReadingPaused
+        if !rest.isEmpty { rest.withUnsafeBytes { streamReceived($0) } }
+        if stream.isInputOver { streamInputEnded() }
     }
 
     // MARK: - Receiving
 
     var isReadingPaused = false {
         didSet {
-            guard isReadingPaused != oldValue, let wsi = endpoint.wsi else { return }
+            guard isReadingPaused != oldValue else { return }
             heardFromPeer()
-            lws_rx_flow_control(wsi, isReadingPaused ? 0 : 1)
+            if isReadingPaused {
+                stream.isReading = false
+            } else {
+                // Not within the call that lets it read on, which may be the handler's own.
+                stream.core.schedule(at: monotonicMilliseconds()) { [weak self] in self?.readOn() }
+            }
         }
     }
 
-    /// Takes what has come of a message. Returns a callback's answer.
-    func receive(_ bytes: UnsafeRawBufferPointer, from wsi: OpaquePointer) -> Int32 {
+    private func readOn() {
+        if isReadingPaused || hasToldOwner { return }
+        let waiting = unread
+        unread = []
+        waiting.withUnsafeBytes { take($0) }
+        if !isReadingPaused, !hasToldOwner { stream.isReading = true }
+    }
+
+    func streamReceived(_ bytes: UnsafeRawBufferPointer) {
         heardFromPeer()
-        if localClose != nil || isEnding { return 0 }
-        let kind: OutgoingMessage.Kind = lws_frame_is_binary(wsi) != 0 ? .binary : .text
-        switch assembler.append(
-            bytes, remaining: lws_remaining_packet_payload(wsi),
-            isFinalFrame: lws_is_final_fragment(wsi) != 0)
-        {
-        case .incomplete:
-            return 0
-        case .message(let message):
-            handler.received(WebSocketMessage(kind, message), on: connection)
-            return 0
-        case .tooLarge:
-            dropQueue()
-            localClose = WebSocketClose(
-                code: 1_009, reason: "Message is larger than \(limits.maxMessageBytes) bytes")
-            return endNow(wsi)
+        take(bytes)
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        var input = bytes
+        while !input.isEmpty {
+            if isReadingPaused, !hasToldOwner {
+                unread.append(contentsOf: input)
+                return
+            }
+            guard let event = reader.next(from: &input) else { return }
+            handle(event)
         }
     }
 
-    func heardFromPeer() {
+    private func handle(_ event: FrameReader.Event) {
+        switch event {
+        case .message(let message):
+            // What comes after our close frame is nobody's any more.
+            if handshake.isOpen { handler.received(message, on: connection) }
+        case .ping(let payload): answerPing(payload)
+        case .pong: break
+        case .close(let code, let reason):
+            settle(handshake.peerCloses(code: code, reason: reason))
+        case .violation(let code, let reason):
+            settle(handshake.violated(code: code, reason: reason))
+        }
+    }
+
+    private func heardFromPeer() {
         lastHeard = monotonicMilliseconds()
         hasPinged = false
     }
 
-    /// The peer's close frame: status and reason, or nothing. The library answers it.
-    func peerCloses(_ payload: UnsafeRawBufferPointer) {
-        if !isEnding { ending = WebSocketClose(payload: payload, isFromPeer: true) }
-        isEnding = true
-        dropQueue()
+    /// RFC 6455 §5.5.3: each ping is answered, or, where answers wait already, the newest.
+    private func answerPing(_ payload: [UInt8]) {
+        guard handshake.isOpen else { return }
+        if stream.isBlocked || pongs.count > Self.maxPongBytes { pongs = [] }
+        appendControl(.pong, payload, to: &pongs)
+        if !stream.isBlocked { requestFlush() }
     }
+
+    func streamInputEnded() {
+        // Without its close frame the peer is gone; whoever hears nothing is told nothing.
+        connectionLost()
+    }
+
+    func streamLost(_ cause: String) { connectionLost() }
 
     // MARK: - Sending
 
@@ -113,249 +169,198 @@ final class WebSocketSession {
     var queuedBytes: Int { queue.byteCount }
 
     func enqueue(_ message: OutgoingMessage, prefix: [UInt8]) {
-        if localClose != nil || isEnding {
+        guard handshake.isOpen else {
             connection.count(unsent: -(prefix.count + message.payloadBytes))
             return
         }
         queue.append(message, prefix: prefix)
         if queue.byteCount > limits.maxQueuedBytes {
             giveUp(reason: "Too much is waiting to be sent")
-            return
+        } else if !stream.isBlocked {
+            requestFlush()
         }
-        if blockedSince == nil { requestFlush() }
     }
 
     func close(code: UInt16, reason: String) {
-        if localClose != nil || isEnding { return }
-        localClose = WebSocketClose(code: code, reason: reason)
-        if blockedSince == nil { requestFlush() }
-    }
-
-    func abort() {
-        dropQueue()
-        isEnding = true
-        endpoint.abort()
+        handshake.want(WebSocketClose(code: code, reason: reason))
+        if !stream.isBlocked { requestFlush() }
     }
 
     /// The handler wants to know when nothing waits to be sent any more.
     func awaitDrained() {
         isDrainAwaited = true
-        if blockedSince == nil { requestFlush() }
-    }
-
-    private func tellDrained() {
-        guard isDrainAwaited, queue.isEmpty, blockedSince == nil, localClose == nil, !hasToldOwner
-        else { return }
-        isDrainAwaited = false
-        handler.drained(connection)
+        if !stream.isBlocked { requestFlush() }
     }
 
     private func requestFlush() {
         if isWaitingForFlush { return }
         isWaitingForFlush = true
-        endpoint.core.needsFlush(self)
+        stream.core.needsFlush(self)
     }
 
     /// Sends what is queued, after the callback or batch in which it was queued.
     func flush() {
         isWaitingForFlush = false
-        guard !isEnding, blockedSince == nil, let wsi = endpoint.wsi else { return }
-        if case .library(isCompressed: true) = framing {
-            // The compressor may hold back part of a message until the socket is writable.
-            if !queue.isEmpty || localClose != nil { lws_callback_on_writable(wsi) }
-            return tellDrained()
+        guard !stream.isClosed, !stream.isBlocked else { return }
+        writeWaiting()
+    }
+
+    func streamWritable() {
+        isDrainAwaited = true
+        writeWaiting()
+    }
+
+    private func writeWaiting() {
+        guard write(&preamble) else { return connectionLost() }
+        if isPingDue, !stream.isBlocked {
+            isPingDue = false
+            hasPinged = true
+            appendControl(.ping, [], to: &pongs)
         }
-        if !writeQueue(to: wsi) {
-            isEnding = true
-            dropQueue()
-            return endpoint.abort()
+        guard write(&pongs) else { return connectionLost() }
+        guard writeQueue() else { return connectionLost() }
+        if !queue.isEmpty || stream.isBlocked { return }
+        if let close = handshake.nextFrame(now: monotonicMilliseconds()) {
+            var frame: [UInt8] = []
+            appendControl(.close, close.payload, to: &frame)
+            guard write(&frame) else { return connectionLost() }
         }
+        if handshake.stage == .over, !stream.isBlocked { return drainAway() }
         tellDrained()
     }
 
-    /// The socket takes more. Returns a callback's answer.
-    func writable(_ wsi: OpaquePointer) -> Int32 {
-        let wasBlocked = blockedSince != nil
-        blockedSince = nil
-        if isEnding { return 0 }
-        if isPingDue {
-            isPingDue = false
-            hasPinged = true
-            if !endpoint.core.frames.writePing(to: wsi) { return -1 }
-        }
-        if !writeQueue(to: wsi) { return -1 }
-        if queue.isEmpty, blockedSince == nil {
-            if localClose != nil { return endNow(wsi) }
-            if wasBlocked { isDrainAwaited = true }
-            tellDrained()
-        }
-        return 0
+    /// Returns false on a broken connection.
+    private func write(_ bytes: inout [UInt8]) -> Bool {
+        if bytes.isEmpty || stream.isBlocked { return true }
+        defer { bytes = [] }
+        return stream.write(bytes)
     }
 
-    /// Writes until the queue is empty or the socket is full. Returns false on a broken connection.
-    private func writeQueue(to wsi: OpaquePointer) -> Bool {
-        while !queue.isEmpty {
-            if lws_partial_buffered(wsi) != 0 {
-                waitUntilWritable(wsi)
+    /// Writes until the queue is empty, the stream is blocked or others have waited long enough. Returns false on
+    /// a broken connection.
+    private func writeQueue() -> Bool {
+        let core = stream.core
+        let before = queue.byteCount
+        defer { connection.count(unsent: queue.byteCount - before) }
+        while !stream.isBlocked {
+            if before - queue.byteCount >= Self.bytesPerTurn {
+                requestFlush()
                 return true
             }
-            let before = queue.byteCount
-            let isAlive = writeOnce(to: wsi)
-            connection.count(unsent: queue.byteCount - before)
+            let isAlive: Bool
+            switch queue.next(into: &core.writeBuffer) {
+            case .shared(let message): isAlive = stream.write(message.frame)
+            case .assembled: isAlive = stream.write(core.writeBuffer)
+            case nil: return true
+            }
             if !isAlive { return false }
-            if case .library(isCompressed: true) = framing {
-                if !queue.isEmpty || localClose != nil { lws_callback_on_writable(wsi) }
-                return true
-            }
-        }
-        if lws_partial_buffered(wsi) != 0 {
-            waitUntilWritable(wsi)
-        } else if localClose != nil {
-            lws_callback_on_writable(wsi)
         }
         return true
     }
 
-    private func writeOnce(to wsi: OpaquePointer) -> Bool {
-        let frames = endpoint.core.frames
-        switch framing {
-        case .shared:
-            switch queue.nextFrames(into: &frames.bytes) {
-            case .shared(let message):
-                return message.frame.withUnsafeBytes { FrameBuffer.writeRaw($0, to: wsi) }
-            case .assembled:
-                return frames.bytes.withUnsafeBytes { FrameBuffer.writeRaw($0, to: wsi) }
-            case nil:
-                return true
-            }
-        case .library:
-            frames.bytes.removeAll(keepingCapacity: true)
-            frames.bytes.append(contentsOf: FrameBuffer.headroom)
-            guard let piece = queue.nextPiece(into: &frames.bytes) else { return true }
-            return frames.write(piece, to: wsi)
+    /// RFC 6455 §5.5: a control frame may stand between the fragments of a message.
+    private func appendControl(
+        _ opcode: FrameHeader.Opcode, _ payload: [UInt8], to bytes: inout [UInt8]
+    ) {
+        let mask = role == .client ? FrameMask.random() : nil
+        FrameHeader.append(opcode, length: payload.count, mask: mask, to: &bytes)
+        let start = bytes.count
+        bytes.append(contentsOf: payload)
+        bytes.withUnsafeMutableBytes {
+            mask?.apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...]), at: 0)
         }
     }
 
-    private func waitUntilWritable(_ wsi: OpaquePointer) {
-        if blockedSince == nil { blockedSince = monotonicMilliseconds() }
-        lws_callback_on_writable(wsi)
+    private func tellDrained() {
+        guard isDrainAwaited, queue.isEmpty, !stream.isBlocked, handshake.isOpen else { return }
+        isDrainAwaited = false
+        handler.drained(connection)
     }
 
     // MARK: - Ending
 
-    /// Gives the close frame to the library. Returns the callback's answer that makes it go out.
-    private func endNow(_ wsi: OpaquePointer) -> Int32 {
-        guard let close = localClose, !isEnding else { return -1 }
-        isEnding = true
-        ending = close
-        dropQueue()
-        var reason = close.frameReason
-        if case .library(isCompressed: true) = framing, assembler.isInsideMessage {
-            // The library reads no answer while its decompressor is at work, and turns on the spot until it
-            // gives up: this is said without it, and not waited for.
-            let code = [
-                UInt8(truncatingIfNeeded: close.code >> 8), UInt8(truncatingIfNeeded: close.code),
-            ]
-            let frame = [0x88, UInt8(2 + reason.count)] + code + reason
-            if lws_partial_buffered(wsi) == 0 {
-                _ = frame.withUnsafeBytes { FrameBuffer.writeRaw($0, to: wsi) }
-            }
-            endpoint.abort()
-            return 0
-        }
-        reason.withUnsafeMutableBufferPointer { reason in
-            lws_close_reason(
-                wsi, lws_close_status(rawValue: UInt32(close.code)), reason.baseAddress,
-                reason.count)
-        }
-        return -1
-    }
-
-    /// Leaves a peer that is too slow, with 1013: its owner is rid of it at once, and the close frame
-    /// waits for a while for the peer to read on.
-    private func giveUp(reason: String) {
-        dropQueue()
-        let close = localClose ?? WebSocketClose(code: 1_013, reason: reason)
-        localClose = close
+    /// Tells the owner how the connection ended, if that is settled now, and the peer what it has still to hear.
+    private func settle(_ ending: WebSocketClose?) {
+        guard let ending else { return }
+        tellOwner(ending)
         abortTime = monotonicMilliseconds() + Self.patienceMilliseconds
-        tellOwner(close)
         requestFlush()
     }
 
-    /// The library has closed the connection. When neither side asked for that, the library did,
-    /// for a peer that broke the protocol, and holds the close frame it sent.
-    func libraryCloses(_ wsi: OpaquePointer) {
-        isEnding = true
-        if ending != nil { return }
-        let length = Int(lws_get_close_length(wsi))
-        if length >= 2, let payload = lws_get_close_payload(wsi) {
-            ending = WebSocketClose(
-                payload: UnsafeRawBufferPointer(start: payload, count: length), isFromPeer: false)
-        }
+    /// Leaves a peer that is too slow, with 1013: its owner is rid of it at once, and the close frame waits for a
+    /// while for the peer to read on.
+    private func giveUp(reason: String) {
+        var close = WebSocketClose(code: 1_013, reason: reason)
+        if case .wanted(let wanted) = handshake.stage { close = wanted }
+        settle(handshake.violated(code: close.code, reason: close.reason))
     }
 
-    /// The library's handle is gone; the handler hears of it, once.
-    func ended() {
-        dropQueue()
-        isEnding = true
-        tellOwner(ending ?? .abnormal)
+    private func connectionLost() {
+        if let ending = handshake.lost() { tellOwner(ending) }
+        endStream()
     }
 
-    private func tellOwner(_ close: WebSocketClose) {
+    /// The close frames have been exchanged.
+    private func drainAway() {
+        abortTime = nil
+        StreamDrain.begin(stream) { [self] in tellGone() }
+    }
+
+    /// Ends at once and drops what is queued.
+    func abort() { connectionLost() }
+
+    /// The server stops.
+    func windDown() {
+        close(code: 1_001, reason: "The server is stopping")
+    }
+
+    private func endStream() {
+        stream.close()
+        tellGone()
+    }
+
+    private func tellOwner(_ ending: WebSocketClose) {
         if hasToldOwner { return }
         hasToldOwner = true
-        connection.session.value = nil
-        handler.closed(close, on: connection)
-    }
-
-    private func dropQueue() {
         connection.count(unsent: -queue.byteCount)
         queue.removeAll()
+        compression?.stop()
+        reader.stop()
+        unread = []
+        connection.session.value = nil
+        // From here on everything that comes is thrown away.
+        stream.isReading = true
+        handler.closed(ending, on: connection)
+    }
+
+    private func tellGone() {
+        let gone = self.gone
+        self.gone = nil
+        gone?()
     }
 
     // MARK: - Watching
 
     func sweep(now: Int64) {
-        guard !isEnding, let wsi = endpoint.wsi else { return }
         if let abortTime {
             if now >= abortTime { abort() }
             return
         }
-        if let blockedSince, now - blockedSince >= limits.writeStuckMilliseconds {
-            giveUp(reason: "Too slow: nothing was taken for a while")
-            return
+        if stream.isClosed { return }
+        compression?.sweep()
+        settle(handshake.passed(now: now))
+        let isStuck = stream.blockedSince.map { now - $0 >= limits.writeStuckMilliseconds } ?? false
+        if isStuck, !hasToldOwner {
+            return giveUp(reason: "Too slow: nothing was taken for a while")
         }
-        // Who does not read cannot hear a pong.
+        // Who is not read from is not heard.
         if isReadingPaused { return }
         let silence = now - lastHeard
         if silence >= 2 * limits.keepAliveMilliseconds, hasPinged {
             abort()
         } else if silence >= limits.keepAliveMilliseconds, !hasPinged, !isPingDue {
             isPingDue = true
-            lws_callback_on_writable(wsi)
+            if !stream.isBlocked { requestFlush() }
         }
-    }
-}
-
-extension WebSocketClose {
-    /// The reason as a close frame takes it. RFC 6455 §5.5: a control frame has at most 125 bytes, two of which
-    /// are the code.
-    fileprivate var frameReason: [UInt8] {
-        var bytes = Array(reason.utf8.prefix(123))
-        while !bytes.isEmpty, String(validating: bytes, as: UTF8.self) == nil {
-            bytes.removeLast()
-        }
-        return bytes
-    }
-
-    /// Reads a close frame's payload. RFC 6455 §7.1.5: without a code it counts as 1005.
-    init(payload: UnsafeRawBufferPointer, isFromPeer: Bool) {
-        guard payload.count >= 2 else {
-            self.init(code: 1_005, isFromPeer: isFromPeer)
-            return
-        }
-        self.init(
-            code: UInt16(payload[0]) << 8 | UInt16(payload[1]),
-            reason: String(decoding: payload[2...], as: UTF8.self), isFromPeer: isFromPeer)
     }
 }

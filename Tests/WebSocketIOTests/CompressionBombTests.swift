@@ -67,9 +67,11 @@ private struct BitWriter {
 extension RawClient {
     /// Sends one text message whose payload is compressed: RSV1 is set.
     fileprivate func send(compressed payload: [UInt8]) async throws {
-        var bytes: [UInt8] = [0xC1, 0x80 | 127]
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: payload.count >> shift))
+        // RFC 6455 §5.2: in as few bytes as it can be said.
+        let lengthBytes = payload.count > 0xFFFF ? 8 : 2
+        var bytes: [UInt8] = [0xC1, 0x80 | (lengthBytes == 8 ? 127 : 126)]
+        for index in (0..<lengthBytes).reversed() {
+            bytes.append(UInt8(truncatingIfNeeded: payload.count >> (8 * index)))
         }
         // A mask of zeros changes nothing.
         try await send(bytes + [0, 0, 0, 0] + payload)

@@ -4,97 +4,94 @@ import Testing
 
 @Suite(.bounded)
 struct SendQueueTests {
-    private struct Sent: Equatable {
-        var opcode: UInt8
-        var payload: [UInt8]
-    }
-
-    /// Reads frames as a client does. RFC 6455 §5.2.
-    private func messages(in bytes: [UInt8]) -> [Sent] {
-        var messages: [Sent] = []
-        var at = 0
-        while at < bytes.count {
-            let isFinal = bytes[at] & 0x80 != 0
-            let opcode = bytes[at] & 0xF
-            var length = Int(bytes[at + 1])
-            at += 2
-            if length >= 126 {
-                let size = length == 126 ? 2 : 8
-                length = bytes[at..<at + size].reduce(0) { $0 << 8 | Int($1) }
-                at += size
+    /// What a client or server makes of the frames. A fragment that is not the last has the full size.
+    private func messages(
+        in bytes: [UInt8], role: FrameReader.Role = .client, decompression: Decompression? = nil
+    ) -> [WebSocketMessage] {
+        var reader = FrameReader(
+            role: role, maxMessageBytes: 1 << 20, decompression: decompression)
+        var messages: [WebSocketMessage] = []
+        bytes.withUnsafeBytes { bytes in
+            var input = bytes
+            while let event = reader.next(from: &input) {
+                if case .message(let message) = event {
+                    messages.append(message)
+                } else {
+                    Issue.record("\(event)")
+                }
             }
-            let payload = Array(bytes[at..<at + length])
-            at += length
-            if opcode == 0 {
-                messages[messages.count - 1].payload += payload
-            } else {
-                messages.append(Sent(opcode: opcode, payload: payload))
-            }
-            if !isFinal { #expect(length == SendQueue.fragmentBytes) }
         }
         return messages
     }
 
-    @Test func everyMixOfMessagesComesOutAsItWentIn() {
+    @Test(arguments: ["plain", "masked", "compressed", "compressed anew"])
+    func everyMixOfMessagesComesOutAsItWentIn(_ framing: String) {
         let seed = UInt64.random(in: 1 ... .max)
         var random = SeededGenerator(seed: seed)
-        let sizes = [0, 1, 100, 125, 126, 1_000, 32_767, 32_768, 65_535, 65_536, 65_537, 200_000]
-        for round in 0..<200 {
-            var framed = SendQueue()
-            var pieced = SendQueue()
-            var expected: [Sent] = []
-            var frameBytes: [UInt8] = []
-            var pieces: [Sent] = []
+        let sizes = [0, 1, 31, 32, 125, 126, 1_000, 32_768, 65_535, 65_536, 65_537, 200_000]
+        for round in 0..<50 {
+            let pool = DeflatePool()
+            var queue: SendQueue
+            var decompression: Decompression?
+            switch framing {
+            case "plain": queue = SendQueue(.plain)
+            case "masked": queue = SendQueue(.masked)
+            default:
+                let keeps = framing == "compressed"
+                let bits = Int.random(in: 9...15, using: &random)
+                queue = SendQueue(
+                    .compressed(Compression(pool: pool, windowBits: bits, keepsContext: keeps)))
+                decompression = Decompression(pool: pool, keepsContext: keeps)
+            }
+            var expected: [WebSocketMessage] = []
+            var bytes: [UInt8] = []
             var buffer: [UInt8] = []
             for _ in 0..<Int.random(in: 1...12, using: &random) {
                 let size = sizes.randomElement(using: &random) ?? 0
-                let fill = UInt8.random(in: 0...255, using: &random)
-                let isText = Bool.random(using: &random)
+                let letters = UInt8.random(in: 1...26, using: &random)
+                let payload = (0..<size).map { _ in
+                    0x61 + UInt8.random(in: 0..<letters, using: &random)
+                }
+                let kind: OutgoingMessage.Kind = Bool.random(using: &random) ? .text : .binary
                 let prefix = [UInt8](repeating: 1, count: Int.random(in: 0...40, using: &random))
-                let message = OutgoingMessage(
-                    isText ? .text : .binary, [UInt8](repeating: fill, count: size))
-                framed.append(message, prefix: prefix)
-                pieced.append(message, prefix: prefix)
-                expected.append(
-                    Sent(
-                        opcode: isText ? 1 : 2,
-                        payload: prefix + [UInt8](repeating: fill, count: size)))
+                queue.append(OutgoingMessage(kind, payload), prefix: prefix)
+                expected.append(WebSocketMessage(kind, prefix + payload))
                 // Some are taken out before the others are there.
-                if Bool.random(using: &random) {
-                    takeFrames(from: &framed, into: &frameBytes, &buffer)
-                }
+                if Bool.random(using: &random) { takeWrite(from: &queue, into: &bytes, &buffer) }
             }
-            while !framed.isEmpty { takeFrames(from: &framed, into: &frameBytes, &buffer) }
-            while true {
-                buffer.removeAll()
-                guard let piece = pieced.nextPiece(into: &buffer) else { break }
-                if piece.isFirst {
-                    pieces.append(Sent(opcode: piece.kind == .text ? 1 : 2, payload: buffer))
-                } else {
-                    pieces[pieces.count - 1].payload += buffer
-                }
-            }
-            #expect(messages(in: frameBytes) == expected, "seed \(seed), round \(round)")
-            #expect(pieces == expected, "seed \(seed), round \(round)")
-            #expect(framed.byteCount == 0 && pieced.byteCount == 0)
+            while !queue.isEmpty { takeWrite(from: &queue, into: &bytes, &buffer) }
+            let role: FrameReader.Role = framing == "masked" ? .server : .client
+            #expect(
+                messages(in: bytes, role: role, decompression: decompression) == expected,
+                "seed \(seed), round \(round)")
+            #expect(queue.byteCount == 0)
         }
     }
 
-    private func takeFrames(
+    private func takeWrite(
         from queue: inout SendQueue, into bytes: inout [UInt8], _ buffer: inout [UInt8]
     ) {
-        switch queue.nextFrames(into: &buffer) {
+        switch queue.next(into: &buffer) {
         case .shared(let message): bytes += message.frame
         case .assembled: bytes += buffer
         case nil: break
         }
     }
 
+    @Test func largeMessagesAreCutSoThatControlFramesFindAGap() {
+        var queue = SendQueue()
+        queue.append(OutgoingMessage(.binary, [UInt8](repeating: 7, count: 200_000)), prefix: [1])
+        var buffer: [UInt8] = []
+        var sizes: [Int] = []
+        while queue.next(into: &buffer) != nil { sizes.append(buffer.count) }
+        #expect(sizes == [65_546, 65_546, 65_546, 200_001 - 3 * 65_536 + 4])
+    }
+
     @Test func smallMessagesShareOneWrite() {
         var queue = SendQueue()
         for index in 0..<100 { queue.append(OutgoingMessage(text: "message \(index)"), prefix: []) }
         var buffer: [UInt8] = []
-        guard case .assembled? = queue.nextFrames(into: &buffer) else {
+        guard case .assembled? = queue.next(into: &buffer) else {
             Issue.record("they are not put together")
             return
         }
@@ -107,7 +104,7 @@ struct SendQueueTests {
         let message = OutgoingMessage(text: "alone")
         queue.append(message, prefix: [])
         var buffer: [UInt8] = []
-        guard case .shared(let sent)? = queue.nextFrames(into: &buffer) else {
+        guard case .shared(let sent)? = queue.next(into: &buffer) else {
             Issue.record("it is put together")
             return
         }

@@ -3,36 +3,6 @@ import Testing
 @testable import WebSocketIO
 
 @Suite(.bounded)
-struct MessageAssemblerTests {
-    private func append(
-        _ text: String, remaining: Int = 0, isFinal: Bool, to assembler: inout MessageAssembler
-    ) -> MessageAssembler.Outcome {
-        Array(text.utf8).withUnsafeBytes {
-            assembler.append($0, remaining: remaining, isFinalFrame: isFinal)
-        }
-    }
-
-    @Test func endsWithTheLastPieceOfTheFinalFrame() {
-        var assembler = MessageAssembler(maxBytes: 10)
-        #expect(append("ab", remaining: 1, isFinal: false, to: &assembler) == .incomplete)
-        #expect(append("c", isFinal: false, to: &assembler) == .incomplete)
-        #expect(append("d", remaining: 1, isFinal: true, to: &assembler) == .incomplete)
-        #expect(append("e", isFinal: true, to: &assembler) == .message(Array("abcde".utf8)))
-        #expect(append("", isFinal: true, to: &assembler) == .message([]))
-    }
-
-    @Test func refusesAsSoonAsTheSizeIsKnown() {
-        var assembler = MessageAssembler(maxBytes: 10)
-        #expect(append("ab", remaining: 9, isFinal: true, to: &assembler) == .tooLarge)
-        #expect(append("ab", remaining: 8, isFinal: true, to: &assembler) == .incomplete)
-        #expect(
-            append("12345678", isFinal: true, to: &assembler) == .message(Array("ab12345678".utf8)))
-        #expect(append("abcdef", isFinal: false, to: &assembler) == .incomplete)
-        #expect(append("abcdef", isFinal: false, to: &assembler) == .tooLarge)
-    }
-}
-
-@Suite(.bounded)
 struct TimerQueueTests {
     @Test func givesTimersInTheOrderOfTheirDeadlines() {
         let seed = UInt64.random(in: 1 ... .max)

@@ -1,0 +1,132 @@
+/// What speaks over a byte stream. Everything is called on the loop's thread.
+protocol ByteStreamOwner: AnyObject {
+    /// A connection that we make is there. Accepted ones are from the beginning.
+    func streamOpened()
+    /// The bytes last as long as the call.
+    func streamReceived(_ bytes: UnsafeRawBufferPointer)
+    /// The peer sends nothing more. It may still read.
+    func streamInputEnded()
+    /// The stream, which was blocked, has handed over all that was written.
+    func streamWritable()
+    /// The connection is gone, or was never there; nothing else is called after this.
+    func streamLost(_ cause: String)
+}
+
+extension ByteStreamOwner {
+    func streamOpened() {}
+    func streamWritable() {}
+}
+
+/// A connection as a stream of bytes, encrypted or not: what HTTP and WebSocket are spoken over.
+///
+/// The stream keeps its owner alive until it is closed or lost.
+class ByteStream {
+    unowned let core: LoopCore
+    final var owner: (any ByteStreamOwner)?
+    /// Whether the owner is given what comes.
+    final var isReading: Bool {
+        didSet { if isReading != oldValue { readingChanged() } }
+    }
+    /// The peer has said that it sends nothing more.
+    final var isInputOver = false
+    final private(set) var isClosed = false
+
+    /// What has been written and not handed over, from `handedOver` on.
+    private final var pending: [UInt8] = []
+    private final var handedOver = 0
+    /// Since when the peer has taken nothing although something waits, in monotonic milliseconds; nil when
+    /// nothing waits.
+    final private(set) var blockedSince: Int64?
+
+    init(core: LoopCore, isReading: Bool) {
+        self.core = core
+        self.isReading = isReading
+    }
+
+    // MARK: - For the owner
+
+    /// Whether something that was written still waits. Nothing more may be written then.
+    final var isBlocked: Bool { blockedSince != nil }
+
+    final var pendingBytes: Int { pending.count - handedOver }
+
+    /// Writes all of `bytes`. What the connection does not take now is kept, and `streamWritable` called when it
+    /// has been taken. Returns false when the connection is broken.
+    final func write(_ bytes: [UInt8]) -> Bool {
+        precondition(!isBlocked, "something still waits to be written")
+        guard let written = hand(bytes, from: 0) else { return false }
+        if written < bytes.count {
+            // Shares the bytes; a fan-out's frame is kept once, however many are slow to take it.
+            pending = bytes
+            handedOver = written
+        }
+        if written < bytes.count || isFull {
+            blockedSince = monotonicMilliseconds()
+            awaitWritable()
+        }
+        return true
+    }
+
+    /// Says that nothing more will be written. The peer may go on sending.
+    func finish() {}
+
+    /// Ends the connection at once. The owner hears nothing more.
+    final func close() {
+        if isClosed { return }
+        isClosed = true
+        owner = nil
+        pending = []
+        handedOver = 0
+        closeConnection()
+    }
+
+    // MARK: - For the kinds of streams
+
+    /// Hands over what is possible now; returns nil when the connection is broken.
+    func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? { nil }
+    /// Whether the connection takes nothing at the moment, though it took what it was given.
+    var isFull: Bool { false }
+    /// Arranges for `continueWriting`.
+    func awaitWritable() {}
+    func readingChanged() {}
+    func closeConnection() {}
+
+    /// The connection takes more.
+    final func continueWriting() {
+        guard isBlocked, !isClosed else { return }
+        guard let written = hand(pending, from: handedOver) else {
+            return lose("the connection broke off")
+        }
+        if written > handedOver { blockedSince = monotonicMilliseconds() }
+        handedOver = written
+        if handedOver < pending.count || isFull {
+            awaitWritable()
+            return
+        }
+        pending = []
+        handedOver = 0
+        blockedSince = nil
+        owner?.streamWritable()
+    }
+
+    /// The connection is gone.
+    final func lose(_ cause: String) {
+        let owner = self.owner
+        close()
+        owner?.streamLost(cause)
+    }
+
+    /// Returns how far `bytes` have been handed over.
+    private final func hand(_ bytes: [UInt8], from start: Int) -> Int? {
+        bytes.withUnsafeBytes { bytes in
+            var at = start
+            while at < bytes.count, !isFull {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[at...])
+                guard let count = writeSome(rest) else { return nil }
+                if count == 0 { break }
+                at += count
+            }
+            return at
+        }
+    }
+}

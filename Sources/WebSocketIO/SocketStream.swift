@@ -1,0 +1,73 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A socket of ours, watched on the loop: an accepted connection that is not encrypted.
+///
+/// The library's raw role could carry it too, at more memory and time, but closes it when the peer ends its
+/// direction: a client that has sent its request and said so would get no answer (docs/decisions/0006).
+final class SocketStream: ByteStream {
+    private let descriptor: Int32
+    private var watcher: SocketWatcher?
+
+    /// Takes over a connected socket.
+    init(core: LoopCore, descriptor: Int32) {
+        self.descriptor = descriptor
+        super.init(core: core, isReading: false)
+        watcher = SocketWatcher(core: core, descriptor: descriptor) { [unowned self] events in
+            // Held from here on: what is done may be the end of the connection.
+            let stream = self
+            if events.contains(.write) { stream.continueWriting() }
+            if events.contains(.read) { stream.read() }
+        }
+    }
+
+    private func read() {
+        if isClosed { return }
+        let count = core.withReadBuffer { buffer in
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count < 0, errno == EAGAIN || errno == EINTR { return 1 }
+            if count > 0 {
+                owner?.streamReceived(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+            return count
+        }
+        if isClosed { return }
+        if count < 0 { return lose("the connection was reset") }
+        if count == 0 {
+            isInputOver = true
+            watch()
+            owner?.streamInputEnded()
+        }
+    }
+
+    override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        while true {
+            let count = sendWithoutSignal(descriptor, bytes)
+            if count >= 0 { return count }
+            if errno == EAGAIN { return 0 }
+            if errno != EINTR { return nil }
+        }
+    }
+
+    override func awaitWritable() { watch() }
+    override func readingChanged() { watch() }
+
+    private func watch() {
+        if isClosed { return }
+        var events: SocketWatcher.Events = isBlocked ? .write : []
+        if isReading, !isInputOver { events.insert(.read) }
+        watcher?.watch(events)
+    }
+
+    override func finish() {
+        shutdownSending(descriptor)
+    }
+
+    override func closeConnection() {
+        watcher?.stop()
+        closeDescriptor(descriptor)
+    }
+}
