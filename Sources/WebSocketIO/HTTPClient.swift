@@ -201,7 +201,7 @@ private final class ClientRequest: Peer, ByteStreamOwner {
         var fields: HTTPHeaders = ["host": address.hostField, "connection": "close"]
         for field in headers.fields { fields.append(field.name, field.value) }
         if let body { fields.append("content-length", String(body.count)) }
-        let head = HTTPRequestHead(method: method, path: address.path, headers: fields).encoded
+        let head = ClientRequestHead(method: method, path: address.path, headers: fields).encoded
         if !stream.write(head + (body ?? [])) { streamLost("the connection broke off") }
     }
 

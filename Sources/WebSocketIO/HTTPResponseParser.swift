@@ -182,7 +182,7 @@ struct HTTPResponseParser {
 }
 
 /// A request that we make, as it travels, without its body.
-struct HTTPRequestHead {
+struct ClientRequestHead {
     var method: String
     var path: String
     var headers: HTTPHeaders

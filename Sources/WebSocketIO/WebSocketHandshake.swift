@@ -75,7 +75,7 @@ enum WebSocketHandshake {
             fields.append("sec-websocket-protocol", subprotocols.joined(separator: ", "))
         }
         for field in headers.fields { fields.append(field.name, field.value) }
-        return HTTPRequestHead(method: "GET", path: address.path, headers: fields).encoded
+        return ClientRequestHead(method: "GET", path: address.path, headers: fields).encoded
     }
 
     /// Why a server's answer does not open a connection, or nil if it does. §4.1.

@@ -20,6 +20,14 @@ struct ArticleTests {
         }
     }
 
+    @Test func anOperationWrittenByHandIsAnOperation() async throws {
+        try await ServedTodos.run { todos in
+            let environment = Environment(
+                network: try WebSocketNetwork(url: todos.url), store: Store())
+            #expect(try await OperationByHand.count(environment) == 2)
+        }
+    }
+
     @Test func updatersChangeTheStore() async throws {
         try await ServedTodos.run { todos in
             let examples = ArticleExamples()
@@ -82,10 +90,13 @@ struct ArticleTests {
             try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
                 .map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        let examples = try lines(folder.appending(path: "ArticleExamples.swift"))
+        let examples = try ["ArticleExamples", "OperationByHand"].flatMap {
+            try lines(folder.appending(path: "\($0).swift"))
+        }
         var blockCount = 0
         for name in [
-            "FromZeroToALiveList", "Updaters", "OptimisticUpdates", "Subscriptions", "Testing",
+            "FromZeroToALiveList", "OperationsByHand", "Updaters", "OptimisticUpdates",
+            "Subscriptions", "Testing",
         ] {
             var block: [String]?
             let article = root.appending(path: "Sources/Relay/Relay.docc/\(name).md")
