@@ -77,7 +77,7 @@ import Testing
         service.write("Book", "b1", ["price": .double(number)])
         #expect(
             try service.answer("{ book(id: \"b1\") { id price } }")
-                == #"{"data":{"book":{"id":"b1","price":null}},"errors":[{"message":"Float cannot represent non numeric value: \#(name)","locations":[{"line":1,"column":24}],"path":["book","price"]}]}"#
+                == #"{"data":{"book":{"id":"b1","price":null}},"errors":[{"message":"Float cannot represent non numeric value: \#(name)","locations":[{"line":1,"column":23}],"path":["book","price"]}]}"#
         )
     }
 
@@ -87,7 +87,7 @@ import Testing
         service.write("Book", "b2", ["tags": .json(["null"])])
         #expect(
             try service.answer("{ a: book(id: \"b1\") { tags } b: book(id: \"b2\") { tags } }")
-                == #"{"data":{"a":{"tags":null},"b":{"tags":["null"]}},"errors":[{"message":"Cannot return null for non-nullable field Book.tags.","locations":[{"line":1,"column":24}],"path":["a","tags",1]}]}"#
+                == #"{"data":{"a":{"tags":null},"b":{"tags":["null"]}},"errors":[{"message":"Cannot return null for non-nullable field Book.tags.","locations":[{"line":1,"column":23}],"path":["a","tags",1]}]}"#
         )
     }
 

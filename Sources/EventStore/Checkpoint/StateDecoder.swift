@@ -68,10 +68,13 @@ struct StateDecoder {
         let count = try reader.readCount()
         ids.reserveCapacity(count)
         var creation: UInt64 = 0
-        for _ in 0..<count {
+        for number in 0..<count {
             let (next, isTooHigh) = creation.addingReportingOverflow(try reader.readNumber())
             guard !isTooHigh, next < creations else {
                 throw MalformedEvent(message: "a creation number is too high")
+            }
+            guard next > creation || number == 0 else {
+                throw MalformedEvent(message: "two records have the same creation number")
             }
             creation = next
             let shape = try readShape()

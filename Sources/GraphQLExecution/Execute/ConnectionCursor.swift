@@ -12,7 +12,10 @@ package struct ConnectionCursor: Hashable, Sendable {
     let position: Int
 
     /// - Parameter position: of a link.
-    init(_ position: Int) { self.position = position }
+    init(_ position: Int) {
+        assert(position >= 0, "positions are counted from 0")
+        self.position = position
+    }
 }
 
 // The opaque text: base64url of `p` and the position in decimal.

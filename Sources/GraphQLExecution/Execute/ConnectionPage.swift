@@ -30,6 +30,7 @@ extension ConnectionPage {
     ) {
         let takesFromEnd = arguments.last != nil && arguments.first == nil
         let limit = arguments.first ?? arguments.last ?? Int.max
+        assert(limit >= 0 && arguments.last ?? 0 >= 0, "a count is checked when it is read")
         var links =
             if takesFromEnd {
                 arguments.before.map { list.linksBack(before: $0.position) }

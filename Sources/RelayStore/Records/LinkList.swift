@@ -39,6 +39,10 @@ package final class LinkList: Sendable {
         places: PersistentVector<UInt32>, positions: PersistentVector<Int>?, count: Int,
         firstPlace: Int, end: Int
     ) {
+        assert(count <= places.count - firstPlace, "invariants 1 and 3")
+        assert(firstPlace == places.count || places[firstPlace] != Self.hole, "invariant 3")
+        assert(positions.map { $0.count == places.count } ?? (end == places.count), "invariant 4")
+        assert(places.count <= end, "invariant 5")
         self.places = places
         self.positions = positions
         self.count = count

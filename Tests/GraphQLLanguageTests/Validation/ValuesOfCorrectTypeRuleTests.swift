@@ -59,7 +59,7 @@ import Testing
                 """,
             """
             Float cannot represent non numeric value: 1e400 (1:48)
-            Float cannot represent non numeric value: -1e9999 (1:83)
+            Float cannot represent non numeric value: -1e9999 (1:82)
             """)
     }
 

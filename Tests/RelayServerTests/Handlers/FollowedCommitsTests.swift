@@ -201,11 +201,6 @@ final class KeptLog: Sendable {
             set { metadata[key] = newValue }
         }
 
-        func log(
-            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?,
-            source: String, file: String, function: String, line: UInt
-        ) {
-            log.all.withLock { $0.append("\(message)") }
-        }
+        func log(event: LogEvent) { log.all.withLock { $0.append("\(event.message)") } }
     }
 }

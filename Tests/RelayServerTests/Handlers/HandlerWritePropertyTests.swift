@@ -228,7 +228,7 @@ private struct IndependentReading {
         "Node": ["A", "B"], "Named": ["A"], "Both": ["A", "B"], "A": ["A"], "B": ["B"],
     ]
 
-    init(_ sdl: String) throws { schema = try ServiceSchema(sdl).schema }
+    init(_ sdl: String) throws { schema = try ServiceSchema(reading: sdl).schema }
 
     /// - Parameter before: links that it has, too, may be broken: a record may have been deleted.
     func problem(in snapshot: Snapshot, since before: Snapshot) -> String? {

@@ -98,7 +98,7 @@ import Testing
         )
         #expect(
             result["data"]?["add"]?["t"]
-                == ["weight": .double(.greatestFiniteMagnitude), "list": [.double(-4.9e-324)]])
+                == ["weight": .double(.greatestFiniteMagnitude), "list": [.double(-Double.leastNonzeroMagnitude)]])
     }
 
     @Test func whatAHandlerGivesIsAFieldError() async throws {
