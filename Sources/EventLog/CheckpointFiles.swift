@@ -151,7 +151,18 @@ package struct CheckpointFiles: Sendable {
 
     /// Removes the checkpoints of events after `sequence`, which are no longer in the log.
     func removeAll(after sequence: UInt64) throws(FileSystemError) {
-        let lost = try names().filter { (Self.sequence(ofName: $0) ?? 0) > sequence }
+        try removeAll { $0 > sequence }
+    }
+
+    /// Removes the checkpoints of events before `sequence`, from which nothing leads on any more.
+    func removeAll(before sequence: UInt64) throws(FileSystemError) {
+        try removeAll { $0 < sequence }
+    }
+
+    private func removeAll(
+        where isUseless: (UInt64) -> Bool
+    ) throws(FileSystemError) {
+        let lost = try names().filter { Self.sequence(ofName: $0).map(isUseless) ?? false }
         guard !lost.isEmpty else { return }
         for name in lost { try fileSystem.remove(directory.checkpointsPath + "/" + name) }
         try fileSystem.synchronizeDirectory(directory.checkpointsPath)

@@ -52,6 +52,7 @@ package struct LogCompaction: Sendable {
             }
             try directory.write(log.metadata)
             let removed = try directory.removeSegments(log.segments.dropLast(kept.count))
+            try reader.checkpoints.removeAll(before: checkpoint)
             return CompactionReport(
                 firstSequence: kept.first ?? checkpoint + 1,
                 removedSegments: log.segments.count - kept.count, removedBytes: removed)

@@ -85,7 +85,11 @@ struct FailedStartTests {
         let first = try await sandbox.serve()
         #expect(try await first.stop() == .code(0))
         let schema = try sandbox.write(
-            "interface Node { id: ID! } type Query { node(id: ID!): Node }", to: "other.graphql")
+            """
+            interface Node { id: ID! }
+            type Todo implements Node { id: ID! text: Int! }
+            type Query { node(id: ID!): Node }
+            """, to: "other.graphql")
         let finished = try await serve("--schema", schema, "--data", sandbox.path("data"))
         #expect(finished.exit == .code(1))
         #expect(
