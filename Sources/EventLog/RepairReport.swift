@@ -30,11 +30,15 @@ package struct RepairReport: Sendable, Equatable {
     package var sentences: [String] {
         guard let epoch else { return ["The log is not damaged; nothing was changed."] }
         var sentences = damages.map { "Damage: \($0)." }
-        sentences.append(isPlan ? "\(keeps) would be kept." : "Kept \(keeps).")
-        if let lost { sentences.append("\(Self.name(lost)) lost, with what they changed.") }
+        sentences.append(isPlan ? "Would keep \(keeps)." : "Kept \(keeps).")
+        if let lost {
+            let verb = isPlan ? "would be lost" : Self.isOrAre(lost) + " lost"
+            sentences.append("\(Self.name(lost)) \(verb), with what they changed.")
+        }
         if let forgotten {
+            let verb = isPlan ? "could" : "can"
             sentences.append(
-                "\(Self.name(forgotten)) no longer readable; what they changed stays.")
+                "\(Self.name(forgotten)) \(verb) no longer be read; what they changed stays.")
         }
         if lost == nil, forgotten == nil { sentences.append("No event is lost.") }
         if !isEndCertain {
@@ -56,17 +60,20 @@ package struct RepairReport: Sendable, Equatable {
     }
 
     private var keeps: String {
-        let events =
-            firstSequence <= lastSequence
-            ? "events \(firstSequence) to \(lastSequence)" : "no event"
-        guard let checkpoint else { return events }
-        return "\(events), and the state after event \(checkpoint), which a checkpoint holds"
+        let events = "events \(firstSequence) to \(lastSequence)"
+        guard let checkpoint else { return firstSequence <= lastSequence ? events : "no event" }
+        let state = "the state after event \(checkpoint), which a checkpoint holds"
+        return firstSequence <= lastSequence ? "\(events), and \(state)" : "\(state), and no event"
     }
 
     private static func name(_ events: ClosedRange<UInt64>) -> String {
         events.count == 1
-            ? "Event \(events.lowerBound) is"
-            : "Events \(events.lowerBound) to \(events.upperBound) are"
+            ? "Event \(events.lowerBound)"
+            : "Events \(events.lowerBound) to \(events.upperBound)"
+    }
+
+    private static func isOrAre(_ events: ClosedRange<UInt64>) -> String {
+        events.count == 1 ? "is" : "are"
     }
 }
 

@@ -247,6 +247,17 @@ import Testing
         #expect(plan.firstSequence == second + 1)
         #expect(plan.lastSequence == 20)
         #expect(plan.checkpoint == 15)
+        let path = "log/segments/\(second.twentyDigits).log"
+        #expect(
+            plan.sentences.dropFirst() == [
+                "Would keep events \(second + 1) to 20, and the state after event 15, which a "
+                    + "checkpoint holds.",
+                "Events 1 to \(second) could no longer be read; what they changed stays.",
+                "Would write log/segments/\((second + 1).twentyDigits).log anew.",
+                "Would write log/segments/\(disk.segments[2].twentyDigits).log anew.",
+                "What is taken out would be kept in \(path).torn, \(firstSegment).torn.",
+                "The epoch would be 2.", "Nothing was changed.",
+            ])
         let report = try repair.run()
         #expect(report.forgotten == plan.forgotten && report.copies == plan.copies)
         let log = try EventLogWriter.open(
@@ -314,6 +325,34 @@ import Testing
                 let events = try reader.allEvents()
                 #expect(events.count >= Int(second) - 1, "crash at call \(number)")
                 #expect(events == recorded(1...UInt64(events.count), size: 60))
+            }
+        }
+    }
+
+    @Test func aCrashDuringARepairThatBeginsLaterLosesNoMoreThanItsPlan() throws {
+        try makeLog(events: 30, on: disk)
+        try writeCheckpoint(15)
+        let second = disk.segments[1]
+        disk.flipBit(ofByte: 200, in: "log/segments/\(second.twentyDigits).log")
+        let (calls, plan): (Int, RepairReport) = try {
+            let disk = disk.copy()
+            let report = try LogRepair("log", fileSystem: disk).run()
+            return (disk.callCount, report)
+        }()
+        #expect(plan.lost == nil && plan.firstSequence == second + 1)
+        for number in 1...calls {
+            let disk = disk.copy()
+            disk.setFault { $0.number == number ? .powerOff : nil }
+            _ = try? LogRepair("log", fileSystem: disk).run()
+            for survival in [SimulatedDisk.Survival.nothing, .everything] {
+                let after = disk.crashed(survival)
+                let again = try LogRepair("log", fileSystem: after).run()
+                #expect(again.lost == nil, "crash at call \(number)")
+                let reader = try EventLogReader("log", fileSystem: after)
+                #expect(
+                    try reader.allEvents() == recorded(second + 1...30, size: 60),
+                    "crash at call \(number)")
+                #expect(try reader.verify().damages == [], "crash at call \(number)")
             }
         }
     }
