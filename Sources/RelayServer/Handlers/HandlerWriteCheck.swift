@@ -28,6 +28,8 @@ struct HandlerWriteCheck: Sendable {
             let type = try storedType(of: change.record, in: snapshot)
             let name = snapshot.symbols.nameString(change.key)
             guard let field = type.field(name) else {
+                // One that holds nothing may be of a record that had this id before.
+                if row.holdsNothing(under: change.key) { continue }
                 throw refuse("\"\(type.name)\" has no field \"\(name)\"")
             }
             try check(field, type, change, row, draft)
@@ -80,12 +82,12 @@ struct HandlerWriteCheck: Sendable {
     ) throws(ExecutionError) {
         let path = "\(type.name).\(field.name)"
         let kind = types.kind(of: field)
+        guard let slot = row.slot(of: change.key), row.tag(slot) != .absent else {
+            return try checkUnset(field, kind, path)
+        }
         switch kind {
         case .id, .found, nil: throw refuse("\(path) is not stored")
         default: break
-        }
-        guard let slot = row.slot(of: change.key), row.tag(slot) != .absent else {
-            return try checkUnset(field, kind, path)
         }
         switch (kind, row.tag(slot)) {
         case (_, .null):
@@ -180,5 +182,11 @@ struct HandlerWriteCheck: Sendable {
         let end = problem.last.map { ".?".contains($0) } == true ? "" : "."
         return ExecutionError(
             "Could not run \(mutation): \(problem)\(end) Nothing was changed.", code: code)
+    }
+}
+
+extension Row {
+    fileprivate func holdsNothing(under key: NameIndex) -> Bool {
+        slot(of: key).map { tag($0) == .absent } ?? true
     }
 }

@@ -31,7 +31,7 @@ struct FollowedCommitsTests {
                     [
                         "size": size, "by": subscription.viewer ?? "nobody",
                         "last": list.links("items").last?.id.rawValue,
-                ])
+                    ])
             })
         return handlers
     }

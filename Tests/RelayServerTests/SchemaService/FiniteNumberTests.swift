@@ -98,7 +98,10 @@ import Testing
         )
         #expect(
             result["data"]?["add"]?["t"]
-                == ["weight": .double(.greatestFiniteMagnitude), "list": [.double(-Double.leastNonzeroMagnitude)]])
+                == [
+                    "weight": .double(.greatestFiniteMagnitude),
+                    "list": [.double(-Double.leastNonzeroMagnitude)],
+                ])
     }
 
     @Test func whatAHandlerGivesIsAFieldError() async throws {
