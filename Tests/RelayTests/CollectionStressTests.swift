@@ -7,7 +7,7 @@ import Testing
 import TodoFixtures
 
 /// Everything at once from several tasks, beside collections that never stop. `RELAY_STRESS_ROUNDS` is how often
-/// each task does its work; `script/check` runs more of them under the sanitizers.
+/// each task does its work (100); `script/asan` and `script/tsan` run it too.
 @Suite(.bounded, .timeLimit(.minutes(10))) struct CollectionStressTests {
     private static let rounds =
         ProcessInfo.processInfo.environment["RELAY_STRESS_ROUNDS"].flatMap(Int.init) ?? 100
@@ -68,22 +68,22 @@ import TodoFixtures
     }
 
     private func rounds(
-        _ seed: UInt64, _ body: (inout SeededGenerator, Int) async throws -> Void
+        _ seed: UInt64, _ body: (inout SplitMix64, Int) async throws -> Void
     ) async {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(state: seed)
         for round in 0..<Self.rounds {
             await #expect(throws: Never.self) { try await body(&random, round) }
             await Task.yield()
         }
     }
 
-    private func id(_ random: inout SeededGenerator) -> String {
+    private func id(_ random: inout SplitMix64) -> String {
         "\(Int.random(in: 0..<Self.ids, using: &random))"
     }
 
     // MARK: What the tasks do
 
-    private func fetch(_ random: inout SeededGenerator, _ round: Int) async throws {
+    private func fetch(_ random: inout SplitMix64, _ round: Int) async throws {
         let name = "f\(random.next()).\(round)"
         let id = id(&random)
         let result = try await environment.fetch(
@@ -91,7 +91,7 @@ import TodoFixtures
         #expect(result.data?.node?.text == name && result.data?.node?.id == id)
     }
 
-    private func mutate(_ random: inout SeededGenerator, _ round: Int) async throws {
+    private func mutate(_ random: inout SplitMix64, _ round: Int) async throws {
         let name = "m\(random.next()).\(round)"
         let shown = id(&random)
         let result = try await environment.commit(
@@ -108,7 +108,7 @@ import TodoFixtures
         ChangeTodoStatusMutation(variables: .init(input: .init(complete: true, id: id)))
     }
 
-    private func follow(_ random: inout SeededGenerator, _ round: Int) async throws {
+    private func follow(_ random: inout SplitMix64, _ round: Int) async throws {
         let told = (0..<4).map { _ in
             let selector = TodoQuery(id: id(&random)).createDescriptor().fragment
             let now = environment.lookup(selector: selector, as: TodoQuery.Data.self)
@@ -124,7 +124,7 @@ import TodoFixtures
         kept.cancel()
     }
 
-    private func change(_ random: inout SeededGenerator, _ round: Int) async throws {
+    private func change(_ random: inout SplitMix64, _ round: Int) async throws {
         let id = DataID(id(&random))
         switch round % 4 {
         case 0: try environment.commitUpdate { $0.delete(dataID: id) }
@@ -157,20 +157,5 @@ import TodoFixtures
         """
         {"data":{"todoAdded":{"todo":{"id":"\(id)","text":"\(text)","complete":false}}}}
         """
-    }
-}
-
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

@@ -21,6 +21,8 @@ package enum TodoDocuments {
 
         query TodoQuery($id: ID!) @relay_test_operation { node(id: $id) { ... on Todo { id text complete } } }
 
+        query NodesQuery($ids: [ID!]!) { nodes(ids: $ids) { ... on Todo { id text complete } } }
+
         mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {
           changeTodoStatus(input: $input) { todo { id complete } }
         }

@@ -38,6 +38,25 @@ struct RenameTodoMutation: Relay.Operation {
     }
 }
 
+struct NodesQuery: Relay.Operation {
+    static let node = TodoDocuments.request("NodesQuery")
+    var variables: Variables
+
+    init(variables: Variables) { self.variables = variables }
+    init(ids: [String]) { variables = Variables(ids: ids) }
+
+    struct Variables: VariableDataConvertible {
+        var ids: [String]
+        var variableData: VariableData { ["ids": ids] }
+    }
+
+    struct Data: ReadableRecord {
+        var nodes: [Item_todo.Data?]
+
+        init(_ record: inout RecordReader) throws { nodes = try record.list("nodes") }
+    }
+}
+
 /// What a mutation of the model test does, with its texts on the wire.
 enum ModelMutation {
     case rename(String)

@@ -14,12 +14,13 @@ extension RuntimeLane {
             try fetch(place)
             try answer(pending.count - 1)
         }
+        try beginList()
         try await compare()
     }
 
     func step() async throws {
         let place = Int.random(in: todos.indices, using: &random)
-        switch Int.random(in: 0..<100, using: &random) {
+        switch Int.random(in: 0..<115, using: &random) {
         case 0..<8: try fetch(place)
         case 8..<14: try fetchPassing()
         case 14..<30: try mutate(place)
@@ -32,6 +33,11 @@ extension RuntimeLane {
         case 79..<84: todos[place].retention == nil ? retain(place) : release(place)
         case 84..<91: todos[place].follower == nil ? follow(place) : unfollow(place)
         case 91..<95: try invalidate(place)
+        case 95..<99: try executeInParts()
+        case 99..<102: try keepResult()
+        case 102..<104: letGo()
+        case 104..<106: eventWithoutData()
+        case 106..<110: try answerList()
         default:
             note("collect")
             environment.store.collectGarbage()
@@ -48,6 +54,9 @@ extension RuntimeLane {
             unfollow(place)
             release(place)
         }
+        kept = []
+        list?.told.cancel()
+        list = nil
         note("cancel the subscription")
         events.cancel()
     }

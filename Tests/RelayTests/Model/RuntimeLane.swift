@@ -62,6 +62,8 @@ final class RuntimeLane {
     var expectedEvents: [String] = []
     let eventRequest: LaneNetwork.Request
     let requests = LaneNetwork.Requests()
+    var kept: [KeptResult] = []
+    var list: List?
     private(set) var trace: [String] = []
     private var count = 0
 
@@ -109,9 +111,9 @@ final class RuntimeLane {
     }
 
     /// Runs the body as this lane, and gives the requests that it made.
-    func asking(_ body: () -> Outcomes) -> (Outcomes, [LaneNetwork.Request]) {
-        let outcomes = LaneNetwork.$current.withValue(requests) { body() }
-        return (outcomes, requests.take())
+    func asking<R>(_ body: () -> R) -> (R, [LaneNetwork.Request]) {
+        let result = LaneNetwork.$current.withValue(requests) { body() }
+        return (result, requests.take())
     }
 
     // MARK: What readers see
@@ -158,6 +160,8 @@ final class RuntimeLane {
         }
         expectations.removeAll { $0.lines.last == "finished" || $0.lines.last == "failed" }
         try await compare(events, expectedEvents, "the subscription")
+        try compareKept()
+        try await compareList()
     }
 
     private func compareAvailability(_ todo: Todo) throws {
@@ -177,7 +181,7 @@ final class RuntimeLane {
         try require(isRight, "check says that \(todo.id) is \(found)")
     }
 
-    private func compare(
+    func compare(
         _ outcomes: Outcomes, _ expected: [String], _ whose: String
     ) async throws {
         if !isAlone {
