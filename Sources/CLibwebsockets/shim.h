@@ -4,7 +4,7 @@
 #include <ev.h>
 
 // These of OpenSSL are macros.
-static inline void clws_release_buffers(SSL *tls) { SSL_set_mode(tls, SSL_MODE_RELEASE_BUFFERS); }
+static inline void clws_release_buffers(SSL_CTX *context) { SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); }
 static inline void clws_set_least_version(SSL_CTX *context) { SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION); }
 static inline int clws_set_server_name(SSL *tls, const char *name) { return (int)SSL_set_tlsext_host_name(tls, name); }
 

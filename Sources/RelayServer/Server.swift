@@ -86,7 +86,7 @@ public final class Server: Sendable {
         package var keepAlive: Duration = .seconds(30)
         /// A peer that takes nothing for so long is left.
         package var writeStuckTimeout: Duration = .seconds(10)
-        /// WebSocket connections that may use permessage-deflate, which costs about 150 KB each.
+        /// WebSocket connections that may use permessage-deflate, which costs about 300 KB each while they are sent to.
         package var compressedConnections = 0
 
         package init() {}

@@ -9,7 +9,6 @@ final class LibraryStream: ByteStream {
     /// The library's handle, nil before there is one and after it is gone.
     private var wsi: OpaquePointer?
     private let isEncrypted: Bool
-    private var hasReleasedBuffers = false
 
     /// So much is handed to the library in one piece: it copies what the socket does not take.
     private static let pieceBytes = 65_536
@@ -94,9 +93,7 @@ final class LibraryStream: ByteStream {
         if isClosed { return -1 }
         switch reason {
         case LWS_CALLBACK_RAW_CONNECTED: owner?.streamOpened()
-        case LWS_CALLBACK_RAW_RX:
-            releaseBuffers(of: wsi)
-            owner?.streamReceived(bytes)
+        case LWS_CALLBACK_RAW_RX: owner?.streamReceived(bytes)
         case LWS_CALLBACK_RAW_WRITEABLE: continueWriting()
         case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
             // It is being taken down already, and may not be touched.
@@ -111,13 +108,6 @@ final class LibraryStream: ByteStream {
     func libraryDestroyed() {
         wsi = nil
         lose("the connection broke off")
-    }
-
-    /// OpenSSL keeps two buffers of 16 KB for each connection, also when nothing is in them, unless it is told.
-    private func releaseBuffers(of wsi: OpaquePointer) {
-        guard isEncrypted, !hasReleasedBuffers, let tls = lws_get_ssl(wsi) else { return }
-        hasReleasedBuffers = true
-        clws_release_buffers(tls)
     }
 
     // MARK: - The stream
@@ -166,6 +156,12 @@ func libwebsocketsCallback(
     wsi: OpaquePointer?, reason: lws_callback_reasons, user: UnsafeMutableRawPointer?,
     data: UnsafeMutableRawPointer?, count: Int
 ) -> Int32 {
+    if reason == LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS {
+        // A vhost is being made; this is its SSL_CTX. OpenSSL would keep two buffers of 16 KB for each connection, also
+        // when nothing is in them.
+        if let user { clws_release_buffers(OpaquePointer(user)) }
+        return 0
+    }
     guard
         let wsi, let opaque = lws_get_opaque_user_data(wsi), let context = lws_get_context(wsi),
         let core = LoopWakeup.owner(of: lws_context_user(context))

@@ -38,7 +38,6 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
         let applications = [UInt8(8)] + Array("http/1.1".utf8)
         SSL_set_alpn_protos(tls, applications, UInt32(applications.count))
         SSL_set_connect_state(tls)
-        clws_release_buffers(tls)
     }
 
     deinit { SSL_free(tls) }

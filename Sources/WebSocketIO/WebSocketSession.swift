@@ -137,10 +137,17 @@ final class WebSocketSession: Peer, ByteStreamOwner {
         case .ping(let payload): answerPing(payload)
         case .pong: break
         case .close(let code, let reason):
+            sendWhatIsReady()
             settle(handshake.peerCloses(code: code, reason: reason))
         case .violation(let code, let reason):
+            sendWhatIsReady()
             settle(handshake.violated(code: code, reason: reason))
         }
+    }
+
+    /// Answers to what came before the end go out before it, as far as the peer takes them.
+    private func sendWhatIsReady() {
+        if handshake.isOpen { flush() }
     }
 
     private func heardFromPeer() {
