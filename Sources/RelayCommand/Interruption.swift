@@ -55,6 +55,22 @@ enum Interruption {
         return try body()
     }
 
+    /// Starts a process that has to be ended if a signal ends this one before the scope is left. No signal is
+    /// heard between the start and the moment from which it would end the process.
+    static func ending<Result>(
+        _ end: @escaping @Sendable (pid_t) -> Void, start: () throws -> pid_t,
+        _ body: (pid_t) throws -> Result
+    ) throws -> Result {
+        let (process, key) = try state.withLock { state in
+            let process = try start()
+            state.nextKey += 1
+            state.cleanups[state.nextKey] = { end(process) }
+            return (process, state.nextKey)
+        }
+        defer { state.withLock { $0.cleanups[key] = nil } }
+        return try body(process)
+    }
+
     /// Does what the signal does.
     static func raise(_ signal: Int32) {
         let taker = state.withLock { state in

@@ -39,8 +39,10 @@ struct TrialCommand {
         directory: String? = nil, input: String = "/dev/null", environment: [String: String] = [:]
     ) throws -> Verdict {
         let words = words.map { $0.replacing(Self.placeholder, with: directory ?? "") }
-        let child = try spawn(words, input: input, environment: environment)
-        let status = Interruption.cleaning({ kill(-child, SIGTERM) }) { wait(for: child) }
+        let status = try Interruption.ending(
+            { kill(-$0, SIGTERM) },
+            start: { try spawn(words, input: input, environment: environment) },
+            wait(for:))
         switch (status & 0x7f, status >> 8 & 0xff) {
         case (0, 0): return .good
         case (0, 125): return .cannotTell
