@@ -45,6 +45,38 @@ struct IndexesTests {
         }
     }
 
+    /// Within a draft two records may have one unique value for a moment; whoever has it in the end is found.
+    @Test func aRecordIsFoundByItsUniqueValueThoughAnotherHadItMeanwhile() throws {
+        let definitions: [IndexDefinition] = [.unique(type: "T", key: "name")]
+        let seed = UInt64.random(in: 0 ... .max)
+        var state = seed
+        func below(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        var draft = Draft(on: Snapshot(indexes: definitions))
+        for step in 0..<3_000 {
+            let id = DataID("t\(below(5))")
+            switch below(8) {
+            case 0: draft.delete(id)
+            case 1: draft.write(id, type: "T", fields: [("name", .unset)])
+            case 2: draft.write(id, type: "T", fields: [("other", .int(Int64(step)))])
+            default: draft.write(id, type: "T", fields: [("name", .string("n\(below(4))"))])
+            }
+            let snapshot = draft.snapshot
+            let (type, key) = (snapshot.symbols.name("T"), snapshot.symbols.name("name"))
+            for number in 0..<4 {
+                let holders = (0..<5).compactMap { snapshot.existing("t\($0)") }.filter {
+                    snapshot.fieldValue("name", of: $0) == .string("n\(number)")
+                }
+                let found = snapshot.indexes.record(of: type, where: key, is: "n\(number)")
+                let isRight = found.map(holders.contains) ?? holders.isEmpty
+                #expect(isRight, "seed \(seed), step \(step)")
+                if !isRight { return }
+            }
+        }
+    }
+
     private func check(_ draft: Draft, since before: Snapshot, _ place: String) {
         let now = draft.snapshot
         let anew = now.indexed(by: Self.definitions)

@@ -99,6 +99,12 @@ struct HandlerWriteCheck: Sendable {
             let value = row.leaf(slot)?.described ?? "a link"
             throw refuse("\(path) is \(types.schema.print(field.type)), and \(value) is none")
         case (.link(let target), .link):
+            // One that was there before may lead to a record that is gone.
+            if draft.base.fieldValue(field.name, of: change.record)
+                == draft.snapshot.fieldValue(field.name, of: change.record)
+            {
+                return
+            }
             try check(row.link(slot), fits: target, path, draft.snapshot)
         case (.links(let node), .links):
             try checkLinks(of: change, row.links(slot), fit: node, path, draft)

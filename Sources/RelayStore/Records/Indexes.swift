@@ -25,6 +25,9 @@ package struct Indexes: Sendable {
     /// a restart.
     private var recordsByType: [NameIndex: LinkList] = [:]
     private var recordsByValue: [FieldOfType: TreeDictionary<String, RecordIndex>] = [:]
+    /// Records that have a value which a later one has taken as well, in that order. Only within a draft: what
+    /// is committed has unique values.
+    private var displaced: [FieldOfType: [String: [RecordIndex]]] = [:]
     /// The unique fields of each type.
     private var uniqueKeys: [NameIndex: [NameIndex]] = [:]
     /// The fields of each type whose links are read backwards.
@@ -137,19 +140,31 @@ package struct Indexes: Sendable {
         if let new, let keys = uniqueKeys[new.type] {
             for key in keys {
                 guard let value = Self.text(of: key, in: new) else { continue }
-                recordsByValue[FieldOfType(type: new.type, key: key)]?[value] = record
+                if let old, old.type == new.type, Self.text(of: key, in: old) == value { continue }
+                add(record, FieldOfType(type: new.type, key: key), value)
             }
         }
+    }
+
+    private mutating func add(_ record: RecordIndex, _ unique: FieldOfType, _ value: String) {
+        if let other = recordsByValue[unique]?[value], other != record {
+            displaced[unique, default: [:]][value, default: []].append(other)
+        }
+        recordsByValue[unique]?[value] = record
     }
 
     private mutating func remove(
         _ record: RecordIndex, _ unique: FieldOfType, _ old: Row, unless new: Row?
     ) {
-        guard let value = Self.text(of: unique.key, in: old),
-            recordsByValue[unique]?[value] == record
-        else { return }
+        guard let value = Self.text(of: unique.key, in: old) else { return }
         if let new, new.type == unique.type, Self.text(of: unique.key, in: new) == value { return }
-        recordsByValue[unique]?[value] = nil
+        if recordsByValue[unique]?[value] == record {
+            let before = displaced[unique]?[value]?.popLast()
+            recordsByValue[unique]?[value] = before
+        } else {
+            displaced[unique]?[value]?.removeAll { $0 == record }
+        }
+        if displaced[unique]?[value]?.isEmpty == true { displaced[unique]?[value] = nil }
     }
 
     /// Takes in that a record may count now where it did not, or the other way round.
