@@ -105,6 +105,7 @@ struct AppendQueue {
 
     /// The group is written, `byteCount` bytes of it; what that makes durable is another call.
     mutating func finish(_ group: Group, chain: ChainHash, byteCount: Int) {
+        assert(group.range.lowerBound == head.sequence + 1, "groups are written in order")
         statistics.events += UInt64(group.range.count)
         statistics.batches += UInt64(group.waiters.count)
         statistics.frames += 1
@@ -115,6 +116,7 @@ struct AppendQueue {
 
     /// Everything written so far is synced, which has taken so long.
     mutating func synchronized(in time: Duration) {
+        assert(durableThrough <= head.sequence, "what was synced stays so")
         statistics.syncs += 1
         statistics.syncTime += time
         durableThrough = head.sequence

@@ -87,7 +87,7 @@ struct SyncLoop {
         return next.map { .group($0) } ?? nextWork()
     }
 
-    private func fail(_ group: AppendQueue.Group, _ failure: SegmentWriter.Failure) {
+    private mutating func fail(_ group: AppendQueue.Group, _ failure: SegmentWriter.Failure) {
         let error: LogError
         let isFrozen: Bool
         switch failure {
@@ -101,7 +101,11 @@ struct SyncLoop {
         let behind = queue.update { $0.fail(group, freezing: isFrozen ? error : nil) }
         for waiter in group.waiters { waiter.completion(waiter.range, .failure(error)) }
         for waiter in behind { waiter.completion(waiter.range, .failure(.handedBack(error))) }
-        if isFrozen { options.onFreeze?(error) }
+        if isFrozen {
+            // Nothing is synced any more: it could succeed and would mean nothing.
+            schedule.synchronized()
+            options.onFreeze?(error)
+        }
     }
 
     /// - Returns: how long it has taken.
@@ -121,11 +125,12 @@ struct SyncLoop {
         }
     }
 
-    private func freeze(_ failure: SegmentWriter.Failure) {
+    private mutating func freeze(_ failure: SegmentWriter.Failure) {
         let cause: FileSystemError
         switch failure {
         case .noRoom(let error), .broken(let error): cause = error
         }
+        schedule.synchronized()
         let error = LogError.synchronizing(writer.path, cause)
         let behind = queue.update { $0.freeze(error) }
         for waiter in behind { waiter.completion(waiter.range, .failure(.handedBack(error))) }

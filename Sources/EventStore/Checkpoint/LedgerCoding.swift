@@ -130,6 +130,9 @@ struct LedgerDecoder {
                 throw MalformedEvent(message: "the answers of a client are out of order")
             }
             let sequence = try reader.readNumber()
+            guard sequence <= self.sequence else {
+                throw MalformedEvent(message: "an answer is of event \(sequence), which is later")
+            }
             let fingerprint = version == 1 ? nil : try readFingerprint(&reader)
             let bytes = try reader.readBytes()
             answers.append(

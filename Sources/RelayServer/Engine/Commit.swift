@@ -117,5 +117,10 @@ final class DurableHead: Sendable {
 
     var snapshot: Snapshot { state.withLock { $0 } }
 
-    func advance(to snapshot: Snapshot) { state.withLock { $0 = snapshot } }
+    func advance(to snapshot: Snapshot) {
+        state.withLock { state in
+            assert(snapshot.sequence >= state.sequence, "what is durable stays so")
+            state = snapshot
+        }
+    }
 }

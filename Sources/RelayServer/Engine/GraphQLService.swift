@@ -176,6 +176,7 @@ package final class GraphQLService: Sendable {
     /// Why no mutations should be sent here; nil when they are welcome. While the disk is full it is tried.
     package func unreadiness() async -> String? {
         if isStopping { return "The server is stopping." }
+        if health.isFrozen { return "The log has stopped: a write or a sync has failed." }
         guard health.reason != nil else { return nil }
         if await journal.hasRoom() {
             health.noteRoom()

@@ -77,6 +77,9 @@ package struct MutationLedger: Sendable {
     /// Keeps an answer, and lets go what is beyond the limits because of it.
     package mutating func record(_ id: MutationID, by viewer: String? = nil, _ answer: Answer) {
         let scope = MutationScope(viewer: viewer, client: id.client)
+        assert(
+            newest.flatMap { clients[$0]?.lastSequence } ?? 0 <= answer.sequence,
+            "responses are noted in log order")
         moveToEnd(scope)
         change(scope) { [limits] client in
             client.lastSequence = answer.sequence

@@ -46,6 +46,9 @@ final class RecentCommits: Sendable {
 
     func append(_ commit: Commit) {
         state.withLock { state in
+            assert(
+                (state.commits.last?.snapshot ?? state.base).sequence < commit.snapshot.sequence,
+                "commits come in log order")
             state.commits.append(commit)
             state.byteCount += commit.byteCount
             while state.commits.count - state.first > 1,

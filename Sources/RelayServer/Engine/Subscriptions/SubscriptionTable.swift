@@ -91,6 +91,7 @@ struct SubscriptionTable {
     // MARK: Commits
 
     private mutating func publish(_ step: Step) {
+        assert(step.publication.snapshot.sequence > snapshot.sequence, "steps come in log order")
         snapshot = step.publication.snapshot
         if let commit = step.publication.commit {
             recent.append(commit)

@@ -8,6 +8,8 @@ package final class StorageHealth: Sendable {
         /// What the disk has said, while it is full.
         var reason: String?
         var refusals = 0
+        /// A write or a sync has failed, and nothing is taken until the log is opened anew.
+        var isFrozen = false
     }
 
     private let state = Mutex(State())
@@ -18,12 +20,16 @@ package final class StorageHealth: Sendable {
     /// Why mutations cannot be made durable; nil when they can.
     package var reason: String? { state.withLock { $0.reason } }
 
+    /// The log takes nothing any more.
+    package var isFrozen: Bool { state.withLock { $0.isFrozen } }
+
     /// Appends that a full disk has refused.
     package var refusalCount: Int { state.withLock { $0.refusals } }
 
     /// Takes in what became of an append; nil is success.
     package func note(_ error: JournalError?) {
         guard let error else { return noteRoom() }
+        if error.code == .frozen { state.withLock { $0.isFrozen = true } }
         guard error.code == .storageFull else { return }
         let isNew = state.withLock { state in
             defer { state.reason = error.message }
