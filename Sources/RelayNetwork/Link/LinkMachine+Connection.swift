@@ -30,10 +30,10 @@ extension LinkMachine {
 
     /// How many mutations may be with the server when this one is sent: one that was interrupted is alone.
     private func mutationsInFlight(with id: OperationID) -> Int {
-        let wereInterrupted = ([id] + sent.ids).contains {
-            operations[$0]?.interruptionCount ?? 0 > 0
+        let isAlone = interruptedMutations.contains { other in
+            if case .sent? = operations[other]?.phase { true } else { other == id }
         }
-        return wereInterrupted ? 1 : options.maximumMutationsInFlight
+        return isAlone ? 1 : options.maximumMutationsInFlight
     }
 
     private mutating func send(
@@ -172,6 +172,7 @@ extension LinkMachine {
                     ]
                 }
                 operations[id]?.interruptionCount = count
+                interruptedMutations.insert(id)
                 actions = [.interrupted(id)]
             }
         } else if operation.isAnsweredOnce, !operation.canResume {
@@ -231,6 +232,7 @@ extension LinkMachine {
 
     mutating func finish(_ id: OperationID, _ error: TransportError?) -> LinkAction {
         if let operation = operations.removeValue(forKey: id) {
+            interruptedMutations.remove(id)
             waiting.remove(id, isMutation: operation.isMutation)
         }
         return .finish(id, error)

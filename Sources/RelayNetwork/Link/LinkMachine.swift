@@ -43,6 +43,8 @@ struct LinkMachine: Sendable {
     var sent = SentOperations()
     /// Those that are to be sent.
     var waiting = WaitingOperations()
+    /// Mutations that were interrupted; seldom any.
+    var interruptedMutations: Set<OperationID> = []
 
     init(_ options: LinkOptions = LinkOptions()) { self.options = options }
 
@@ -67,6 +69,7 @@ struct LinkMachine: Sendable {
             return [.finish(id, Self.gaveUp(request.name, after: interruptionCount))]
         }
         operations[id] = operation
+        if operation.interruptionCount > 0 { interruptedMutations.insert(id) }
         waiting.insert(id, isMutation: operation.isMutation)
         switch state {
         case .idle: return connect()
@@ -78,6 +81,7 @@ struct LinkMachine: Sendable {
     /// Nobody wants any more of an operation.
     mutating func cancel(_ id: OperationID) -> [LinkAction] {
         guard let operation = operations.removeValue(forKey: id) else { return [] }
+        interruptedMutations.remove(id)
         waiting.remove(id, isMutation: operation.isMutation)
         var actions: [LinkAction] = []
         if case .sent(let wire) = operation.phase { actions += stop(wire) }
