@@ -67,6 +67,56 @@ final class StoreOnDiskTests: Sendable {
         }
     }
 
+    /// A query that the program keeps is there when it starts again without a network, and says that it is of
+    /// the store; with a network what the store had comes first, and then what the server says.
+    @Test func aQueryThatIsKeptIsThereAfterARestartOffline() async throws {
+        let operation = try TodoOperations.todo("VG9kbzox")
+        func results(
+            _ client: Client, _ policy: FetchPolicy, count: Int
+        ) async -> [Result<QueryResource.QueryResult, any Error>?] {
+            let told = Noted<Transferred>()
+            let preparing = QueryResource(environment: client.environment)
+                .prepare(operation: operation, fetchPolicy: policy)
+                .sink { told.note(Transferred(value: $0)) }
+            await eventually { told.all.count >= count }
+            withExtendedLifetime(preparing) {}
+            return told.all.map(\.value)
+        }
+        try await ServedTodos.run { todos in
+            let before = try Client(directory, url: todos.url)
+            let kept = before.environment.retain(operation: operation)
+            let first = await results(before, .storeOrNetwork, count: 2)
+            #expect(try first.last??.get().source == .fetched)
+            let again = await results(before, .storeOrNetwork, count: 1)
+            guard case .cached(.some)? = try again.last??.get().source else {
+                Issue.record("it is not known when it was fetched: \(again)")
+                return
+            }
+            withExtendedLifetime(kept) {}
+            before.journal.close()
+
+            let offline = try Client(directory, url: Self.nowhere)
+            let keptAgain = offline.environment.retain(operation: operation)
+            // Nobody else holds its records now.
+            offline.environment.store.collectGarbage()
+            let found = await results(offline, .storeOrNetwork, count: 1)
+            #expect(try found.first??.get().source == .cached(nil))
+            #expect(offline.text("VG9kbzox") != nil)
+            withExtendedLifetime(keptAgain) {}
+            offline.journal.close()
+
+            let online = try Client(directory, url: todos.url)
+            let both = await results(online, .storeAndNetwork, count: 2)
+            #expect(try both.map { try $0?.get().source } == [.cached(nil), .fetched])
+            online.journal.close()
+        }
+    }
+
+    private struct Transferred: @unchecked Sendable {
+        // Unchecked: results of queries, which are values; the error is of the network's.
+        let value: Result<QueryResource.QueryResult, any Error>?
+    }
+
     @Test func unfinishedMutationsAreSentAgainInOrder() async throws {
         // Offline: three mutations are asked for, shown, and wait.
         let before = try Client(directory, url: Self.nowhere)

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 #if canImport(OpenCombine)
     public import OpenCombine
@@ -22,6 +22,17 @@ public final class QueryResource: @unchecked Sendable {
         public let operation: OperationDescriptor
         /// The errors that came beside the data, if it came from the network just now.
         public let errors: [GraphQLError]
+        /// Where the data is from.
+        public let source: Source
+    }
+
+    /// Where a query's data is from.
+    public enum Source: Hashable, Sendable {
+        /// The store had it: it was fetched before, perhaps by an earlier run of the program whose store was on
+        /// disk. With the time at which it was fetched whole, if this run did that.
+        case cached(Date?)
+        /// The server has just given it.
+        case fetched
     }
 
     /// Gets a query's data into the store.
@@ -37,12 +48,16 @@ public final class QueryResource: @unchecked Sendable {
         operation: OperationDescriptor, cacheConfig: CacheConfig = .init(force: true),
         fetchPolicy: FetchPolicy = .storeOrNetwork, cacheKeyBuster: AnyHashable? = nil
     ) -> AnyPublisher<Result<QueryResult, any Error>?, Never> {
-        let stored = Result<QueryResult, any Error>.success(
-            QueryResult(operation: operation, errors: []))
         return Deferred {
             [environment] () -> AnyPublisher<Result<QueryResult, any Error>?, Never> in
-            let isAvailable =
-                if case .available = environment.check(operation: operation) { true } else { false }
+            var isAvailable = false
+            var fetched: Date?
+            if case .available(let date) = environment.check(operation: operation) {
+                isAvailable = true
+                fetched = date
+            }
+            let stored = Result<QueryResult, any Error>.success(
+                QueryResult(operation: operation, errors: [], source: .cached(fetched)))
             let showsStore: Bool
             switch fetchPolicy {
             case .storeOnly: return Just(stored).eraseToAnyPublisher()
@@ -56,7 +71,11 @@ public final class QueryResource: @unchecked Sendable {
                 ExecutionEvent(
                     .queryResourceFetch, operation: operation.request.node.params.name))
             return environment.execute(operation: operation, cacheConfig: cacheConfig)
-                .map { .success(QueryResult(operation: operation, errors: $0.errors ?? [])) }
+                .map {
+                    .success(
+                        QueryResult(
+                            operation: operation, errors: $0.errors ?? [], source: .fetched))
+                }
                 .catch { Just(Result<QueryResult, any Error>?.some(.failure($0))) }
                 .prepend(showsStore ? stored : nil)
                 .eraseToAnyPublisher()
