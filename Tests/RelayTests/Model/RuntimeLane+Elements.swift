@@ -91,14 +91,18 @@ extension RuntimeLane {
         let texts = zip(ids, elements).map { id, element in
             if case .todo(let text) = element { "\(id) \(text)" } else { "null" }
         }
-        let errors = elements.compactMap { element in
-            if case .failed(let message) = element { message } else { nil }
+        let errors = elements.enumerated().compactMap { place, element in
+            if case .failed(let message) = element { "\(message) at nodes.\(place)" } else { nil }
         }
         return "\(texts) \(errors)"
     }
 
     private static func line(_ snapshot: Relay.Snapshot<NodesQuery.Data>) -> String {
         let nodes = snapshot.data?.nodes.map { $0.map { "\($0.id) \($0.text)" } ?? "null" }
-        return "\(nodes ?? ["nothing"]) \(snapshot.errors.map(\.message))"
+        let errors = snapshot.errors.map { error in
+            let path = error.path?.map(\.description).joined(separator: ".")
+            return "\(error.message) at \(path ?? "nowhere")"
+        }
+        return "\(nodes ?? ["nothing"]) \(errors)"
     }
 }
