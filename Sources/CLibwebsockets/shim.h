@@ -68,4 +68,6 @@ static inline void clws_async_start(struct ev_loop *loop, struct clws_async *asy
 #ifdef __linux__
 // The system's accept4, whose own declaration is only for programs that ask for GNU's extensions.
 extern int clws_accept4(int listening, struct sockaddr *address, socklen_t *length, int flags) __asm__("accept4");
+// The system's sched_getaffinity, for the same reason.
+extern int clws_sched_getaffinity(int process, size_t bytes, void *processors) __asm__("sched_getaffinity");
 #endif

@@ -33,6 +33,12 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 takes any that is free. (default: 8080)")
     var port: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Threads that serve connections. (default: as many as processors, at most 4)",
+            valueName: "n"))
+    var loops: Int?
+
     @Option(help: "A token that lets a client in; may be given several times.")
     var token: [String] = []
 
@@ -114,6 +120,10 @@ struct Serve: AsyncParsableCommand {
         configuration.port = try port ?? settings.number("port") ?? configuration.port
         guard 0...65_535 ~= configuration.port else {
             throw ValidationError("--port must be from 0 to 65535, not \(configuration.port).")
+        }
+        configuration.loops = try loops ?? settings.number("loops") ?? configuration.loops
+        guard 1...64 ~= configuration.loops else {
+            throw ValidationError("--loops must be from 1 to 64, not \(configuration.loops).")
         }
         configuration.tls = tls
         configuration.tokens = token.isEmpty ? settings.list("token") : token

@@ -31,6 +31,9 @@ public final class Server: Sendable {
         public var host = "127.0.0.1"
         /// 0 lets the system choose.
         public var port = 8080
+        /// Threads that serve connections, each of which has one of them. As many as there are processors unless
+        /// something else is said here, but not more than four.
+        public var loops = NetworkLoops.defaultCount
         /// A client must show one of these, if there are any.
         public var tokens: [String] = []
         /// How long a stop may take before what has not ended is cut off.
@@ -120,7 +123,7 @@ public final class Server: Sendable {
     public let port: Int
     private let service: GraphQLService
     private let store: OpenStore
-    private let loop: IOLoop
+    private let loops: NetworkLoops
     private let http: HTTPServer
     private let stopDeadline: Duration
 
@@ -147,7 +150,7 @@ public final class Server: Sendable {
     private static func start(
         _ configuration: Configuration, _ store: OpenStore, _ logger: Logger
     ) async throws -> Server {
-        let loop = try IOLoop.start()
+        let loops = try await NetworkLoops.start(configuration.loops)
         do {
             // The library warns of what is none of an operator's business: peers that go away, and
             // its own inner workings.
@@ -160,25 +163,27 @@ public final class Server: Sendable {
                 inputs: EngineInputs(now: WallClock.microseconds),
                 limits: configuration.limits, persisted: configuration.persisted, logger: logger,
                 onDurable: { store.noteDurable($0) },
-                deliver: { Front.deliver($0, on: loop) },
-                settle: { _ = try? await loop.run {} })
+                deliver: { loops.deliver($0) }, settle: { await loops.settle() })
             for (id, error) in service.persistedMistakes() {
                 logger.warning(
                     "The persisted operation \"\(id)\" cannot be executed: \(error.message)")
             }
             let metrics = Metrics(service, journal: store.file)
-            let front = Front(
-                service, authentication: Authentication(tokens: configuration.tokens),
-                origins: configuration.origins, metrics: metrics,
-                limits: configuration.socketLimits, logger: logger)
-            front.start(on: loop)
+            let fronts = loops.loops.map { loop in
+                Front(
+                    service, on: loop, authentication: Authentication(tokens: configuration.tokens),
+                    origins: configuration.origins, metrics: metrics,
+                    limits: configuration.socketLimits, logger: logger)
+            }
+            for front in fronts { front.start() }
             var listening = configuration.listening
             listening.maxConnections = connectionLimit(listening.maxConnections, logger)
-            let http = try await HTTPServer.start(listening, on: loop, handler: front)
+            let http = try await HTTPServer.start(
+                listening, on: zip(loops.loops, fronts).map { (loop: $0, handler: $1) })
             metrics.observe(http)
-            return Server(configuration, service, store, loop, http)
+            return Server(configuration, service, store, loops, http)
         } catch {
-            await loop.stop()
+            await loops.stop()
             throw error
         }
     }
@@ -201,11 +206,11 @@ public final class Server: Sendable {
 
     private init(
         _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
-        _ loop: IOLoop, _ http: HTTPServer
+        _ loops: NetworkLoops, _ http: HTTPServer
     ) {
         self.service = service
         self.store = store
-        self.loop = loop
+        self.loops = loops
         self.http = http
         port = http.port
         stopDeadline = configuration.stopDeadline
@@ -221,9 +226,9 @@ public final class Server: Sendable {
         // Half of the time, so that what is left is enough to close connections in order.
         await service.finishMutations(within: stopDeadline / 2)
         // Their answers are handed to the connections before these are told to close.
-        try? await loop.run {}
+        await loops.settle()
         await http.stop(within: max(deadline - .now, .zero))
-        await loop.stop()
+        await loops.stop()
         await store.close(checkpointing: service.snapshotForNextStart)
     }
 }

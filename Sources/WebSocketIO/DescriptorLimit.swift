@@ -1,5 +1,7 @@
 #if canImport(Glibc)
     import Glibc
+#elseif canImport(Musl)
+    import Musl
 #else
     import Darwin
 #endif
@@ -13,7 +15,7 @@ package func raiseDescriptorLimit() -> Int {
     var limit = rlimit()
     guard getrlimit(descriptorResource, &limit) == 0 else { return 0 }
     var raised = limit
-    #if canImport(Glibc)
+    #if os(Linux)
         raised.rlim_cur = limit.rlim_max
     #else
         // More is refused there, even where the limit says "infinity".

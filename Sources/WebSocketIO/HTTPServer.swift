@@ -14,8 +14,16 @@ import Synchronization
 package final class HTTPServer: Sendable {
     /// The port it listens on; the one the system chose if the options said 0.
     package let port: Int
-    package let loop: IOLoop
-    private let state: LoopConfined<ServerState>
+    /// The loop that accepts connections, and serves its share of them.
+    package var loop: IOLoop { sides[0].loop }
+    /// One for each loop, never none.
+    private let sides: [Side]
+
+    /// What one loop has of the server.
+    private struct Side: Sendable {
+        let loop: IOLoop
+        let state: LoopConfined<ServerState>
+    }
 
     /// Binds, listens and serves.
     ///
@@ -24,34 +32,73 @@ package final class HTTPServer: Sendable {
     package static func start(
         _ options: Options, on loop: IOLoop, handler: any HTTPServerHandler
     ) async throws -> HTTPServer {
+        try await start(options, on: [(loop, handler)])
+    }
+
+    /// Binds, listens and serves on several loops. The first accepts all connections and passes each to the loop that has
+    /// the fewest, so that they are spread evenly however few they are; a connection stays with its loop.
+    ///
+    /// Throws as the other one does.
+    /// - Parameter loops: at least one; each with what its connections ask, on its thread.
+    package static func start(
+        _ options: Options, on loops: [(loop: IOLoop, handler: any HTTPServerHandler)]
+    ) async throws -> HTTPServer {
+        precondition(!loops.isEmpty, "a server needs a loop")
         let sockets = try ListeningSockets(host: options.host, port: options.port)
+        let load = ServerLoad(
+            loops: loops.count, maxConnections: options.maxConnections,
+            maxCompressed: options.maxCompressedConnections)
         do {
-            let state = try await loop.runOnCore { core in
-                LoopConfined(
-                    try ServerState(
-                        core: core, options: options, handler: handler, listening: sockets),
-                    on: loop)
+            var made: [Side] = []
+            for (index, (loop, handler)) in loops.enumerated() {
+                let state = try await loop.runOnCore { core in
+                    LoopConfined(
+                        try ServerState(
+                            core: core, options: options, handler: handler, load: load,
+                            index: index),
+                        on: loop)
+                }
+                made.append(Side(loop: loop, state: state))
             }
-            return HTTPServer(port: sockets.port, loop: loop, state: state)
+            let sides = made
+            try await sides[0].loop.run {
+                sides[0].state.value.listen(on: sockets) { place, descriptor, address in
+                    let side = sides[place.loop]
+                    return side.loop.perform {
+                        side.state.value.adopt(
+                            descriptor, from: address, isRefused: place.isRefused)
+                    }
+                }
+            }
+            return HTTPServer(port: sockets.port, sides: sides)
         } catch {
             sockets.close()
             throw error
         }
     }
 
-    private init(port: Int, loop: IOLoop, state: LoopConfined<ServerState>) {
+    private init(port: Int, sides: [Side]) {
         self.port = port
-        self.loop = loop
-        self.state = state
+        self.sides = sides
     }
 
     /// Ends the server in order: accepts nobody any more, ends the streams, closes the WebSocket
     /// connections with 1001 after what is queued, lets requests be answered; what has not ended
     /// by the deadline is cut off. Returns when the last connection is gone. Idempotent.
     package func stop(within deadline: Duration) async {
+        // Who was accepted before this has been passed on before it, too: no loop gets a connection after its stop.
+        _ = try? await sides[0].loop.run { [sides] in sides[0].state.value.stopListening() }
+        await withTaskGroup { group in
+            for side in sides {
+                group.addTask { await Self.stop(side, within: deadline) }
+            }
+        }
+    }
+
+    private static func stop(_ side: Side, within deadline: Duration) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let isTaken = loop.perform {
-                self.state.value.stop(within: deadline) { continuation.resume() }
+            let isTaken = side.loop.perform {
+                side.state.value.stop(within: deadline) { continuation.resume() }
             }
             if !isTaken { continuation.resume() }
         }
@@ -65,8 +112,19 @@ package final class HTTPServer: Sendable {
         package var queuedBytes: Int
     }
 
+    /// What is in use on each of the loops.
+    package func usageByLoop() async throws -> [Usage] {
+        var usage: [Usage] = []
+        for side in sides { usage.append(try await side.loop.run { side.state.value.usage }) }
+        return usage
+    }
+
+    /// What is in use on all loops together.
     package func usage() async throws -> Usage {
-        try await loop.run { self.state.value.usage }
+        try await usageByLoop().reduce(into: Usage(connections: 0, queuedBytes: 0)) { all, one in
+            all.connections += one.connections
+            all.queuedBytes += one.queuedBytes
+        }
     }
 
     /// How many connections there are, of either kind, handshakes included.

@@ -3,6 +3,8 @@ import Threads
 
 #if canImport(Glibc)
     import Glibc
+#elseif canImport(Musl)
+    import Musl
 #else
     import Darwin
 #endif
@@ -69,7 +71,23 @@ private final class ThreadStart: Sendable {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-#if canImport(Glibc)
+#if canImport(Musl)
+    private func currentThreadIdentity() -> UInt { UInt(bitPattern: pthread_self()) }
+
+    private func createDetachedThread(_ argument: UnsafeMutableRawPointer) -> Int32 {
+        var thread: pthread_t?
+        let failure = pthread_create(&thread, nil, runThread, argument)
+        if failure == 0, let thread { pthread_detach(thread) }
+        return failure
+    }
+
+    private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        if let argument {
+            Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
+        }
+        return nil
+    }
+#elseif canImport(Glibc)
     private func currentThreadIdentity() -> UInt { pthread_self() }
 
     private func createDetachedThread(_ argument: UnsafeMutableRawPointer) -> Int32 {

@@ -2,6 +2,8 @@ import CLibwebsockets
 
 #if canImport(Glibc)
     import Glibc
+#elseif canImport(Musl)
+    import Musl
 #else
     import Darwin
 #endif
@@ -19,10 +21,11 @@ protocol Peer: AnyObject {
     func abort()
 }
 
-/// The loop's side of a server: its listeners, its connections and how it ends.
+/// One loop's side of a server: its connections and how they end; on the first loop, the listeners too.
 final class ServerState {
-    /// Connections beyond the limit that are still answered 503; more are just closed.
-    private static let refusalSlots = 128
+    /// Passes a connected socket to the server's side on another loop; false if that loop has stopped.
+    typealias HandOver =
+        @Sendable (ServerLoad.Place, _ descriptor: Int32, _ address: String) -> Bool
 
     unowned let core: LoopCore
     let options: HTTPServer.Options
@@ -30,7 +33,9 @@ final class ServerState {
     private let tlsVhost: OpaquePointer?
     private var listeners: [Listener] = []
     private var peers: [UInt64: any Peer] = [:]
-    private var compressedConnections = 0
+    private let load: ServerLoad
+    /// The number of this loop among those of the server.
+    private let index: Int
 
     private(set) var isStopping = false
     private var whenStopped: [() -> Void] = []
@@ -44,31 +49,49 @@ final class ServerState {
 
     init(
         core: LoopCore, options: HTTPServer.Options, handler: any HTTPServerHandler,
-        listening sockets: ListeningSockets
+        load: ServerLoad, index: Int
     ) throws(IOError) {
         self.core = core
         self.options = options
         self.handler = handler
         tlsVhost = try options.tls.map(core.makeTLSVhost)
-        listeners = sockets.takeDescriptors().map { descriptor in
-            Listener(core: core, descriptor: descriptor) { [unowned self] connection, address in
-                accepted(connection, from: address)
-            }
-        }
+        self.load = load
+        self.index = index
         core.insert(self)
     }
 
     // MARK: - Connections
 
-    private func accepted(_ descriptor: Int32, from address: String) {
-        if isStopping || peers.count >= options.maxConnections + Self.refusalSlots {
-            closeDescriptor(descriptor)
-            return
+    /// Begins to accept connections, for all loops.
+    func listen(on sockets: ListeningSockets, handOver: @escaping HandOver) {
+        listeners = sockets.takeDescriptors().map { descriptor in
+            Listener(core: core, descriptor: descriptor) { [unowned self] connection, address in
+                accepted(connection, from: address, handOver)
+            }
         }
-        guard let stream = makeStream(on: descriptor) else { return }
+    }
+
+    private func accepted(
+        _ descriptor: Int32, from address: String, _ handOver: HandOver
+    ) {
+        guard !isStopping, let place = load.take() else { return closeDescriptor(descriptor) }
+        if place.loop == index {
+            adopt(descriptor, from: address, isRefused: place.isRefused)
+        } else if !handOver(place, descriptor, address) {
+            closeDescriptor(descriptor)
+            load.leave(loop: place.loop)
+        }
+    }
+
+    /// Takes over a connected socket, whose place is taken already.
+    func adopt(_ descriptor: Int32, from address: String, isRefused: Bool) {
+        if isStopping {
+            closeDescriptor(descriptor)
+            return load.leave(loop: index)
+        }
+        guard let stream = makeStream(on: descriptor) else { return load.leave(loop: index) }
         let connection = HTTPConnection(
-            server: self, stream: stream, peerAddress: address,
-            isRefused: peers.count >= options.maxConnections)
+            server: self, stream: stream, peerAddress: address, isRefused: isRefused)
         peers[connection.id] = connection
         core.scheduleSweep()
     }
@@ -80,11 +103,9 @@ final class ServerState {
 
     /// What is agreed on about compression; nil when there shall be none.
     func agreeOnCompression(with request: HTTPRequest) -> DeflateAgreement? {
-        guard
-            compressedConnections < options.maxCompressedConnections,
-            let agreement = DeflateAgreement(offers: request.offeredExtensions)
+        guard let agreement = DeflateAgreement(offers: request.offeredExtensions),
+            load.takeCompression()
         else { return nil }
-        compressedConnections += 1
         return agreement
     }
 
@@ -97,7 +118,8 @@ final class ServerState {
     /// A connection is gone.
     func forget(_ id: UInt64, isCompressed: Bool = false) {
         guard peers.removeValue(forKey: id) != nil else { return }
-        if isCompressed { compressedConnections -= 1 }
+        load.leave(loop: index)
+        if isCompressed { load.leaveCompression() }
         if isStopping { finishIfEmpty() }
     }
 
@@ -106,6 +128,8 @@ final class ServerState {
     }
 
     // MARK: - The end
+
+    func stopListening() { listeners = [] }
 
     /// - Parameter completion: called when the last connection is gone.
     func stop(within deadline: Duration, completion: @escaping () -> Void) {

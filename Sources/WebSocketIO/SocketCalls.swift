@@ -2,6 +2,8 @@ import CLibwebsockets
 
 #if canImport(Glibc)
     import Glibc
+#elseif canImport(Musl)
+    import Musl
 #else
     import Darwin
 #endif
@@ -10,6 +12,8 @@ import CLibwebsockets
 func sendWithoutSignal(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Glibc)
         Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    #elseif canImport(Musl)
+        Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
     #else
         Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
     #endif
@@ -19,6 +23,8 @@ func sendWithoutSignal(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> 
 func closeDescriptor(_ descriptor: Int32) {
     #if canImport(Glibc)
         Glibc.close(descriptor)
+    #elseif canImport(Musl)
+        Musl.close(descriptor)
     #else
         Darwin.close(descriptor)
     #endif
@@ -41,6 +47,9 @@ func closeListening(_ descriptor: Int32) {
     // starts in between inherits, and then a port stays taken, and a peer does not hear that we are gone.
     private let atOnce = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     private let stream = Int32(SOCK_STREAM.rawValue) | atOnce
+#elseif canImport(Musl)
+    private let atOnce = SOCK_NONBLOCK | SOCK_CLOEXEC
+    private let stream = SOCK_STREAM | atOnce
 #else
     private let stream = SOCK_STREAM
 
@@ -55,7 +64,7 @@ func closeListening(_ descriptor: Int32) {
 
 /// A stream socket that never waits and that no program started from this one inherits; -1 with `errno`.
 func makeStreamSocket(_ family: Int32) -> Int32 {
-    #if canImport(Glibc)
+    #if os(Linux)
         socket(family, stream, 0)
     #else
         makeNonBlocking(socket(family, stream, 0))
@@ -67,7 +76,7 @@ func acceptConnection(
     _ listening: Int32, _ address: UnsafeMutablePointer<sockaddr>?,
     _ length: UnsafeMutablePointer<socklen_t>?
 ) -> Int32 {
-    #if canImport(Glibc)
+    #if os(Linux)
         clws_accept4(listening, address, length, atOnce)
     #else
         makeNonBlocking(accept(listening, address, length))

@@ -109,6 +109,23 @@ struct HTTPServerTests {
         }
     }
 
+    @Test func takesABodyInChunks() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(
+                "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
+            )
+            _ = try await client.read(through: "HTTP/1.1 100 Continue\r\n\r\n")
+            try await client.send("5;a=b\r\nhello\r\n6\r\n worl")
+            try await client.send("d\r\n0\r\nT: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try await client.read(through: "GET /next\n")
+            let requests = server.handler.now.requests
+            #expect(requests.map(\.path) == ["/c", "/next"])
+            #expect(requests.first?.body == Array("hello world".utf8))
+            #expect(requests.first?.headers["t"] == nil)
+        }
+    }
+
     @Test func tellsAWaitingClientToGoOn() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port)

@@ -1,5 +1,7 @@
 #if canImport(Glibc)
     import Glibc
+#elseif canImport(Musl)
+    import Musl
 #else
     import Darwin
 #endif
@@ -57,6 +59,8 @@ final class RawClient {
             let count = bytes[sent...].withUnsafeBytes { bytes in
                 #if canImport(Glibc)
                     Glibc.send(descriptor, bytes.baseAddress, bytes.count, doNotWait | noSignal)
+                #elseif canImport(Musl)
+                    Musl.send(descriptor, bytes.baseAddress, bytes.count, doNotWait | noSignal)
                 #else
                     Darwin.send(descriptor, bytes.baseAddress, bytes.count, doNotWait)
                 #endif
@@ -240,7 +244,7 @@ private func makeSocket() -> Int32 {
     #endif
 }
 
-#if canImport(Glibc)
+#if os(Linux)
     private let doNotWait = Int32(MSG_DONTWAIT)
     private let noSignal = Int32(MSG_NOSIGNAL)
 #else

@@ -17,6 +17,8 @@ final class EventStream: SubscriptionSink {
         var silentSince = ContinuousClock.now
     }
 
+    /// On which its connection is.
+    let loop: IOLoop
     private let limit: Int
     private let onEnd: @Sendable (EventStream) -> Void
     private let state: Mutex<State>
@@ -24,7 +26,11 @@ final class EventStream: SubscriptionSink {
     /// - Parameters:
     ///   - limit: bytes that may wait for the client before the stream is slowed down or ends.
     ///   - onEnd: called once, when the client has gone or has been told everything.
-    init(resumes: Bool, limit: Int, onEnd: @escaping @Sendable (EventStream) -> Void) {
+    init(
+        on loop: IOLoop, resumes: Bool, limit: Int,
+        onEnd: @escaping @Sendable (EventStream) -> Void
+    ) {
+        self.loop = loop
         self.limit = limit
         self.onEnd = onEnd
         state = Mutex(State(pacing: StreamPacing(resumes: resumes)))

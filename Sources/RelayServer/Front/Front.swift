@@ -3,11 +3,12 @@ import Logging
 import RelayJSON
 import WebSocketIO
 
-/// Where clients arrive: routes HTTP requests and WebSocket handshakes to the service.
+/// Where the clients of one loop arrive: routes HTTP requests and WebSocket handshakes to the service.
 final class Front: HTTPServerHandler {
     static let path = "/graphql"
 
     private let service: GraphQLService
+    private let loop: IOLoop
     private let authentication: Authentication
     private let origins: OriginPolicy
     private let metrics: Metrics
@@ -16,10 +17,11 @@ final class Front: HTTPServerHandler {
     private let logger: Logger
 
     init(
-        _ service: GraphQLService, authentication: Authentication, origins: OriginPolicy,
-        metrics: Metrics, limits: SocketLimits, logger: Logger
+        _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
+        origins: OriginPolicy, metrics: Metrics, limits: SocketLimits, logger: Logger
     ) {
         self.service = service
+        self.loop = loop
         self.authentication = authentication
         self.origins = origins
         self.metrics = metrics
@@ -29,28 +31,7 @@ final class Front: HTTPServerHandler {
     }
 
     /// Begins to tell clients of the progress of their streams.
-    func start(on loop: IOLoop) { progress.start(on: loop) }
-
-    /// Hands deliveries to their connections, with one wake-up of the loop's thread.
-    static func deliver(_ deliveries: [Delivery], on loop: IOLoop) {
-        loop.perform {
-            // Deliveries of one response stand behind each other: its frame is made once.
-            var shared: (response: Response, frame: OutgoingMessage)?
-            func frame(_ response: Response) -> OutgoingMessage {
-                if let shared, shared.response === response { return shared.frame }
-                let frame = GraphQLSocket.message(response)
-                shared = (response, frame)
-                return frame
-            }
-            for delivery in deliveries {
-                if let sink = delivery.sink as? OperationSink {
-                    sink.take(delivery.event, frame)
-                } else if let sink = delivery.sink as? EventStream {
-                    sink.take(delivery.event)
-                }
-            }
-        }
-    }
+    func start() { progress.start(on: loop) }
 
     // MARK: WebSocket
 
@@ -95,7 +76,7 @@ final class Front: HTTPServerHandler {
         }
         let peer = request.peerAddress
         let socket = GraphQLSocket(
-            service, authentication: authentication, viewer: viewer, limits: limits
+            service, on: loop, authentication: authentication, viewer: viewer, limits: limits
         ) { [progress, logger] socket, close in
             progress.remove(socket)
             // What an operator may want to do something about; the others come and go.
@@ -230,7 +211,7 @@ final class Front: HTTPServerHandler {
             }
             if case .success(let operation) = prepared { try exchange.check(operation) }
             let stream = EventStream(
-                resumes: request.resumes, limit: limits.streamQueueBytes
+                on: loop, resumes: request.resumes, limit: limits.streamQueueBytes
             ) { [service, progress] stream in
                 service.unsubscribe(stream)
                 progress.remove(stream)

@@ -33,6 +33,8 @@ final class GraphQLSocket: WebSocketHandler {
         let prepared: Result<PreparedOperation, ExecutionErrors>
     }
 
+    /// On which its connection is.
+    let loop: IOLoop
     private let service: GraphQLService
     private let authentication: Authentication
     private let limits: SocketLimits
@@ -43,11 +45,12 @@ final class GraphQLSocket: WebSocketHandler {
     ///   - viewer: what the handshake's headers have told.
     ///   - onClose: called when the connection is gone.
     init(
-        _ service: GraphQLService, authentication: Authentication, viewer: Authentication.Viewer,
-        limits: SocketLimits,
+        _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
+        viewer: Authentication.Viewer, limits: SocketLimits,
         onClose: @escaping @Sendable (GraphQLSocket, WebSocketClose) -> Void
     ) {
         self.service = service
+        self.loop = loop
         self.authentication = authentication
         self.limits = limits
         self.onClose = onClose

@@ -37,17 +37,32 @@ final class Metrics: Sendable {
 
     private func text() async -> String {
         var page = MetricsPage()
-        if let usage = try? await server.withLock({ $0.server })?.usage() {
-            page.gauge("relay_connections", "Connections of either kind.", usage.connections)
-            page.gauge(
-                "relay_queue_bytes", "Bytes that wait for clients to take them.",
-                usage.queuedBytes)
+        if let usage = try? await server.withLock({ $0.server })?.usageByLoop() {
+            describe(usage, &page)
         }
         describeService(&page)
         describeStorage(&page)
         if let journal { describe(journal, &page) }
         describeProcess(&page)
         return page.text
+    }
+
+    private func describe(_ loops: [HTTPServer.Usage], _ page: inout MetricsPage) {
+        func byLoop(_ value: (HTTPServer.Usage) -> Int) -> [(String, Int)] {
+            loops.enumerated().map { ("loop=\"\($0.offset)\"", value($0.element)) }
+        }
+        page.gauge(
+            "relay_connections", "Connections of either kind.",
+            loops.reduce(0) { $0 + $1.connections })
+        page.gauge(
+            "relay_queue_bytes", "Bytes that wait for clients to take them.",
+            loops.reduce(0) { $0 + $1.queuedBytes })
+        page.gauge(
+            "relay_loop_connections", "Connections by the loop that serves them.",
+            byLoop(\.connections))
+        page.gauge(
+            "relay_loop_queue_bytes", "Bytes that wait for clients, by loop.", byLoop(\.queuedBytes)
+        )
     }
 
     private func describeService(_ page: inout MetricsPage) {
@@ -137,6 +152,13 @@ private struct MetricsPage {
 
     mutating func gauge(_ name: String, _ help: String, _ value: some CustomStringConvertible) {
         add(name, help, "gauge", [("", value)])
+    }
+
+    /// - Parameter values: by their labels.
+    mutating func gauge(
+        _ name: String, _ help: String, _ values: [(String, some CustomStringConvertible)]
+    ) {
+        add(name, help, "gauge", values)
     }
 
     mutating func counter(_ name: String, _ help: String, _ value: some CustomStringConvertible) {

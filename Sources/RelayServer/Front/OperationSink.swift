@@ -7,6 +7,8 @@ import WebSocketIO
 /// Where the results of one subscription of one socket go.
 final class OperationSink: SubscriptionSink {
     let operation: ServerConnection.Operation
+    /// On which its connection is.
+    let loop: IOLoop
     /// What its `next` messages begin with.
     private let prefix: [UInt8]
     private weak let socket: GraphQLSocket?
@@ -16,6 +18,7 @@ final class OperationSink: SubscriptionSink {
 
     init(_ socket: GraphQLSocket, _ operation: ServerConnection.Operation, resumes: Bool) {
         self.operation = operation
+        loop = socket.loop
         prefix = ServerMessage.nextPrefix(id: operation.id)
         self.socket = socket
         pacing = Mutex(StreamPacing(resumes: resumes))

@@ -75,6 +75,7 @@ package final class ReplayServer: Sendable {
         let replay = try ReplayedHistory(history, from: snapshot, schemaService: schemaService)
         let played = PlayedSequence(configuration.start)
         let loop = try IOLoop.start()
+        let loops = NetworkLoops(loops: [loop])
         do {
             LibraryLog.setReceiver { level, line in
                 logger.log(level: level == .error ? .warning : .debug, "libwebsockets: \(line)")
@@ -84,14 +85,13 @@ package final class ReplayServer: Sendable {
                 storeID: history.metadata.storeID.description, snapshot: snapshot,
                 inputs: EngineInputs(now: WallClock.microseconds),
                 mutationRefusal: mutationRefusal, logger: logger,
-                deliver: { Front.deliver($0, on: loop) },
-                settle: { _ = try? await loop.run {} })
+                deliver: { loops.deliver($0) }, settle: { await loops.settle() })
             let metrics = Metrics(service, journal: nil)
             let front = Front(
-                service, authentication: Authentication(tokens: configuration.tokens),
+                service, on: loop, authentication: Authentication(tokens: configuration.tokens),
                 origins: configuration.origins, metrics: metrics, limits: SocketLimits(),
                 logger: logger)
-            front.start(on: loop)
+            front.start()
             let http = try await HTTPServer.start(
                 HTTPServer.Options(
                     host: configuration.host, port: configuration.port,

@@ -3,12 +3,13 @@
 
     /// A number that no other running thread has.
     package func currentThread() -> UInt { UInt(bitPattern: pthread_self()) }
+#elseif canImport(Musl)
+    import Musl
+
+    /// A number that no other running thread has.
+    package func currentThread() -> UInt { UInt(bitPattern: pthread_self()) }
 #else
-    #if canImport(Musl)
-        import Musl
-    #else
-        import Glibc
-    #endif
+    import Glibc
 
     /// A number that no other running thread has.
     package func currentThread() -> UInt { UInt(pthread_self()) }

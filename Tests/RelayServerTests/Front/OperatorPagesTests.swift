@@ -83,7 +83,7 @@ struct OperatorPagesTests {
 
 extension RunningServer {
     /// The values by their names.
-    fileprivate func metrics() async throws -> [String: String] {
+    func metrics() async throws -> [String: String] {
         let text = String(decoding: try await send("GET", "/metrics").body, as: UTF8.self)
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         return Dictionary(

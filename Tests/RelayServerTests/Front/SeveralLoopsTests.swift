@@ -1,0 +1,71 @@
+import GraphQLTransportWS
+import RelayJSON
+import Testing
+import WebSocketIO
+
+@testable import RelayServer
+
+/// `--loops`: connections on several threads, told of the same commits.
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct SeveralLoopsTests {
+    @Test func whoeverListensOnAnyLoopIsToldEachCommitOnceAndInOrder() async throws {
+        try await RunningServer.run({ $0.loops = 3 }) { server in
+            var clients: [GraphQLClient] = []
+            for _ in 0..<7 {
+                let client = try await GraphQLClient(server)
+                client.subscribe("1", "subscription { todoAdded { todo { text } } }")
+                client.subscribe("2", "subscription { user { totalCount } }")
+                // The live result that it begins with says that both are there.
+                _ = try await client.result()
+                clients.append(client)
+            }
+            let texts = (0..<20).map { "todo \($0)" }
+            let writer = try await GraphQLClient(server)
+            for text in texts { try await writer.addTodo(text) }
+            for client in clients {
+                var seen: [String] = []
+                var counts: [Int64] = []
+                while seen.count < texts.count || counts.last != 22 {
+                    let data = try await client.result()["data"]
+                    if let text = data?["todoAdded"]?["todo"]?["text"]?.string { seen.append(text) }
+                    if let count = data?["user"]?["totalCount"]?.int { counts.append(count) }
+                }
+                #expect(seen == texts)
+                #expect(counts == counts.sorted() && Set(counts).count == counts.count)
+            }
+        }
+    }
+
+    @Test func theMetricsNameEachLoop() async throws {
+        try await RunningServer.run({ $0.loops = 2 }) { server in
+            let first = try await server.connect()
+            let second = try await server.connect()
+            let metrics = try await server.metrics()
+            // The third connection is the one that asks.
+            #expect(metrics["relay_connections"] == "3")
+            #expect(metrics["relay_loop_connections{loop=\"0\"}"] == "2")
+            #expect(metrics["relay_loop_connections{loop=\"1\"}"] == "1")
+            #expect(metrics["relay_loop_queue_bytes{loop=\"1\"}"] == "0")
+            first.connection.close()
+            second.connection.close()
+        }
+    }
+
+    @Test func aFrameIsMadeOnceForAllLoops() {
+        let shared = Response(refused: [])
+        let single = Response(refused: [])
+        var plan = SharedFrames.Plan(loops: 3)
+        for loop in [0, 2, 0, 2] { plan.add(shared, loop: loop) }
+        plan.add(single, loop: 1)
+        let frames = SharedFrames(plan)
+        let frame = frames.frame(of: shared)
+        #expect(frames.frame(of: shared) === frame)
+        // Both loops have it: it is not kept for anybody else.
+        #expect(frames.frame(of: shared) !== frame)
+        #expect(frames.frame(of: single) !== frames.frame(of: single))
+    }
+
+    @Test func theDefaultIsAsManyAsProcessorsAndNotMoreThanFour() {
+        #expect(1...4 ~= Server.Configuration(schema: "", storage: .memory).loops)
+    }
+}
