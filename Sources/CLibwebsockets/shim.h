@@ -1,4 +1,6 @@
 #include <libwebsockets.h>
+// Not brought by libwebsockets.h any more since 5.0.
+#include <openssl/ssl.h>
 // Without the names of libev 3, which are as short as a loop and a timer.
 #define EV_COMPAT3 0
 #include <ev.h>
