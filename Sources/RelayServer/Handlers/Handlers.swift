@@ -159,7 +159,7 @@ extension Handlers {
 
     /// Says what clients are told of errors that were not made for them.
     ///
-    /// A handler's error that is no ``CodedError`` reaches clients as "Internal error" with an id, under which
+    /// A handler's error that is no `CodedError` reaches clients as "Internal error" with an id, under which
     /// the server's log has the rest. Give the error to be told instead, or nil to leave it at that.
     ///
     ///     handlers.describeErrors { error in

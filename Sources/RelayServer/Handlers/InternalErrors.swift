@@ -5,7 +5,7 @@ import Synchronization
 
 /// What clients are told of the errors that handlers throw.
 ///
-/// An error that was made for clients (``CodedError``), or that the program describes, is told as it is. Any
+/// An error that was made for clients (`CodedError`), or that the program describes, is told as it is. Any
 /// other may hold what is none of a client's business: it is told as "Internal error" with an id, and the
 /// server's log has the rest under this id.
 ///
