@@ -38,7 +38,8 @@ package struct LogCompaction: Sendable {
         let recovery = Recovery(directory: directory, options: options)
         var log = try recovery.run()
         do throws(FileSystemError) {
-            let hasEvents = log.offset > UInt64(SegmentHeader.size)
+            // A closing frame is no event: a segment of the same name would take this one's place.
+            let hasEvents = log.head.sequence >= log.segments.last ?? 1
             if checkpoint == log.head.sequence && hasEvents {
                 try recovery.beginSegment(of: &log)
             }
@@ -52,7 +53,10 @@ package struct LogCompaction: Sendable {
             }
             try directory.write(log.metadata)
             let removed = try directory.removeSegments(log.segments.dropLast(kept.count))
-            try reader.checkpoints.removeAll(before: checkpoint)
+            if kept.count < log.segments.count, let first = kept.first {
+                // The state right before the first event that is kept is where its past begins.
+                try reader.checkpoints.removeAll(before: first - 1)
+            }
             return CompactionReport(
                 firstSequence: kept.first ?? checkpoint + 1,
                 removedSegments: log.segments.count - kept.count, removedBytes: removed)

@@ -43,7 +43,8 @@ final class SegmentWriter {
     ///
     /// - Parameter head: what the frame follows.
     func append(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
-        let isFull = offset + UInt64(frame.size) > limit && offset > UInt64(SegmentHeader.size)
+        // Without an event the next segment would have this one's name.
+        let isFull = offset + UInt64(frame.size) > limit && head.sequence >= firstSequence
         // A closing frame is not worth a segment of its own.
         if isFull && !frame.isEmpty, let next = try openNext() {
             try beginSegment(next.file, sizeBytes: next.sizeBytes, after: head)

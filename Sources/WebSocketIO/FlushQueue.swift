@@ -23,7 +23,12 @@ struct FlushQueue {
             next = 0
             return nil
         }
+        let session = sessions[next]
         next += 1
-        return sessions[next - 1]
+        if next >= 1_024, next * 2 >= sessions.count {
+            sessions.removeFirst(next)
+            next = 0
+        }
+        return session
     }
 }

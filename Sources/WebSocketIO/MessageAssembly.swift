@@ -30,7 +30,8 @@ struct MessageAssembly {
     mutating func announce(_ length: UInt64) throws(WebSocketViolation) {
         let room = isCompressed ? maxCompressedBytes - compressedBytes : maxBytes - bytes.count
         guard length <= UInt64(room) else { throw .tooLarge(maxBytes) }
-        if isCompressed { return }
+        // Once: to reserve a little more for each frame would copy the message for each of them.
+        if isCompressed || !bytes.isEmpty { return }
         bytes.reserveCapacity(bytes.count + Int(min(length, UInt64(Self.trustedBytes))))
     }
 

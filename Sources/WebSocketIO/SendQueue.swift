@@ -6,7 +6,7 @@
 struct SendQueue {
     private struct Entry {
         let prefix: [UInt8]
-        let message: OutgoingMessage
+        var message: OutgoingMessage
         /// Payload bytes, prefix included, that have been handed out.
         var sentBytes = 0
         /// Whether a frame of it has been handed out.
@@ -173,8 +173,13 @@ struct SendQueue {
         }
     }
 
+    /// Stands where a message was that has been sent.
+    private static let sentMessage = OutgoingMessage(.text, [])
+
     private mutating func removeFirst() {
         byteCount -= entries[head].payloadBytes - entries[head].sentBytes
+        // What is sent is kept by nobody, however long the queue is not empty.
+        entries[head].message = Self.sentMessage
         head += 1
         if head == entries.count {
             entries.removeAll(keepingCapacity: entries.count <= 16)

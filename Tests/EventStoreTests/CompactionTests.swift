@@ -29,6 +29,38 @@ import Testing
         #expect(store.snapshot.stateHash == history.snapshot.stateHash)
     }
 
+    @Test func compactingAgainChangesNothing() throws {
+        for _ in 0..<3 {
+            let report = try EventStore.compact(directory.path, options: .quiet)
+            #expect(report.firstSequence == UInt64(history.events.count) + 1)
+        }
+        try theStateIsThatOfTheHistory()
+    }
+
+    /// A segment that has nothing but a closing frame takes the next frame, however large that is.
+    @Test func aSegmentWithoutEventsIsNotReplacedUnderItsOwnName() throws {
+        _ = try EventStore.compact(directory.path, options: .quiet)
+        var options = EventStoreOptions.quiet
+        options.log.segmentSizeBytes = 128
+        // Leaves a closing frame.
+        try EventStore.open(directory.path, options: options).journal.close()
+        let larger = try RandomHistory(seed: 9, count: 120)
+        do {
+            let store = try EventStore.open(directory.path, options: options)
+            defer { store.journal.close() }
+            try store.journal.appendAndWait(larger.events[history.events.count])
+        }
+        let store = try EventStore.open(directory.path, options: options)
+        defer { store.journal.close() }
+        #expect(store.snapshot.sequence == UInt64(history.events.count) + 1)
+    }
+
+    private func theStateIsThatOfTheHistory() throws {
+        let store = try EventStore.open(directory.path, options: .quiet)
+        defer { store.journal.close() }
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+    }
+
     @Test func thePastBeginsWithTheCheckpoint() throws {
         let past = try History(directory.path)
         #expect(past.extent == 41...UInt64(history.events.count))
