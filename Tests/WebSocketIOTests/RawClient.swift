@@ -223,11 +223,14 @@ final class RawClient {
         return close.closeCode
     }
 
-    /// Reads frames up to the one that ends a message, and joins their payloads.
+    /// Reads frames up to the one that ends a message, and joins their payloads. On a busy machine a server's
+    /// ping may come between them.
     func readMessage(within limit: Duration = .seconds(60)) async throws -> Frame {
         var message = try await readFrame(within: limit)
+        while message.opcode == 9 { message = try await readFrame(within: limit) }
         while !message.isFinal {
             let next = try await readFrame(within: limit)
+            if next.opcode == 9 { continue }
             message.payload += next.payload
             message.isFinal = next.isFinal
         }
