@@ -19,16 +19,18 @@ struct LogExamination: Sendable {
     ///
     /// Checkpoints are read first: a server that writes to the log meanwhile writes them of events
     /// that are in the segments already.
-    /// - Throws: `inputOutput`; damage is in the result, but for a log without any segment.
+    /// - Parameter allowsNoSegments: a log without any is damage like other damage; otherwise an error.
+    /// - Throws: `inputOutput`; damage is in the result.
     init(
         _ directory: LogDirectory, _ metadata: LogMetadata, judge: CheckpointJudge,
+        allowsNoSegments: Bool = false,
         progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(LogError) {
         self.directory = directory
         self.metadata = metadata
         checkpoints = try CheckpointFiles(directory, storeID: metadata.storeID).examine(judge)
         let names = try reading { () throws(FileSystemError) in try directory.segments().first }
-        guard !names.isEmpty else { throw .missingSegments(directory) }
+        guard !names.isEmpty || allowsNoSegments else { throw .missingSegments(directory) }
         for result in try Self.examine(names, directory, metadata.storeID, progress) {
             segments.append(try result.get())
         }
@@ -53,19 +55,24 @@ struct LogExamination: Sendable {
         }
     }
 
-    /// Where the log stands; its epoch is the one of META, which also rises without an event.
+    /// Where the log stands; its epoch is the one of META, which also rises without an event. There must be a
+    /// segment.
     var head: LogHead {
         let end = segments[segments.count - 1].end
         return LogHead(
             sequence: end.sequence, epoch: max(end.epoch, metadata.epoch), hash: end.hash)
     }
 
+    /// There must be a segment.
     var firstSequence: UInt64 { segments[0].header.firstSequence }
 
     // MARK: Damage
 
     /// Everything that is not as it was written, in the order of the log.
     var damages: [LogDamage] {
+        if segments.isEmpty {
+            return [.allMissing(directory)] + checkpoints.compactMap(\.damage) + alteredCheckpoints
+        }
         var damages: [LogDamage] = []
         if let missing = ends.missingBeginning { damages.append(missing) }
         if let missing = missingState { damages.append(missing) }

@@ -47,7 +47,8 @@ package struct LogRepair: Sendable {
         try checkThereIsALog()
         let (metadata, isRebuilt) = try metadata()
         return try RepairPlan(
-            LogExamination(directory, metadata, judge: judge), rebuildsMetadata: isRebuilt)
+            LogExamination(directory, metadata, judge: judge, allowsNoSegments: true),
+            rebuildsMetadata: isRebuilt)
     }
 
     /// META as it is, or as the first segment with a good header lets it be written anew.

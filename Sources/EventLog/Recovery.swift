@@ -118,6 +118,7 @@ struct Recovery {
             throw .damaged(damage)
         }
         if let torn = found.torn { report.tornTail = try cut(torn, of: source) }
+        try synchronize(source)
         let before = metadata
         var metadata = metadata
         metadata.version = metadata.version.raised
@@ -131,9 +132,10 @@ struct Recovery {
         metadata.beginning = metadata.beginning ?? beginning(of: segments, checkpoints)
         metadata.reached = LogReach(head, segment: last)
         return try writing { () throws(FileSystemError) in
-            if metadata != before { try write(metadata, changing: before) }
-            // A checkpoint of events that did not survive must not meet their successors.
+            // A checkpoint of events that did not survive must not meet their successors. It goes before META
+            // says that nothing is acknowledged early any more: then it would be taken for damage.
             try checkpoints.removeAll(after: sequence)
+            if metadata != before { try write(metadata, changing: before) }
             var log = RecoveredLog(
                 metadata: metadata, head: head, segments: segments,
                 segment: try fileSystem.open(source.path, .readWrite), offset: scanner.offset,
@@ -143,6 +145,17 @@ struct Recovery {
             // As after a repair: a deflated segment takes no more frames.
             if source.header.encoding != .frames { try beginSegment(of: &log) }
             return log
+        }
+    }
+
+    /// A process that was killed may have left frames, and the segment's name, that no disk has yet. What is
+    /// folded and recorded from here on must outlive a loss of power.
+    private func synchronize(_ segment: any SegmentSource) throws(LogError) {
+        try writing { () throws(FileSystemError) in
+            let file = try fileSystem.open(segment.path, .readWrite)
+            defer { file.close() }
+            try file.synchronizeData()
+            try fileSystem.synchronizeDirectory(directory.segmentsPath)
         }
     }
 

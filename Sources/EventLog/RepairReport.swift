@@ -90,7 +90,9 @@ extension RepairReport {
         checkpoint = plan.base.flatMap { plan.firstSequence > 1 ? $0.sequence : nil }
         lost =
             plan.lastKnown > plan.lastSequence ? plan.lastSequence + 1...plan.lastKnown : nil
-        let begun = plan.examination.metadata.beginning?.sequence ?? plan.examination.firstSequence
+        let begun =
+            plan.examination.metadata.beginning?.sequence
+            ?? plan.examination.segments.first?.header.firstSequence ?? 1
         forgotten = begun < plan.firstSequence ? begun...plan.firstSequence - 1 : nil
         let reached = plan.examination.metadata.reached
         isEndCertain = (reached?.isClosed ?? false) && reached?.sequence == plan.lastKnown

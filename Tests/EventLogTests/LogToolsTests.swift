@@ -284,6 +284,29 @@ import Testing
         #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
     }
 
+    @Test func aCheckpointIsEnoughWhenAllSegmentsAreGone() throws {
+        try makeLog(events: 5, segmentSize: 4096, on: disk)
+        try writeCheckpoint(4)
+        try disk.remove(firstSegment)
+        let plan = try LogRepair("log", fileSystem: disk).plan()
+        let report = try repair()
+        #expect(plan.lost == report.lost && report.lost == 5...5)
+        #expect(report.damages.map(\.reason) == ["all segments are missing"])
+        #expect(report.checkpoint == 4 && report.forgotten == 1...4)
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(log.head.sequence == 4)
+        try log.appendAndWait(testBatch(5...5, size: 60))
+        log.close()
+        #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
+    }
+
+    @Test func withoutSegmentsAndCheckpointsNothingCanBeKept() throws {
+        try makeLog(events: 5, segmentSize: 4096, on: disk)
+        try disk.remove(firstSegment)
+        let error = #expect(throws: LogError.self) { try repair() }
+        #expect(error?.code == .damaged)
+    }
+
     @Test func anEndThatIsMissingIsTakenAsItIsAndSaid() throws {
         try makeLog(events: 20, on: disk)
         let last = try #require(disk.segments.last)

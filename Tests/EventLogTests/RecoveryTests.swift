@@ -186,6 +186,68 @@ import Testing
             try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...3, size: 60))
     }
 
+    /// A process is killed between its write and its sync; the next one tells of the event; the power goes.
+    @Test func whatAStartHasToldOfOutlivesALossOfPower() throws {
+        let log = try open()
+        try log.appendAndWait(testBatch(1...3, size: 60))
+        disk.setFault { $0.name == "fdatasync" ? .powerOff : nil }
+        #expect(throws: LogError.self) { try log.appendAndWait(testBatch(4...4, size: 60)) }
+        let found = disk.killed()
+        let told = try EventLogWriter.open("log", options: testOptions(), fileSystem: found)
+        #expect(told.head.sequence == 4)
+        let survived = found.crashed(.nothing)
+        let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: survived)
+        #expect(again.head.sequence == 4)
+        again.close()
+        told.close()
+    }
+
+    /// As above, when the process had just begun a segment.
+    @Test func aSegmentThatAStartHasFoundOutlivesALossOfPower() throws {
+        try makeLog(events: 3, segmentSize: 4_096, on: disk)
+        let log = try open()
+        disk.setFault { $0.name == "fsync" && $0.path == "log/segments" ? .powerOff : nil }
+        #expect(throws: LogError.self) { try log.appendAndWait(testBatch(4...30, size: 60)) }
+        let found = disk.killed()
+        #expect(found.segments == [1, 4])
+        let told = try EventLogWriter.open("log", options: testOptions(), fileSystem: found)
+        let survived = found.crashed(.nothing)
+        let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: survived)
+        #expect(again.head == told.head)
+        again.close()
+        told.close()
+    }
+
+    /// A state outlived its events, and the start that removes it is interrupted anywhere.
+    @Test func aStartThatIsInterruptedAmidCheckpointsOfLostEventsLeavesNoDamage() throws {
+        var early = testOptions()
+        early.durability = .none
+        let log = try EventLogWriter.open("log", options: early, fileSystem: disk)
+        try log.appendAndWait(testBatch(1...3, size: 60))
+        let header = Checkpoint.Header(
+            sequence: 3, epoch: 1, foldVersion: 1, stateHash: [1])
+        try log.checkpoints.write(Checkpoint(header: header, payload: [1, 2, 3]), keeping: 1)
+        let lost = disk.crashed(.nothing)
+        #expect(lost.paths(under: "log/checkpoints").count == 1)
+        let calls: Int = try {
+            let disk = lost.copy()
+            try EventLogWriter.open("log", options: testOptions(), fileSystem: disk).close()
+            return disk.callCount
+        }()
+        for number in 1...calls {
+            let disk = lost.copy()
+            disk.setFault { $0.number == number ? .powerOff : nil }
+            try? EventLogWriter.open("log", options: testOptions(), fileSystem: disk).close()
+            for survival in [SimulatedDisk.Survival.nothing, .everything] {
+                let again = try EventLogWriter.open(
+                    "log", options: testOptions(), fileSystem: disk.crashed(survival))
+                #expect(again.head.sequence == 0)
+                again.close()
+            }
+        }
+        log.close()
+    }
+
     @Test func aSecondWriterIsRefused() throws {
         let log = try open()
         let error = #expect(throws: LogError.self) { try open() }

@@ -112,6 +112,32 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
+    /// The disk as another process finds it after this one was killed: nothing is lost, and nothing more is synced
+    /// than before. Locks and faults are gone.
+    func killed() -> SimulatedDisk {
+        state.withLock { state in
+            var copies: [ObjectIdentifier: SimulatedFile.Node] = [:]
+            func copy(_ node: SimulatedFile.Node) -> SimulatedFile.Node {
+                let id = ObjectIdentifier(node)
+                let copy = copies[id] ?? node.copy()
+                copies[id] = copy
+                return copy
+            }
+            let disk = SimulatedDisk()
+            let (names, syncedNames) = (
+                state.names.mapValues(copy), state.syncedNames.mapValues(copy)
+            )
+            disk.state.withLock {
+                $0.names = names
+                $0.syncedNames = syncedNames
+                $0.directories = state.directories
+                $0.syncedDirectories = state.syncedDirectories
+                $0.capacity = state.capacity
+            }
+            return disk
+        }
+    }
+
     /// The directory that paths without one are in.
     fileprivate static let root = "."
 
@@ -375,6 +401,13 @@ final class SimulatedFile: File {
         init(bytes: [UInt8]) {
             self.bytes = bytes
             synced = bytes
+        }
+
+        func copy() -> Node {
+            let copy = Node(bytes: synced)
+            copy.bytes = bytes
+            copy.unsynced = unsynced
+            return copy
         }
 
         func write(_ new: [UInt8], at offset: Int) {

@@ -73,11 +73,11 @@ struct CatchUpPass {
     ) -> [Delivery] {
         guard let handler = service.mutations[intent.field] else { return [] }
         var deliveries: [Delivery] = []
-        for (key, group) in groups {
+        for (key, group) in groups where group.events.mutations.contains(intent.field) {
             let members = group.members.indices.filter {
                 group.members[$0].sequence < snapshot.sequence
             }
-            guard !members.isEmpty, group.events.mutations.contains(intent.field),
+            guard !members.isEmpty,
                 let event = group.events.event(
                     of: intent, response, in: snapshot, arguments: group.arguments,
                     viewer: key.viewer,
