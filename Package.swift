@@ -147,14 +147,14 @@ let package = Package(
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayStore",
-                "WebSocketIO", logging,
+                "Threads", "WebSocketIO", logging,
             ]),
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer",
-                "RelayStore", "WebSocketIO", argumentParser, logging,
+                "RelayStore", "Threads", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
         room("TodoMutations", ["RelayArtifacts", "RelayStore"]),

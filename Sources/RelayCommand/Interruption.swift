@@ -1,5 +1,5 @@
-import Dispatch
 import Synchronization
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -14,7 +14,7 @@ import Synchronization
 /// signals itself.
 enum Interruption {
     private struct State {
-        var sources: [any DispatchSourceSignal] = []
+        var isArmed = false
         var taker: (@Sendable (_ signal: Int32) -> Void)?
         var cleanups: [UInt64: @Sendable () -> Void] = [:]
         var nextKey: UInt64 = 0
@@ -24,16 +24,11 @@ enum Interruption {
 
     /// From now on the signals come here.
     static func arm() {
-        state.withLock { state in
-            guard state.sources.isEmpty else { return }
-            state.sources = [SIGINT, SIGTERM].map { number in
-                signal(number, SIG_IGN)
-                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-                source.setEventHandler { raise(number) }
-                source.resume()
-                return source
-            }
+        let isFirst = state.withLock { state in
+            defer { state.isArmed = true }
+            return !state.isArmed
         }
+        if isFirst { SignalWatch.begin([SIGINT, SIGTERM], raise) }
     }
 
     /// From now on the signals end nothing by themselves.

@@ -1,4 +1,4 @@
-import Dispatch
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -10,18 +10,15 @@ import Dispatch
 
 extension Server {
     /// Serves until SIGTERM or SIGINT comes, then stops in order. For the `main` of a program.
-    public func stopOnSignal() async {
+    ///
+    /// - Parameter whenReady: called once, when a signal stops the server in order and no longer ends the process at
+    ///   once. Whoever waits for the program to be there, and may end it again, is to be told here.
+    public func stopOnSignal(whenReady: () -> Void = {}) async {
         let (signals, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingOldest(1))
-        let sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { continuation.yield() }
-            source.resume()
-            return source
-        }
+        SignalWatch.begin([SIGTERM, SIGINT]) { _ in continuation.yield() }
+        whenReady()
         for await _ in signals { break }
-        for source in sources { source.cancel() }
         await stop()
     }
 }

@@ -33,8 +33,9 @@ struct TodoServer: AsyncParsableCommand {
         configuration.port = port
 
         let server = try await Server.start(configuration)
-        print("listening on \(server.url)")
-        fflush(nil)
-        await server.stopOnSignal()
+        await server.stopOnSignal {
+            print("listening on \(server.url)")
+            fflush(nil)
+        }
     }
 }

@@ -129,6 +129,16 @@ struct TodoServerTests {
         #expect(kinds == ["genesis", "mutation", "revocation"])
     }
 
+    /// What it prints is what supervisors wait for; the very next thing may be their signal.
+    @Test(arguments: [SIGTERM, SIGINT])
+    func aSignalStopsItAsSoonAsItListens(_ signal: Int32) async throws {
+        for round in 0..<10 {
+            let server = try await serve()
+            server.process.send(signal: signal)
+            #expect(try await server.process.finish().exit == .code(0), "in round \(round)")
+        }
+    }
+
     /// Every block of Swift on the page stands in the example, line by line.
     @Test func theCodeOnThePagesIsTheExamples() throws {
         func lines(_ path: String) throws -> [String] {
