@@ -29,7 +29,9 @@ public final class HTTPNetwork: RespondingNetwork {
         public var authorityFile: String?
         /// Names mutations. Give networks of one client the same.
         public var mutationIDs = MutationIDs()
-        /// When a request that came to nothing is sent again; three times by default.
+        /// When a request that came to nothing is sent again; three times by default. A mutation that
+        /// ``Relay/Environment/resumeMutations(_:completion:)`` sends again waits for a server that cannot be reached
+        /// as long as it takes, with these delays.
         public var retry = RetryPolicy(maximumAttempts: 4)
         /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
         /// ids; for others it may be false, and such a mutation fails as `interrupted`.
@@ -131,7 +133,8 @@ public final class HTTPNetwork: RespondingNetwork {
         var attempts = HTTPAttempts(
             options.retry,
             isRepeatable: operation.kind == .query || options.resendsMutations,
-            asksForTokens: options.tokens != nil)
+            asksForTokens: options.tokens != nil,
+            waitsForServer: interruptions?.isResumed ?? false)
         if operation.kind == .mutation {
             attempts.countInterruptions(
                 from: interruptions?.count ?? 0, name: operation.name,

@@ -185,7 +185,8 @@ private final class ClientRequest: Peer, ByteStreamOwner {
     private func timePassed(_ due: Int64) {
         if due < heardAt + options.timeout.wholeMilliseconds { return startTimer() }
         let missing = isWhole ? "whole answer" : "word"
-        fail(.timedOut, "there was no \(missing) within \(options.timeout)")
+        let code = isOpen ? IOError.Code.timedOut : .cannotConnect
+        fail(code, "there was no \(missing) within \(options.timeout)")
     }
 
     // MARK: - The request

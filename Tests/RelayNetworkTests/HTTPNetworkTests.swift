@@ -135,6 +135,21 @@ struct HTTPNetworkTests {
         #expect(Self.interruptions(&attempts) == [true, false])
     }
 
+    @Test func aMutationOfAnEarlierLifeWaitsForTheServer() {
+        var attempts = HTTPAttempts(
+            RetryPolicy(maximumAttempts: 2), isRepeatable: true, asksForTokens: false,
+            waitsForServer: true)
+        attempts.countInterruptions(from: 0, name: "AddMutation", limit: 2)
+        let unreachable = IOError(code: .cannotConnect, message: "unreachable")
+        for number in 1...50 {
+            #expect(Self.word(attempts.failed(unreachable)) == "wait \(number)")
+        }
+        // What broke off after it was sent still counts.
+        let lost = IOError(code: .connectionLost, message: "gone")
+        #expect(Self.word(attempts.failed(lost)) == "wait 51")
+        #expect(Self.word(attempts.failed(lost)) == "fail gaveUp")
+    }
+
     private static func interruptions(_ attempts: inout HTTPAttempts) -> [Bool] {
         [attempts.takeInterruption(), attempts.takeInterruption()]
     }

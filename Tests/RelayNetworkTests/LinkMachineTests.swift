@@ -340,7 +340,7 @@ struct LinkMachineTests {
     }
 
     @Test func whatTryingAgainWouldNotMendIsFinal() {
-        for code in [4400, 4406, 4409, 4429, 1009] as [UInt16] {
+        for code in [4406, 4409, 4429] as [UInt16] {
             var link = LinkUnderTest.connected("subscription s")
             #expect(
                 link.close(code) == ["disconnected closed(\(code))", "fail 1 closed(\(code))"])
@@ -350,6 +350,62 @@ struct LinkMachineTests {
         #expect(link.fail(.status(404)).last == "fail 1 refused(status: 404)")
         _ = link.begin("query q")
         #expect(link.fail(.status(503)).last == "retry after failure 1")
+    }
+
+    @Test func anOperationThatTheServerDoesNotReadEndsAlone() {
+        for code in [4400, 1009] as [UInt16] {
+            var link = LinkUnderTest.connected("subscription s", "mutation m")
+            _ = link.begin("mutation n")
+            _ = link.next(2, relay: #"{"cursor":"c1"}"#)
+            #expect(
+                link.close(code) == [
+                    "fail 2 closed(\(code))", "disconnected closed(\(code))",
+                    "retry after failure 1",
+                ])
+            #expect(link.retry() == ["connecting", "connect"])
+            #expect(
+                link.open().suffix(2) == [
+                    Self.subscribe(1, "n", #"{"mutationId":"c:3"}"#),
+                    Self.subscribe(2, "s", #"{"resume":"c1"}"#),
+                ])
+        }
+        // And what is no operation's fault ends all.
+        var link = LinkUnderTest.connected("subscription s")
+        _ = link.next(1)
+        #expect(link.close(4400) == ["disconnected closed(4400)", "fail 1 closed(4400)"])
+    }
+
+    private static func isSent(_ action: String) -> Bool { action.hasPrefix("send") }
+
+    @Test func ofSeveralThatTheServerMayNotReadEachIsTriedAlone() {
+        let ping = #"send {"type":"ping"}"#
+        let pong = #"{"type":"pong"}"#
+        let mutation = #"{"mutationId":"c:3"}"#
+        var link = LinkUnderTest.connected("subscription s", "query q", "mutation m", "query r")
+        _ = link.next(4)
+        // The first mutation is not to blame yet, so it is not interrupted; the query that has come is read.
+        #expect(
+            link.close(4400) == [
+                "finish 4", "disconnected closed(4400)", "retry after failure 1",
+            ])
+        _ = link.begin("subscription late")
+        _ = link.retry()
+        #expect(link.open().filter(Self.isSent).suffix(2) == [Self.subscribe(1, "s"), ping])
+        #expect(link.begin("query later") == [])
+        #expect(link.receive(pong) == [Self.subscribe(2, "q"), ping])
+        // Its answer alone is no leave for the next.
+        #expect(link.next(2) == [#"deliver 2 {"data":{"a":1}}"#])
+        #expect(link.receive(pong) == [Self.subscribe(3, "late"), ping])
+        #expect(link.receive(pong) == [Self.subscribe(4, "later"), ping])
+        #expect(link.receive(pong) == [Self.subscribe(5, "m", mutation), ping])
+        #expect(link.close(4400).first == "fail 3 closed(4400)")
+        _ = link.retry()
+        // The one that it was is gone, and everything goes on as before.
+        #expect(
+            link.open().filter(Self.isSent).suffix(3) == [
+                Self.subscribe(1, "s"), Self.subscribe(2, "late"), Self.subscribe(3, "later"),
+            ])
+        #expect(link.begin("query at-once") == [Self.subscribe(4, "at-once")])
     }
 
     @Test func aMessageThatIsNotOfTheProtocolEndsTheConnection() {

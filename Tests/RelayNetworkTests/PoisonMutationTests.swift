@@ -27,6 +27,9 @@ final class PoisonMutationTests: Sendable {
     /// A server that closes each connection over which a mutation with "poison" comes, and answers others.
     private final class Server: HTTPServerHandler, WebSocketHandler {
         let received = Noted<String>()
+        private let code: UInt16
+
+        init(_ code: UInt16) { self.code = code }
 
         func upgrade(_ request: HTTPRequest) -> UpgradeDecision { .accept(self) }
         func respond(to request: HTTPRequest, with responder: HTTPResponder) {}
@@ -39,11 +42,12 @@ final class PoisonMutationTests: Sendable {
                 connection.send(OutgoingMessage(.text, Array(text.utf8)))
             }
             switch json["type"]?.string {
+            case "ping": send(#"{"type":"pong"}"#)
             case "connection_init": send(#"{"type":"connection_ack"}"#)
             case "subscribe":
                 let text = json["payload"]?["variables"]?["input"]?["text"]?.string ?? ""
                 received.note(text)
-                if text == "poison" { return connection.close(code: 1011, reason: "") }
+                if text == "poison" { return connection.close(code: code, reason: "") }
                 let id = json["id"]?.string ?? ""
                 send(
                     """
@@ -57,10 +61,11 @@ final class PoisonMutationTests: Sendable {
     }
 
     private func serve(
+        closingWith code: UInt16 = 1011,
         _ body: (_ server: Server, _ url: String) async throws -> Void
     ) async throws {
         let loop = try IOLoop.start()
-        let server = Server()
+        let server = Server(code)
         do {
             let http = try await HTTPServer.start(
                 HTTPServer.Options(subprotocols: ["graphql-transport-ws"]), on: loop,
@@ -71,6 +76,37 @@ final class PoisonMutationTests: Sendable {
             throw error
         }
         await loop.stop()
+    }
+
+    /// The server says that it does not want to read the mutation: that is the end of this one, and no other.
+    @Test(arguments: [4400, 1009] as [UInt16])
+    func oneThatTheServerDoesNotReadEndsAlone(code: UInt16) async throws {
+        try await serve(closingWith: code) { _, url in
+            var options = WebSocketNetwork.Options()
+            options.retry = RetryPolicy(
+                initialDelay: .milliseconds(1), maximumDelay: .milliseconds(5))
+            options.maximumMutationsInFlight = 3
+            let environment = Environment(
+                network: try WebSocketNetwork(url: url, options: options), store: Store())
+            let results = Noted<(text: String, end: TransportError.Code?)>()
+            let texts = ["one", "poison", "two", "three"]
+            let running = try texts.map { text in
+                environment.executeMutation(operation: try TodoOperations.rename("VG9kbzox", text))
+                    .sink(
+                        receiveCompletion: { end in
+                            guard case .failure(let error) = end else { return }
+                            results.note((text, (error as? TransportError)?.code))
+                        },
+                        receiveValue: { _ in results.note((text, nil)) })
+            }
+            await eventually { results.all.count == 4 }
+            for text in texts {
+                let ends = results.all.filter { $0.text == text }.map(\.end)
+                #expect(
+                    ends == [text == "poison" ? .closed(.init(rawValue: code)) : nil], "\(text)")
+            }
+            withExtendedLifetime(running) {}
+        }
     }
 
     private func environment(

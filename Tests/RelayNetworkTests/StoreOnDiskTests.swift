@@ -6,6 +6,7 @@ import RelayJSON
 import RelayServer
 import RelayStore
 import Testing
+import WebSocketIO
 
 @testable import RelayNetwork
 
@@ -158,6 +159,48 @@ final class StoreOnDiskTests: Sendable {
         #expect(try last.environment.store.pendingMutations.isEmpty)
         #expect(last.text("VG9kbzox") == "three")
         last.journal.close()
+    }
+
+    /// Over HTTP, too, unfinished mutations wait for the server and go in order.
+    @Test func overHTTPUnfinishedMutationsWaitForTheServer() async throws {
+        let before = try Client(directory, url: Self.nowhere)
+        let running = try ["one", "two"].map { text in
+            before.environment.executeMutation(
+                operation: try TodoOperations.rename("VG9kbzox", text)
+            ).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+        }
+        try await before.environment.store.synchronize()
+        before.journal.close()
+
+        try await ServedTodos.run { todos in
+            await todos.stop()
+            let delays = Noted<Duration>()
+            var inputs = NetworkInputs()
+            inputs.after = { loop, delay, action in
+                delays.note(delay)
+                loop.perform(after: .milliseconds(1), action)
+            }
+            let journal = try FileJournal(directory: directory)
+            let environment = Environment(
+                network: try HTTPNetwork(url: todos.httpURL, options: .init(), inputs: inputs),
+                store: try Store(journal: journal))
+            let ended = Noted<ResumedMutation>()
+            try environment.resumeMutations(
+                [ResumableMutation(try TodoOperations.request("RenameMutation"))]
+            ) { ended.note($0) }
+            // Far more than one that is begun now would be tried.
+            await eventually { delays.all.count > 20 }
+            #expect(ended.all.isEmpty)
+            try await todos.startAgain()
+            await eventually { ended.all.count == 2 }
+            #expect(ended.all.map(\.transactionID.last) == ["1", "2"])
+            #expect(try ended.all.allSatisfy { try $0.result.get()?.hasData == true })
+            let other = try HTTPNetwork(url: todos.httpURL)
+            let texts = try await other.responses(to: .texts, variables: [:]).first()
+            #expect(texts.text.contains(#""text":"two""#))
+            journal.close()
+        }
+        withExtendedLifetime(running) {}
     }
 
     @Test func whatTheProgramDoesNotKnowStays() throws {

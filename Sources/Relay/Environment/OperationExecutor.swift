@@ -90,8 +90,8 @@ final class OperationExecutor: @unchecked Sendable {
             } else if operation.kind == .mutation {
                 enter(.waiting(try show()))
                 if optimistic != nil { note(.executeOptimistic) }
-                environment.outbox.add(environment.store) { [self] problem in
-                    if let problem { failUnkept(problem) } else { send() }
+                environment.outbox.add(environment.store) { [self] refusal in
+                    if let refusal { failUnsent(refusal) } else { send() }
                 }
             } else {
                 enter(.answered)
@@ -135,16 +135,25 @@ final class OperationExecutor: @unchecked Sendable {
 
     private func interruptions(of entry: OptimisticEntryID) -> Interruptions {
         // Refused inside an updater only, where no connection ends.
-        Interruptions(count: unfinished?.interruptionCount ?? 0) { [store = environment.store] in
+        Interruptions(
+            count: unfinished?.interruptionCount ?? 0, isResumed: unfinished != nil
+        ) { [store = environment.store] in
             try? store.noteInterruption(of: entry)
         }
     }
 
-    /// The mutation's intent could not be kept.
-    private func failUnkept(_ cause: any Error) {
-        end(
-            .failure(UnkeptMutationError(operation: request.node.params.name, cause: cause)),
-            reason: "its intent could not be kept")
+    private func failUnsent(_ cause: Outbox.Refusal) {
+        let name = request.node.params.name
+        switch cause {
+        case .unkept(let cause):
+            end(
+                .failure(UnkeptMutationError(operation: name, cause: cause)),
+                reason: "its intent could not be kept")
+        case .full(let limit):
+            end(
+                .failure(TooManyMutationsError(operation: name, limit: limit)),
+                reason: "too many mutations wait")
+        }
     }
 
     /// The mutation begins in the store, with what it shows.

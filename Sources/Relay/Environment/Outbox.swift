@@ -28,24 +28,55 @@ public struct UnkeptMutationError: SentenceError {
     }
 }
 
+/// A mutation was not sent, because too many wait for those that an earlier run of the program left unfinished.
+public struct TooManyMutationsError: SentenceError {
+    /// The operation's name.
+    public var operation: String
+    /// How many wait.
+    public var limit: Int
+
+    public var errorDescription: String? {
+        """
+        Mutation \(operation) was not sent: \(limit) mutations wait for those that an earlier run of the program \
+        left unfinished.
+        """
+    }
+}
+
 /// Decides when mutations are sent: each once its intent is durable in the store's journal, and all of this
 /// process behind those that an earlier one left unfinished.
 ///
 /// 1. No mutation is sent before its intent is durable, unless the policy says otherwise.
 /// 2. Mutations are sent in the order in which they were begun.
 /// 3. Of the unfinished ones at most one is under way.
+/// 4. At most ``limit`` wait for them; further ones fail.
 final class Outbox: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
     /// Sends an unfinished mutation, and calls what it is given when that one has ended.
     typealias Resume = (_ ended: @escaping () -> Void) -> Void
 
+    /// Why a mutation is not sent.
+    enum Refusal {
+        /// Its intent is not durable.
+        case unkept(any Error)
+        /// So many wait.
+        case full(limit: Int)
+    }
+
+    private let limit: Int
     private let lock = NSLock()
     private var chosen = UnkeptMutationPolicy.hold
     private var unfinished: [Resume] = []
     /// Those that wait for the unfinished ones.
-    private var waiting: [() -> Void] = []
+    private var waiting: [(Refusal?) -> Void] = []
     private var isResuming = false
+    /// An unfinished one is being sent, by the thread that sends them.
+    private var isSending = false
+    /// It has ended inside the very call that sent it.
+    private var endedAtOnce = false
+
+    init(limit: Int = 10_000) { self.limit = limit }
 
     var policy: UnkeptMutationPolicy {
         get { lock.withLock { chosen } }
@@ -54,23 +85,29 @@ final class Outbox: @unchecked Sendable {
 
     // MARK: Mutations of this process
 
-    /// Calls `send` when it is a mutation's turn, with why its intent is not durable if it is not.
-    func add(_ store: Store, _ send: @escaping @Sendable ((any Error)?) -> Void) {
+    /// Calls `send` when it is a mutation's turn, or with why it is not to be sent.
+    func add(_ store: Store, _ send: @escaping @Sendable (Refusal?) -> Void) {
         let policy = policy
         store.whenDurable(waitsOutRefusals: policy == .hold) { [self] result in
-            switch result {
-            case .success: behindUnfinished { send(nil) }
-            case .failure(let error): behindUnfinished { send(policy == .send ? nil : error) }
-            }
+            if case .failure(let error) = result, policy != .send { return send(.unkept(error)) }
+            behindUnfinished(send)
         }
     }
 
-    private func behindUnfinished(_ send: @escaping () -> Void) {
-        let isFree = lock.withLock {
-            if isResuming { waiting.append(send) }
-            return !isResuming
+    /// Calls `send` when no unfinished mutation is left, or at once where too many wait.
+    func behindUnfinished(_ send: @escaping (Refusal?) -> Void) {
+        enum Turn { case now, later, never }
+        let turn = lock.withLock { () -> Turn in
+            if !isResuming { return .now }
+            if waiting.count >= limit { return .never }
+            waiting.append(send)
+            return .later
         }
-        if isFree { send() }
+        switch turn {
+        case .now: send(nil)
+        case .later: break
+        case .never: send(.full(limit: limit))
+        }
     }
 
     // MARK: Mutations of earlier processes
@@ -87,23 +124,48 @@ final class Outbox: @unchecked Sendable {
 
     private func sendNext() {
         while true {
-            let next = lock.withLock { () -> Step in
-                if !unfinished.isEmpty { return .resume(unfinished.removeFirst()) }
-                if !waiting.isEmpty { return .send(waiting.removeFirst()) }
-                isResuming = false
-                return .nothing
-            }
-            switch next {
-            case .resume(let resume): return resume { [self] in sendNext() }
-            case .send(let send): send()
+            switch lock.withLock({ takeStep() }) {
+            case .resume(let resume):
+                resume { [self] in ended() }
+                // The end of most comes later and goes on from there. One that ended inside the call is gone on
+                // from here, so that many of them don't fill the stack.
+                let isOver = lock.withLock {
+                    isSending = false
+                    defer { endedAtOnce = false }
+                    return endedAtOnce
+                }
+                if !isOver { return }
+            case .send(let sends): for send in sends { send(nil) }
             case .nothing: return
             }
         }
     }
 
+    /// An unfinished mutation has ended.
+    private func ended() {
+        let goesOn = lock.withLock {
+            if isSending { endedAtOnce = true }
+            return !isSending
+        }
+        if goesOn { sendNext() }
+    }
+
     private enum Step {
         case resume(Resume)
-        case send(() -> Void)
+        case send([(Refusal?) -> Void])
         case nothing
+    }
+
+    private func takeStep() -> Step {
+        if !unfinished.isEmpty {
+            isSending = true
+            return .resume(unfinished.removeFirst())
+        }
+        if !waiting.isEmpty {
+            defer { waiting = [] }
+            return .send(waiting)
+        }
+        isResuming = false
+        return .nothing
     }
 }

@@ -55,11 +55,16 @@ public struct CacheConfig {
 package struct Interruptions: Sendable {
     /// In earlier lives of the program.
     package let count: UInt64
+    /// An earlier life of the program has begun the mutation, and nobody waits at a screen for its answer.
+    package let isResumed: Bool
     /// Counts one more, in the store's journal.
     package let note: @Sendable () -> Void
 
-    package init(count: UInt64, note: @escaping @Sendable () -> Void) {
+    package init(
+        count: UInt64, isResumed: Bool = false, note: @escaping @Sendable () -> Void
+    ) {
         self.count = count
+        self.isResumed = isResumed
         self.note = note
     }
 }

@@ -16,6 +16,8 @@ struct HTTPAttempts: Sendable {
     /// A request that may have reached the server may be sent again.
     private let isRepeatable: Bool
     private let asksForTokens: Bool
+    /// A server that is not there is waited for, as long as it takes.
+    private let waitsForServer: Bool
     private var hasFreshToken = false
     private var failures = 0
     /// Of a mutation: how often a request broke off that may have reached the server.
@@ -29,10 +31,13 @@ struct HTTPAttempts: Sendable {
         var isNew = false
     }
 
-    init(_ retry: RetryPolicy, isRepeatable: Bool, asksForTokens: Bool) {
+    init(
+        _ retry: RetryPolicy, isRepeatable: Bool, asksForTokens: Bool, waitsForServer: Bool = false
+    ) {
         self.retry = retry
         self.isRepeatable = isRepeatable
         self.asksForTokens = asksForTokens
+        self.waitsForServer = waitsForServer
     }
 
     /// Counts how often the request breaks off, from what it was in an earlier life of the program.
@@ -113,7 +118,7 @@ struct HTTPAttempts: Sendable {
     private mutating func tryAgain(_ error: TransportError) -> Step {
         if let error = exhaustion { return .fail(error) }
         failures += 1
-        return retry.allowsAnotherAttempt(afterFailures: failures)
+        return waitsForServer || retry.allowsAnotherAttempt(afterFailures: failures)
             ? .wait(failures: failures) : .fail(error)
     }
 

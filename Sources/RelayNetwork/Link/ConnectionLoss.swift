@@ -8,6 +8,8 @@ struct ConnectionLoss: Sendable {
         case retry
         /// Another try with another token.
         case freshToken
+        /// Another try, without the operation that the server did not want to read.
+        case withoutRefused
         /// None: the next try would end the same way.
         case none
     }
@@ -24,7 +26,9 @@ struct ConnectionLoss: Sendable {
     init(_ close: WebSocketClose, of address: ServerAddress) {
         let code = SocketCloseCode(rawValue: close.code)
         let message = "The connection to \(address) was closed: \(close)."
-        let remedy = Self.remedy(for: code)
+        // What we refuse to read ourselves is of no operation that could be named.
+        let isOwnRefusal = !close.isFromPeer && code == .messageTooBig
+        let remedy = isOwnRefusal ? .none : Self.remedy(for: code)
         self.init(
             TransportError(
                 code: remedy == .freshToken ? .unauthenticated : .closed(code), message: message),
@@ -56,9 +60,8 @@ struct ConnectionLoss: Sendable {
     private static func remedy(for code: SocketCloseCode) -> Remedy {
         switch code {
         case .unauthorized, .forbidden: .freshToken
-        case .invalidMessage, .subprotocolNotAcceptable, .subscriberExists,
-            .tooManyInitialisations, .messageTooBig:
-            .none
+        case .invalidMessage, .messageTooBig: .withoutRefused
+        case .subprotocolNotAcceptable, .subscriberExists, .tooManyInitialisations: .none
         default: .retry
         }
     }
@@ -117,6 +120,14 @@ extension LinkMachine {
             message: """
                 Mutation \(name) was given up: \(count) times the connection ended after it was sent and \
                 before its answer came. Whether it was carried out is not known.
+                """)
+    }
+
+    static func refused(_ name: String, _ error: TransportError) -> TransportError {
+        TransportError(
+            code: error.code,
+            message: """
+                Operation \(name) was given up, because the server does not read it. \(error.message)
                 """)
     }
 

@@ -17,15 +17,20 @@ extension LinkMachine {
 
     /// Sends what waits, as far as it may be sent.
     mutating func sendWaiting() -> [LinkAction] {
-        guard case .open(var connection) = state, connection.isReady else { return [] }
+        guard case .open(var connection) = state, connection.isReady, !awaitsPong else { return [] }
+        if !suspects.isEmpty { return sendSuspects() }
         var actions: [LinkAction] = []
-        while let id = waiting.mutations.first, sent.mutationCount < mutationsInFlight(with: id) {
+        while let id = waiting.mutations.first, maySend(mutation: id) {
             _ = waiting.takeMutation()
             actions += send(id, over: &connection)
         }
         for id in waiting.takeOthers() { actions += send(id, over: &connection) }
         state = .open(connection)
         return actions
+    }
+
+    func maySend(mutation id: OperationID) -> Bool {
+        sent.mutationCount < mutationsInFlight(with: id)
     }
 
     /// How many mutations may be with the server when this one is sent: one that was interrupted is alone.
@@ -36,7 +41,7 @@ extension LinkMachine {
         return isAlone ? 1 : options.maximumMutationsInFlight
     }
 
-    private mutating func send(
+    mutating func send(
         _ id: OperationID, over connection: inout ClientConnection
     ) -> [LinkAction] {
         guard var operation = operations[id] else { return [] }
@@ -59,16 +64,17 @@ extension LinkMachine {
         return messages(actions)
     }
 
-    private func messages(_ actions: [ClientConnection.Action]) -> [LinkAction] {
+    func messages(_ actions: [ClientConnection.Action]) -> [LinkAction] {
         actions.compactMap { action in
             if case .send(let bytes) = action { .send(bytes) } else { nil }
         }
     }
 
     /// Does what the connection's machine says.
-    /// - Parameter isOwnDecision: whether the program ends the connection, and nothing is wrong with it.
+    /// - Parameter blamesMutations: whether an end of the connection may be because of a mutation that the server
+    ///   has.
     mutating func perform(
-        _ actions: [ClientConnection.Action], isOwnDecision: Bool = false
+        _ actions: [ClientConnection.Action], blamesMutations: Bool = true
     ) -> [LinkAction] {
         var result: [LinkAction] = []
         for action in actions {
@@ -83,9 +89,9 @@ extension LinkMachine {
             case .completed(let wire):
                 guard let id = sent.remove(wire) else { continue }
                 result += [finish(id, nil)] + sendWaiting() + watchIdleness()
-            case .interrupted(let wire): result += interrupted(wire, isOwnDecision)
+            case .interrupted(let wire): result += interrupted(wire, blamesMutations)
             case .pinged(let payload): progressed(payload)
-            case .ponged: break
+            case .ponged: result += ponged()
             }
         }
         return result
@@ -99,6 +105,7 @@ extension LinkMachine {
         guard let id = sent[wire], var operation = operations[id] else { return [] }
         let received = operation.receive(notes)
         operations[id] = operation
+        suspects.remove(id)
         switch received {
         case .deliver:
             return [.deliver(id, payload)]
@@ -127,6 +134,7 @@ extension LinkMachine {
         guard let id = sent.remove(wire), var operation = operations[id] else {
             return []
         }
+        suspects.remove(id)
         let first = errors.first?["extensions"]
         let code = first?["code"]?.string
         if code == "SLOW_CONSUMER", let cursor = first?["relay"]?["cursor"]?.string {
@@ -151,7 +159,7 @@ extension LinkMachine {
 
     /// The connection has ended before an operation has.
     private mutating func interrupted(
-        _ wire: ClientConnection.Operation, _ isOwnDecision: Bool
+        _ wire: ClientConnection.Operation, _ blamesMutations: Bool
     ) -> [LinkAction] {
         guard let id = sent.remove(wire), let operation = operations[id] else {
             return []
@@ -163,7 +171,7 @@ extension LinkMachine {
             if !options.resendsMutations {
                 return [finish(id, Self.interrupted(operation.request.name))]
             }
-            if !isOwnDecision {
+            if blamesMutations {
                 let count = operation.interruptionCount + 1
                 if let limit = options.maximumInterruptions, count >= limit {
                     return [
@@ -188,13 +196,14 @@ extension LinkMachine {
     /// The connection is gone, or was not made.
     mutating func lost(_ loss: ConnectionLoss) -> [LinkAction] {
         attempt += 1
+        awaitsPong = false
         let report = LinkAction.report(.disconnected(loss.error))
         switch loss.remedy {
         case .freshToken where options.asksForTokens && !hasFreshToken:
             hasFreshToken = true
             state = .authorizing
             return [report, .authorize(attempt, isRefused: true)]
-        case .freshToken, .none:
+        case .freshToken, .withoutRefused, .none:
             return [report] + giveUp(loss.error)
         case .retry:
             return [report] + tryAgain(loss.error)
@@ -233,6 +242,7 @@ extension LinkMachine {
     mutating func finish(_ id: OperationID, _ error: TransportError?) -> LinkAction {
         if let operation = operations.removeValue(forKey: id) {
             interruptedMutations.remove(id)
+            suspects.remove(id)
             waiting.remove(id, isMutation: operation.isMutation)
         }
         return .finish(id, error)

@@ -12,6 +12,9 @@ import RelayJSON
 /// 2. Each operation is told `finish` exactly once, and nothing after it.
 /// 3. Mutations are sent in the order in which they were begun. One that was interrupted before is sent alone,
 ///    so that it is the one to blame if the connection ends again.
+/// 4. Where the server closes the connection because of something that it does not want to read, the operation
+///    that it was ends, and no other. While it is not known which it was (``suspects``), they are sent one by one,
+///    each with a ping behind it, whose answer shows that it was read.
 struct LinkMachine: Sendable {
     typealias Attempt = LinkAction.Attempt
 
@@ -45,6 +48,10 @@ struct LinkMachine: Sendable {
     var waiting = WaitingOperations()
     /// Mutations that were interrupted; seldom any.
     var interruptedMutations: Set<OperationID> = []
+    /// Operations one of which the server refuses to read, and those that were begun since; seldom any.
+    var suspects: Set<OperationID> = []
+    /// A ping is behind what was sent, and nothing is sent before its answer.
+    var awaitsPong = false
 
     init(_ options: LinkOptions = LinkOptions()) { self.options = options }
 
@@ -70,6 +77,7 @@ struct LinkMachine: Sendable {
         }
         operations[id] = operation
         if operation.interruptionCount > 0 { interruptedMutations.insert(id) }
+        if !suspects.isEmpty { suspects.insert(id) }
         waiting.insert(id, isMutation: operation.isMutation)
         switch state {
         case .idle: return connect()
@@ -82,6 +90,7 @@ struct LinkMachine: Sendable {
     mutating func cancel(_ id: OperationID) -> [LinkAction] {
         guard let operation = operations.removeValue(forKey: id) else { return [] }
         interruptedMutations.remove(id)
+        suspects.remove(id)
         waiting.remove(id, isMutation: operation.isMutation)
         var actions: [LinkAction] = []
         if case .sent(let wire) = operation.phase { actions += stop(wire) }
@@ -167,9 +176,12 @@ struct LinkMachine: Sendable {
         case .connecting:
             return lost(loss)
         case .open(var connection):
+            // Mutations that were with the server have nothing to do with what it refused to read.
+            let isRefusal = loss.remedy == .withoutRefused
+            let (judgement, loss) = judge(loss)
             let actions = connection.socketClosed()
             state = .open(connection)
-            return perform(actions) + lost(loss)
+            return judgement + perform(actions, blamesMutations: !isRefusal) + lost(loss)
         case .idle, .authorizing, .waiting, .stopped:
             return []
         }
@@ -181,8 +193,9 @@ struct LinkMachine: Sendable {
         case .open(var connection):
             let actions = connection.socketClosed()
             state = .open(connection)
-            let interrupted = perform(actions, isOwnDecision: true)
+            let interrupted = perform(actions, blamesMutations: false)
             state = .idle
+            awaitsPong = false
             return interrupted + [.abort] + (operations.isEmpty ? [] : connect())
         case .waiting:
             failures = 0

@@ -22,6 +22,8 @@ struct LinkOperation: Sendable {
     private(set) var awaitsRecovery = false
     /// It was with the server before.
     private(set) var wasSent = false
+    /// The server has read it over the present connection, and did not close that for it.
+    private(set) var isRead = false
     /// How often a connection ended while the server had it and had not answered.
     var interruptionCount: UInt64
 
@@ -48,6 +50,7 @@ struct LinkOperation: Sendable {
     mutating func send() -> JSONObject {
         let resumes = canResume && wasSent
         wasSent = true
+        isRead = false
         awaitsRecovery = resumes
         return request.payload(resuming: resumes ? cursor : nil)
     }
@@ -60,8 +63,12 @@ struct LinkOperation: Sendable {
         case restarted
     }
 
+    /// Something has come that shows that the server has read it.
+    mutating func noteRead() { isRead = true }
+
     /// A response has come.
     mutating func receive(_ notes: ResponseNotes) -> Received {
+        isRead = true
         cursor = notes.cursor ?? cursor
         if awaitsRecovery {
             awaitsRecovery = false
