@@ -86,8 +86,9 @@ struct CutConnectionTests {
                 }
                 group.addTask {
                     for (number, answer) in zip(numbers, answers) {
-                        let text = try await answer.first()["data"]?["addTodo"]?["todo"]?["text"]
-                        #expect(text?.string == "\(writer):\(number)")
+                        let response = try await answer.first()
+                        let text = response["data"]?["addTodo"]?["todo"]?["text"]?.string
+                        #expect(text == "\(writer):\(number)", "\(response.text)")
                     }
                 }
             }

@@ -317,10 +317,7 @@ package final class GraphQLService: Sendable {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
-        if isStopping {
-            let message = "The server is stopping. Nothing was changed; try again later."
-            return answer(.refused([ExecutionError(message, code: .overloaded)]))
-        }
+        if isStopping { return answer(.stopping) }
         let isTaken = writer.post(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: relay.mutationID,

@@ -115,4 +115,21 @@ package enum Outcome: Sendable {
     case executed(Response)
     /// It was not executed, and nothing happened (GraphQL §7.1: a request error).
     case refused([ExecutionError])
+    /// A mutation that came while the server stops; nothing happened. A connection that ends says as much, and makes its
+    /// client send the mutation again; where there is none to end, it is an error.
+    case stopping
+
+    /// As a response of its own.
+    var response: Response {
+        switch self {
+        case .executed(let response): response
+        case .refused(let errors): Response(refused: errors)
+        case .stopping: Response(refused: Self.stoppingErrors)
+        }
+    }
+
+    static let stoppingErrors = [
+        ExecutionError(
+            "The server is stopping. Nothing was changed; try again later.", code: .overloaded)
+    ]
 }

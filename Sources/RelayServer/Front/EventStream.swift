@@ -56,10 +56,7 @@ final class EventStream: SubscriptionSink {
 
     /// Sends the one result of a query or mutation.
     func finish(_ outcome: Outcome) {
-        switch outcome {
-        case .executed(let response): send(response)
-        case .refused(let errors): send(Response(refused: errors))
-        }
+        send(outcome.response)
         complete()
     }
 

@@ -106,15 +106,14 @@ struct GraphQLOverHTTP {
 
     /// The answer with an outcome: §Status Codes.
     func response(_ outcome: Outcome) -> HTTPResponse {
-        switch outcome {
-        case .executed(let response):
-            return Self.answer(200, response, as: mediaType)
-        case .refused(let errors):
-            let response = Response(refused: errors)
-            // A client that asks for the older type relies on 200 for every well-formed request.
-            let status = mediaType == .json ? 200 : errors.httpStatus
-            return Self.answer(status, response, as: mediaType)
-        }
+        let status =
+            switch outcome {
+            case .executed: 200
+            case .refused(let errors): errors.httpStatus
+            case .stopping: Outcome.stoppingErrors.httpStatus
+            }
+        // A client that asks for the older type relies on 200 for every well-formed request.
+        return Self.answer(mediaType == .json ? 200 : status, outcome.response, as: mediaType)
     }
 
     func refusal(_ status: Int, _ message: String, headers: HTTPHeaders = [:]) -> Refusal {

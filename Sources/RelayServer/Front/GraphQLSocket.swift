@@ -317,6 +317,9 @@ final class GraphQLSocket: WebSocketHandler {
             perform { $0.complete(operation) }
         case .refused(let errors):
             fail(operation, errors)
+        case .stopping:
+            // As in `start`: the end of the connection is the answer.
+            break
         }
     }
 

@@ -26,10 +26,7 @@ package struct PastService {
 
     /// Runs a query.
     package func answer(_ request: GraphQLRequest) -> Response {
-        switch outcome(request, nil) {
-        case .executed(let response): response
-        case .refused(let errors): Response(refused: errors)
-        }
+        outcome(request, nil).response
     }
 
     /// Runs a query.
@@ -91,6 +88,8 @@ package struct PastService {
         switch outcome {
         case .refused(let errors):
             throw PastMutationRefusal(errors.first?.message)
+        case .stopping:
+            throw PastMutationRefusal(Outcome.stoppingErrors.first?.message)
         case .executed(let response):
             if response.hasErrors {
                 let errors = (try? JSONValue(parsing: response.bytes))?["errors"]

@@ -111,10 +111,7 @@ final class EngineUnderTest: Sendable {
     }
 
     private static func json(_ outcome: Outcome) throws -> JSONValue {
-        switch outcome {
-        case .executed(let response): try JSONValue(parsing: response.bytes)
-        case .refused(let errors): ["errors": .array(errors.map(\.json))]
-        }
+        try JSONValue(parsing: outcome.response.bytes)
     }
 
     @discardableResult
@@ -243,11 +240,7 @@ final class Answer: Sendable {
 
     /// Nil before it is answered.
     var now: JSONValue? {
-        switch answers.withLock({ $0.first }) {
-        case nil: nil
-        case .executed(let response): try? JSONValue(parsing: response.bytes)
-        case .refused(let errors): ["errors": .array(errors.map(\.json))]
-        }
+        answers.withLock { $0.first }.flatMap { try? JSONValue(parsing: $0.response.bytes) }
     }
 
     /// How often it was answered, which should be once.

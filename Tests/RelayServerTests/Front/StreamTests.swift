@@ -229,6 +229,48 @@ struct StreamTests {
         }
     }
 
+    /// Its client sends it again when the connection ends; an error would be the last word.
+    @Test func aMutationThatIsPreparedWhileTheServerStopsGetsNoError() async throws {
+        let upstream = Upstream()
+        var handlers = HandlerSchema.handlers()
+        handlers.mutation(
+            "fetchItem",
+            waitingFor: { _, _, _ in
+                _ = try await upstream.answer()
+                return { records, _, _ in records.create(typeName: "Item").dataID }
+            })
+        try await RunningServer.run { [handlers] in
+            $0.schema = HandlerSchema.base
+            $0.seed = Array(HandlerSchema.seed.utf8)
+            $0.handlers = handlers
+            $0.stopDeadline = .seconds(240)
+        } _: { server in
+            let client = try await GraphQLClient(server)
+            client.subscribe(
+                "0", "mutation { fetchItem(input: {text: \"\", listId: \"l1\"}) { item { id } } }")
+            try await upstream.isAsked()
+            // Each text is new, so each is prepared off the loop.
+            for number in 1...400 {
+                client.subscribe(
+                    "\(number)",
+                    "mutation { a\(number): addItem(input: {text: \"\", listId: \"l1\"}) { item { id } } }"
+                )
+            }
+            _ = try await client.next()
+            async let stopped: Void = server.server.stop()
+            try await eventually("the stop") {
+                try await server.send("GET", "/readyz").status == 503 ? true : nil
+            }
+            upstream.give("in time")
+            var refusals: [JSONValue] = []
+            while let message = try? await client.next() {
+                if case .error(let id, let errors) = message, id != "0" { refusals += errors }
+            }
+            #expect(refusals == [])
+            await stopped
+        }
+    }
+
     /// It is no way round the checks of the others.
     @Test func theEchoSubprotocolAsksForOriginAndToken() async throws {
         try await RunningServer.run {
