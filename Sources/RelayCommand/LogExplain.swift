@@ -16,11 +16,13 @@ struct LogExplain: HistoryTool {
             whether the event is one that the subscription tells of, which argument kept it away, \
             whether it changed anything that the result is read from, and whether the result became \
             another. What only a running server knows is said as such: that a slow subscriber was sent \
-            a later result instead, or was ended. Works offline and beside a running server; never \
-            writes.
+            a later result instead, or was ended. Works offline and beside a running server, on its \
+            directory or its URL; never writes.
             """)
 
     @OptionGroup var log: LogArguments
+
+    @OptionGroup var server: ServerOptions
 
     @Argument(help: ArgumentHelp("The event: a sequence, or another point.", valueName: "seq"))
     var point: String
@@ -34,12 +36,20 @@ struct LogExplain: HistoryTool {
     @Option(help: ArgumentHelp("Which operation of the document.", valueName: "name"))
     var operation: String?
 
+    /// The events are not read here but asked of a server.
+    private var isServed: Bool { log.directory.contains("://") }
+
     func validate() throws {
-        if log.directory.contains("://") {
-            throw ValidationError(
-                "\(log.directory) is no directory. A running server's log is explained from its files."
-            )
+        if isServed, Int64(point).map({ $0 > 0 }) != true {
+            throw ValidationError("A running server explains an event by its sequence, from 1.")
         }
+    }
+
+    func run(printingTo output: LineOutput) async throws {
+        guard isServed else { return try await readHistory(printingTo: output) }
+        let explanation = try await askServer()
+        try write(explanation, to: output)
+        try output.flush()
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
@@ -47,17 +57,33 @@ struct LogExplain: HistoryTool {
         guard let extent = history.readable, extent.contains(sequence) else {
             throw CommandFailure("Event \(sequence) is no longer in \(log.directory).")
         }
-        let explanation = try explain(sequence, in: history)
-        if log.json {
-            var object: JSONObject = [
-                "sequence": JSONValue(sequence), "told": .bool(explanation.isTold),
-                "reason": .string(explanation.reason),
-            ]
-            if let argument = explanation.argument { object["argument"] = .string(argument) }
-            return try output.write(JSONValue.object(object).text)
+        try write(explain(sequence, in: history).json(of: sequence), to: output)
+    }
+
+    private func write(_ explanation: JSONObject, to output: LineOutput) throws {
+        if log.json { return try output.write(JSONValue.object(explanation).text) }
+        let verdict = explanation["told"] == true ? "told" : "not told"
+        let reason = explanation["reason"]?.string ?? ""
+        try output.write("event \(explanation["sequence"]?.text ?? point)  \(verdict): \(reason).")
+    }
+
+    /// `extensions.relay.explain` (docs/websocket.md).
+    private func askServer() async throws -> JSONObject {
+        var payload: JSONObject = [
+            "query": .string(document),
+            "extensions": ["relay": ["explain": Int64(point).map(JSONValue.int) ?? .null]],
+        ]
+        if let operation { payload["operationName"] = .string(operation) }
+        if let variables { payload["variables"] = .object(try parseVariables(variables)) }
+        let client = try await GraphQLClient.connect(server, log.directory)
+        var answer: JSONValue?
+        for try await result in await client.run(payload) { answer = answer ?? result }
+        await client.close()
+        if let explanation = answer?["extensions"]?["relay"]?["explain"]?.object {
+            return explanation
         }
-        let verdict = explanation.isTold ? "told" : "not told"
-        try output.write("event \(sequence)  \(verdict): \(explanation.reason).")
+        let message = answer?["errors"]?.array?.first?["message"]?.string
+        throw CommandFailure(message ?? "\(log.directory) does not explain; is it another version?")
     }
 
     private func explain(

@@ -51,6 +51,10 @@ protocol HistoryTool: LogTool {
 
 extension HistoryTool {
     func run(printingTo output: LineOutput) async throws {
+        try await readHistory(printingTo: output)
+    }
+
+    func readHistory(printingTo output: LineOutput) async throws {
         var history = try History(log.directory)
         let progress = ProgressBar("Reading \(log.directory)")
         history.watch = { progress.show($0, of: $1) }

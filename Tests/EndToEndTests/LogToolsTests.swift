@@ -356,6 +356,28 @@ struct LogToolsTests {
 
     // MARK: Who was told
 
+    @Test func aRunningServerExplainsTheSame() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let server = try await sandbox.serve("--data", log.directory)
+        let document = "subscription ($user: ID!) { todoAdded(userId: $user) { todo { text } } }"
+        for sequence in [4, 5] {
+            let options = [
+                "\(sequence)", "--document", document, "--variables", #"{"user": "you"}"#, "--json",
+            ]
+            let offline = try await sandbox.start(["log", "explain", log.directory] + options)
+                .finish()
+            let served = try await sandbox.start(["log", "explain", server.url] + options)
+                .finish()
+            #expect(served.output == offline.output)
+            #expect(served.exit == .code(0) && offline.output.count == 1)
+        }
+        let wrong = try await sandbox.relay(
+            "log", "explain", server.url, "99", "--document",
+            "subscription { todoAdded { todo { text } } }")
+        #expect(wrong.exit == .code(1) && wrong.errors.count == 1, "\(wrong)")
+        #expect(try await server.stop() == .code(0))
+    }
+
     @Test func explainSaysWhyASubscriberWasToldOrNot() async throws {
         let log = try await SmallLog(in: sandbox)
         func explain(

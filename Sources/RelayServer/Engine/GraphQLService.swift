@@ -22,6 +22,8 @@ package final class GraphQLService: Sendable {
     private let identity: StoreIdentity
     private let mutationRefusal: String?
     private let journal: any EventJournal
+    private let tasks: EngineTasks
+    private let deliver: @Sendable ([Delivery]) -> Void
     private let stopping = Atomic(false)
     package let counters = ServiceCounters()
     /// Whether mutations can be made durable.
@@ -66,6 +68,7 @@ package final class GraphQLService: Sendable {
         self.schemaService = schemaService
         health = StorageHealth(logger: logger)
         self.journal = journal
+        tasks = inputs.tasks
         self.mutationRefusal = mutationRefusal
         identity = StoreIdentity(
             storeID: storeID, epoch: journal.epoch, earliest: journal.earliestState)
@@ -81,25 +84,29 @@ package final class GraphQLService: Sendable {
             recent.append(Commit(commit, handler))
         }
         past = PastQueries(
-            journal, identity, limits: .init(events: limits.pastEvents, documents: limits.document),
-            logger: logger)
+            journal, identity,
+            limits: .init(events: limits.pastEvents, documents: limits.document),
+            tasks: inputs.tasks, logger: logger)
         let counted: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
             counters.count(\.deliveries, deliveries.count)
             deliver(deliveries)
         }
         let catchUp = CatchUp(
-            schemaService, journal, identity, durable: durable, persisted: persisted,
-            documents: limits.document, eventLimit: limits.resumeEvents, logger: logger)
+            schemaService, journal, identity, durable: durable, recent: recent,
+            persisted: persisted, documents: limits.document, eventLimit: limits.resumeEvents,
+            tasks: inputs.tasks, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
-            deliver: counted, settle: settle, catchUp: { catchUp.post($0, behind: $1) })
+            tasks: inputs.tasks, deliver: counted, settle: settle,
+            catchUp: { catchUp.post($0, behind: $1) })
         catchUp.connect(
             .init(
                 deliver: counted, settle: settle,
                 goOn: { [weak publisher] request in publisher?.post(.subscribe(request)) }))
         self.publisher = publisher
+        self.deliver = counted
         sequences = SequenceSubscriptions(
-            schemaService, identity, durable: durable, deliver: counted)
+            schemaService, identity, durable: durable, tasks: inputs.tasks, deliver: counted)
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
@@ -228,8 +235,10 @@ package final class GraphQLService: Sendable {
             switch operation.kind {
             case .query:
                 counters.count(\.queries)
-                if let point = relay.at {
-                    Task.detached { await self.answer(operation, request, at: point, answer) }
+                if let sequence = relay.explain {
+                    explain(request, sequence, answer)
+                } else if let point = relay.at {
+                    tasks.start { await self.answer(operation, request, at: point, answer) }
                 } else {
                     let snapshot = durable.snapshot
                     answer(try query(operation, request, on: snapshot, at: snapshot.sequence))
@@ -251,6 +260,11 @@ package final class GraphQLService: Sendable {
         _ operation: PreparedOperation, _ request: GraphQLRequest, sink: any SubscriptionSink
     ) throws(ExecutionErrors) {
         let relay = try extensions(of: request, operation)
+        if let sequence = relay.explain {
+            return explain(request, sequence) { [deliver] outcome in
+                deliver(outcome.deliveries(to: sink))
+            }
+        }
         let variables = try operation.coerce(request.variables)
         let subscription = SubscriptionRequest(
             operation: operation, variables: variables, request: request, sink: sink,
@@ -310,6 +324,18 @@ package final class GraphQLService: Sendable {
         }
     }
 
+    /// Says why a subscriber with this document was, or was not, told of an event.
+    private func explain(
+        _ request: GraphQLRequest, _ sequence: UInt64,
+        _ answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        counters.count(\.queries)
+        var request = request
+        request.query = operations.text(of: request) ?? request.query
+        request.documentID = nil
+        past.explain(request, sequence, through: durable.snapshot.sequence, answer: answer)
+    }
+
     private func mutate(
         _ operation: PreparedOperation, _ request: GraphQLRequest, _ relay: RelayExtensions,
         answer: @escaping @Sendable (Outcome) -> Void
@@ -328,5 +354,17 @@ package final class GraphQLService: Sendable {
             let message = "Too many mutations wait for the writer; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .overloaded)]))
         }
+    }
+}
+
+extension Outcome {
+    /// One result, and the end, for somebody who was to get many.
+    fileprivate func deliveries(to sink: any SubscriptionSink) -> [Delivery] {
+        if case .refused(let errors) = self {
+            return [Delivery(sink: sink, event: .failed(errors))]
+        }
+        return [
+            Delivery(sink: sink, event: .next(response)), Delivery(sink: sink, event: .completed),
+        ]
     }
 }

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-package import RelayStore
+import RelayStore
 
 /// A request for a mutation operation.
 struct MutationRequest: Sendable {
@@ -15,22 +15,6 @@ struct MutationRequest: Sendable {
     var optimisticResponse: JSONValue?
     /// Called once, when everything that the mutation did is durable, or when it did nothing.
     let answer: @Sendable (Outcome) -> Void
-}
-
-/// What the engine takes from the outside world, so that tests can say what it is.
-package struct EngineInputs: Sendable {
-    /// Microseconds since 1970-01-01 00:00 UTC.
-    package var now: @Sendable () -> Int64
-    /// The id of a new record of a type.
-    package var makeID: @Sendable (_ type: String) -> DataID
-
-    package init(
-        now: @escaping @Sendable () -> Int64,
-        makeID: @escaping @Sendable (_ type: String) -> DataID = GlobalID.random
-    ) {
-        self.now = now
-        self.makeID = makeID
-    }
 }
 
 /// A mutation whose intent is in the log, and whose handler waits for something.

@@ -24,6 +24,8 @@ struct RelayExtensions: Sendable {
     /// What the client expects a mutation to answer.
     private(set) var optimisticResponse: JSONObject?
     private(set) var at: Point?
+    /// The event of which is to be said why a subscriber was, or was not, told.
+    private(set) var explain: UInt64?
 
     /// Reads the members; those that nobody knows are passed over.
     /// - Throws: what is of the wrong kind.
@@ -44,6 +46,7 @@ struct RelayExtensions: Sendable {
                 }
                 optimisticResponse = response
             case "at": at = try Self.point(value)
+            case "explain": explain = try Self.sequence(name, value)
             default: break
             }
         }
@@ -55,6 +58,11 @@ struct RelayExtensions: Sendable {
         if at != nil, operation.kind != .query || operation.isLive {
             throw ExecutionError(
                 "extensions.relay.at: the past can be queried; it cannot be changed or followed.",
+                code: .badUserInput)
+        }
+        if explain != nil, operation.kind == .mutation || resume != nil || at != nil {
+            throw ExecutionError(
+                "extensions.relay.explain: a subscription or a query is explained, and nothing beside it.",
                 code: .badUserInput)
         }
         if resume != nil, !operation.isStream {
@@ -98,6 +106,18 @@ struct RelayExtensions: Sendable {
         throw ExecutionError(
             "extensions.relay.at must be the sequence of an event, from 1, or an RFC 3339 time.",
             code: .badUserInput)
+    }
+
+    private static func sequence(
+        _ name: String, _ value: JSONValue
+    ) throws(ExecutionError) -> UInt64 {
+        guard case .int(let number) = value, let sequence = UInt64(exactly: number), sequence > 0
+        else {
+            throw ExecutionError(
+                "extensions.relay.\(name) must be the sequence of an event, from 1.",
+                code: .badUserInput)
+        }
+        return sequence
     }
 
     private static func string(

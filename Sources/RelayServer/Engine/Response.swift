@@ -28,6 +28,8 @@ struct RelayNotes: Sendable {
     var mutationID: MutationID?
     /// What takes the place of the result.
     var records: RecordPatch?
+    /// Why a subscriber was, or was not, told of an event.
+    var explanation: JSONObject?
 
     fileprivate func write(to writer: inout JSONWriter) {
         var separator = UInt8(ascii: "{")
@@ -56,6 +58,10 @@ struct RelayNotes: Sendable {
                 begin("\"left\":", &writer)
                 writer.write(.array(records.left.map(JSONValue.string)))
             }
+        }
+        if let explanation {
+            begin("\"explain\":", &writer)
+            writer.write(.object(explanation))
         }
         if separator == UInt8(ascii: "{") { writer.raw(separator) }
         writer.raw(UInt8(ascii: "}"))

@@ -12,14 +12,16 @@ final class SequenceSubscriptions: Sendable {
     private let identity: StoreIdentity
     private let durable: DurableHead
     private let deliver: @Sendable ([Delivery]) -> Void
+    private let engineTasks: EngineTasks
     /// By sink. A task that has ended by itself takes itself out.
     private let tasks = Mutex<[ObjectIdentifier: Task<Void, Never>]>([:])
 
     /// - Parameter deliver: takes what subscribers are told, for each of them in order.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, durable: DurableHead,
-        deliver: @escaping @Sendable ([Delivery]) -> Void
+        tasks: EngineTasks, deliver: @escaping @Sendable ([Delivery]) -> Void
     ) {
+        engineTasks = tasks
         self.service = service
         self.identity = identity
         self.durable = durable
@@ -35,7 +37,7 @@ final class SequenceSubscriptions: Sendable {
         else { return false }
         tasks.withLock { tasks in
             // Under the lock, so that a task that ends at once finds itself.
-            tasks[ObjectIdentifier(request.sink)] = Task.detached {
+            tasks[ObjectIdentifier(request.sink)] = engineTasks.start {
                 await self.run(handler, plan, request)
                 _ = self.tasks.withLock {
                     $0.removeValue(forKey: ObjectIdentifier(request.sink))

@@ -20,6 +20,13 @@ final class PastQueries: Sendable {
     }
 
     private struct Job: Sendable {
+        enum Question: Sendable {
+            case result
+            /// Why a subscriber was told of the event, or not.
+            case explanation
+        }
+
+        let question: Question
         let request: GraphQLRequest
         let sequence: UInt64
         let answer: @Sendable (Outcome) -> Void
@@ -33,12 +40,15 @@ final class PastQueries: Sendable {
     private let journal: any EventJournal
     private let identity: StoreIdentity
     private let limits: Limits
+    private let tasks: EngineTasks
     private let logger: Logger
     private let state = Mutex(State())
 
     init(
-        _ journal: any EventJournal, _ identity: StoreIdentity, limits: Limits, logger: Logger
+        _ journal: any EventJournal, _ identity: StoreIdentity, limits: Limits,
+        tasks: EngineTasks = EngineTasks(), logger: Logger
     ) {
+        self.tasks = tasks
         self.journal = journal
         self.identity = identity
         self.limits = limits
@@ -86,7 +96,27 @@ final class PastQueries: Sendable {
         _ request: GraphQLRequest, at sequence: UInt64,
         answer: @escaping @Sendable (Outcome) -> Void
     ) {
-        let job = Job(request: request, sequence: sequence, answer: answer)
+        post(Job(question: .result, request: request, sequence: sequence, answer: answer))
+    }
+
+    /// Says why a subscriber with the request's document was, or was not, told of an event.
+    /// - Parameters:
+    ///   - request: with its document's text.
+    ///   - last: the last event there is.
+    func explain(
+        _ request: GraphQLRequest, _ sequence: UInt64, through last: UInt64,
+        answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        let first = identity.earliest + 1
+        guard sequence >= first, sequence <= last else {
+            let message =
+                "There is no event \(sequence): events \(first) to \(last) can be explained."
+            return answer(.refused([ExecutionError(message, code: .badUserInput)]))
+        }
+        post(Job(question: .explanation, request: request, sequence: sequence, answer: answer))
+    }
+
+    private func post(_ job: Job) {
         let (isTaken, starts) = state.withLock { state in
             guard state.waiting.count < limits.waiting else { return (false, false) }
             state.waiting.append(job)
@@ -95,9 +125,9 @@ final class PastQueries: Sendable {
         }
         if !isTaken {
             let message = "Too many queries of the past wait; try again later."
-            answer(.refused([ExecutionError(message, code: .overloaded)]))
+            job.answer(.refused([ExecutionError(message, code: .overloaded)]))
         } else if starts {
-            Task.detached(priority: .utility) { await self.run() }
+            tasks.start(.utility) { await self.run() }
         }
     }
 
@@ -105,6 +135,11 @@ final class PastQueries: Sendable {
         var last: (sequence: UInt64, service: PastService)?
         while let job = takeNext() {
             do throws(ExecutionError) {
+                if case .explanation = job.question {
+                    last = nil
+                    job.answer(.executed(try await explanation(job.request, job.sequence)))
+                    continue
+                }
                 if last?.sequence != job.sequence {
                     last = nil  // so that there is only one of them in memory
                     last = (job.sequence, try await service(at: job.sequence))
@@ -143,6 +178,46 @@ final class PastQueries: Sendable {
         } catch {
             throw unreadable(error)
         }
+    }
+
+    private func explanation(
+        _ request: GraphQLRequest, _ sequence: UInt64
+    ) async throws(ExecutionError) -> Response {
+        let explanation: PastSubscription.Explanation
+        do {
+            explanation = try await explain(request, sequence)
+        } catch let error as ExecutionError {
+            throw error
+        } catch let refusal as PastSubscriptionRefusal {
+            throw ExecutionError(refusal.description, code: .badUserInput)
+        } catch let error as PastReplay.TooFar {
+            throw .limitExceeded(
+                """
+                Event \(sequence) is \(error.events) events from the nearest checkpoint, and at most \
+                \(limits.events) are folded here; "relay log explain" on the directory has no such limit.
+                """)
+        } catch {
+            throw unreadable(error)
+        }
+        var notes = RelayNotes(cursor: identity.cursor(sequence))
+        notes.explanation = explanation.json(of: sequence)
+        return Response(notes)
+    }
+
+    private func explain(
+        _ request: GraphQLRequest, _ sequence: UInt64
+    ) async throws -> PastSubscription.Explanation {
+        if sequence == 1 { return .ofGenesis }
+        var replay = try await PastReplay(
+            journal, at: sequence - 1, indexes: [], budget: UInt64(limits.events))
+        let subscription = try PastSubscription(
+            replay.snapshot, request, documents: limits.documents)
+        if let refusal = subscription.refusal {
+            throw ExecutionError("The document was refused. \(refusal)", code: .badUserInput)
+        }
+        _ = subscription.takeFirstResult()
+        let step = try await replay.step()
+        return try subscription.explain(step.event, endingMutation: step.intent)
     }
 
     private func unreadable(_ error: any Error) -> ExecutionError {

@@ -1,5 +1,5 @@
 import GraphQLExecution
-import RelayJSON
+package import RelayJSON
 package import RelayStore
 
 extension PastSubscription {
@@ -14,6 +14,16 @@ extension PastSubscription {
         package static let ofGenesis = Explanation(
             isTold: false, reason: EventBody.genesis(schema: "", seed: .empty).silence,
             argument: nil)
+
+        /// As tools and `extensions.relay.explain` write it.
+        package func json(of sequence: UInt64) -> JSONObject {
+            var object: JSONObject = [
+                "sequence": .int(Int64(clamping: sequence)), "told": .bool(isTold),
+                "reason": .string(reason),
+            ]
+            if let argument { object["argument"] = .string(argument) }
+            return object
+        }
     }
 
     /// Folds the next event, and says why a subscriber was or was not told of it.
@@ -49,7 +59,7 @@ extension PastSubscription {
         }
         var execution = Execution(
             subscriber.plan, variables: subscriber.variables, on: snapshot,
-            schema: service.executable)
+            schema: service.executable, viewer: request.viewer)
         let arguments = try execution.rootArguments(0)
         if let mismatch = events.mismatch(arguments, intent, response, in: snapshot) {
             let (wanted, given) = (mismatch.expected.text, mismatch.given?.text ?? "nothing")
@@ -98,7 +108,7 @@ extension PastSubscription {
     private func dependencies(of subscriber: Subscriber) -> Dependencies {
         var execution = Execution(
             subscriber.plan, variables: subscriber.variables, on: snapshot,
-            schema: service.executable, recordsDependencies: true)
+            schema: service.executable, viewer: request.viewer, recordsDependencies: true)
         _ = execution.response(isOpen: true)
         return execution.dependencies ?? Dependencies()
     }

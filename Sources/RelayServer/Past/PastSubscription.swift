@@ -14,7 +14,8 @@ package final class PastSubscription {
     package private(set) var snapshot: Snapshot
     /// Why the document cannot be executed by the schema in force; nil when it can.
     package private(set) var refusal: String?
-    private let request: GraphQLRequest
+    let request: GraphQLRequest
+    private let documents: DocumentLimits
     private let sink = PastSink()
     private(set) var service: SchemaService
     /// Nil while the document cannot be executed.
@@ -35,8 +36,11 @@ package final class PastSubscription {
     ///   - state: its symbols are this subscription's from now on.
     ///   - request: a subscription, a live query, or any other query, which is then followed like a live one.
     /// - Throws: `PastSubscriptionRefusal` for what can never be followed; what is wrong with the schema.
-    package init(_ state: Snapshot, _ request: GraphQLRequest) throws {
+    package init(
+        _ state: Snapshot, _ request: GraphQLRequest, documents: DocumentLimits = DocumentLimits()
+    ) throws {
         self.request = request
+        self.documents = documents
         let schema = try ServiceSchema(reading: state.schema)
         snapshot = state.indexed(by: schema.indexes)
         service = SchemaService(schema, symbols: snapshot.symbols)
@@ -80,7 +84,7 @@ package final class PastSubscription {
     private func subscribe() throws {
         (subscriber, refusal) = (nil, nil)
         do {
-            let operation = try OperationCache(schema: service.executable)
+            let operation = try OperationCache(schema: service.executable, limits: documents)
                 .operation(for: request, storedRecords: snapshot.recordCount)
             let variables = try operation.coerce(request.variables)
             let plan = operation.plan(for: variables)

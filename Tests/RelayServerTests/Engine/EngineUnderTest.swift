@@ -16,6 +16,8 @@ final class EngineUnderTest: Sendable {
     private let inbox: Inbox
     /// What happens when a mutation's turn comes, once.
     private let onTurn: OneTime
+    /// What is to be done when time passes, which it does when the test says so.
+    private let postponed: Postponed
 
     /// - Parameter recentCommits: kept in memory; older ones have to be read from the journal.
     convenience init(
@@ -48,7 +50,9 @@ final class EngineUnderTest: Sendable {
         let inbox = Inbox()
         let ids = Numbers()
         let onTurn = OneTime()
+        let postponed = Postponed()
         self.onTurn = onTurn
+        self.postponed = postponed
         self.inbox = inbox
         self.schema = schema.schema
         self.journal = journal
@@ -64,12 +68,16 @@ final class EngineUnderTest: Sendable {
                 now: {
                     onTurn.run()
                     return 0
-                }, makeID: { DataID("\($0)-\(ids.next())") }),
+                }, makeID: { DataID("\($0)-\(ids.next())") },
+                tasks: EngineTasks(later: { postponed.add($1) })),
             limits: limits, deliver: { inbox.take($0) })
     }
 
     /// Does something in the middle of the writer's next turn, when its head is chosen already.
     func onNextTurn(_ action: @escaping @Sendable () -> Void) { onTurn.set(action) }
+
+    /// Lets time pass until what is postponed now is due; false when nothing is.
+    func passTime() -> Bool { postponed.run() }
 
     /// Returns when every mutation that was posted has had its turn.
     func everyTurn() async throws {
@@ -261,6 +269,22 @@ final class OneTime: Sendable {
             return action
         }
         action?()
+    }
+}
+
+/// Actions that wait for time to pass.
+private final class Postponed: Sendable {
+    private let actions = Mutex<[@Sendable () -> Void]>([])
+
+    func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
+
+    func run() -> Bool {
+        let due = actions.withLock { actions in
+            defer { actions = [] }
+            return actions
+        }
+        for action in due { action() }
+        return !due.isEmpty
     }
 }
 

@@ -128,8 +128,9 @@ struct ResumeTests {
             results.dropFirst().map { $0["data"]?["user"]?["totalCount"] } == [.int(5), .int(6)])
     }
 
-    @Test func whoTakesNothingIsNotSentMoreUntilThereIsRoom() async throws {
-        let engine = try await EngineUnderTest(recentCommits: 1)
+    @Test(arguments: recentCommits)
+    func whoTakesNothingIsNotSentMoreUntilThereIsRoom(_ kept: Int) async throws {
+        let engine = try await EngineUnderTest(recentCommits: kept)
         let start = engine.cursor(1)
         for number in 0..<200 { _ = try await engine.addTodo("\(number)") }
         let sink = TestSink()
@@ -143,6 +144,24 @@ struct ResumeTests {
         #expect(
             results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<200).map { "\($0)" })
         #expect(results.filter { $0.recovered != nil }.count == 1)
+    }
+
+    @Test func equalOnesWhoMissedMuchAreToldFromMemoryByOneExecution() async throws {
+        let engine = try await EngineUnderTest()
+        let start = engine.cursor(1)
+        for number in 0..<100 { _ = try await engine.addTodo("\(number)") }
+        let before = engine.service.subscriptionExecutions.run
+        let sinks = try (0..<20).map { _ in
+            try engine.subscribe(Self.todoAdded, relay: ["resume": .string(start)])
+        }
+        for sink in sinks {
+            let results = try await engine.results(of: sink, count: 101)
+            #expect(
+                results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<100).map { "\($0)" })
+        }
+        // Neither one by one in the publisher, which would keep everybody else waiting, nor from the log.
+        #expect(engine.service.subscriptionExecutions.run == before)
+        #expect(engine.journal.stateCount == 0)
     }
 
     @Test func whoComesBackGoesOnWithoutTheLogBeingFoldedAnew() async throws {
@@ -239,7 +258,10 @@ struct ResumeTests {
     static let wrongRequests: [(String, JSONObject)] = [
         ("{ user { id } }", ["resume": "x"]), (todoAdded, ["resume": 7]),
         (todoAdded, ["at": 1]), ("query @live { user { id } }", ["at": 1]),
-        (todoAdded, ["records": "yes"]),
+        (todoAdded, ["records": "yes"]), (todoAdded, ["explain": 0]),
+        (todoAdded, ["explain": "3"]), (todoAdded, ["explain": 9_223_372_036_854_775_807]),
+        ("{ user { id } }", ["explain": 1, "at": 1]),
+        ("mutation { addTodo(input: {text: \"\"}) { todo { id } } }", ["explain": 1]),
     ]
 
     @Test(arguments: wrongRequests)

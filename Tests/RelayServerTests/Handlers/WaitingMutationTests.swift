@@ -220,6 +220,20 @@ struct WaitingMutationTests {
         #expect(engine.service.snapshot.pending.isEmpty)
         #expect(try await kinds() == ["mutation", "revocation", "mutation", "response"])
     }
+
+    @Test func anIntentWhoseEndCannotBeWrittenIsRevokedInTimeWithoutAnotherMutation() async throws {
+        async let answer = engine.run(Self.fetch)
+        try await upstream.isAsked()
+        journal.hold()
+        upstream.give("lost")
+        try await eventually("the append") { journal.heldCount > 0 ? true : nil }
+        journal.release(failing: JournalError(code: .storageFull, message: "The disk is full."))
+        _ = try await answer
+        try await eventually("something to be postponed") { engine.passTime() ? true : nil }
+        try await eventually("the revocation") { engine.eventCount == 3 ? true : nil }
+        #expect(try await kinds() == ["mutation", "revocation"])
+        #expect(engine.service.snapshot.pending.isEmpty)
+    }
 }
 
 /// Something far away that answers when the test says so.

@@ -4,18 +4,19 @@ import RelayJSON
 import RelayStore
 import Synchronization
 
-/// Reads from the log what subscriptions have missed, when it is longer ago than what is in memory.
+/// Tells subscriptions what they have missed when it is more than a few commits: from memory when it is recent, else
+/// from the log.
 ///
-/// Those that wait are served together, by one pass over the log from where the first of them stopped:
-/// each event is read at its own sequence, by the state that the pass has folded so far. A subscriber that
-/// takes nothing leaves the pass, and comes back when there is room for more. At the end of the pass all go to
-/// the publisher, which knows the rest.
+/// Those that wait are served together, by one pass from where the first of them stopped: each event is read at its
+/// own sequence, and equal subscriptions are executed once. A subscriber that takes nothing leaves the pass, and
+/// comes back when there is room for more. At the end of the pass all go to the publisher, which knows the rest.
 ///
-/// What it costs is bounded. At most three states of the past are in memory, whoever waits: the pass's, the one
-/// that it began with, and the one at which those go on who have left it; they share what has not changed
-/// between them. The second is kept for a minute: who is cut off while the log is read comes back with the same
-/// cursor, and nothing is folded twice. And who was away for more events than the limit, or is that far from
-/// where a state can be had, is told that the cursor is too old.
+/// A pass over recent commits neither reads nor folds anything. What one over the log costs is bounded: at most
+/// three states of the past are in memory, whoever waits: the pass's, the one that it began with, and the one at
+/// which those go on who have left it; they share what has not changed between them. The second is kept for a
+/// minute: who is cut off while the log is read comes back with the same cursor, and nothing is folded twice. And
+/// who was away for more events than the limit, or is that far from where a state can be had, is told that the
+/// cursor is too old.
 final class CatchUp: Sendable {
     private struct Waiting: Sendable {
         var request: SubscriptionRequest
@@ -41,16 +42,18 @@ final class CatchUp: Sendable {
 
     /// Events told without looking whether the sinks have room for more.
     private static let settleInterval = 32
-    /// How long the state is kept that a pass has begun with.
-    private static let keepingTime = Duration.seconds(60)
     /// How often is looked whether a state is still needed.
     private static let parkingInterval = Duration.seconds(5)
+    /// How often is looked at the state that a pass has begun with, before it is dropped: a minute.
+    private static let keepingLooks = 12
 
     private let journal: any EventJournal
     private let identity: StoreIdentity
     private let service: SchemaService
     private let persisted: PersistedOperations
     private let durable: DurableHead
+    private let recent: RecentCommits
+    private let tasks: EngineTasks
     private let documents: DocumentLimits
     private let eventLimit: UInt64
     private let logger: Logger
@@ -68,13 +71,15 @@ final class CatchUp: Sendable {
     /// - Parameter eventLimit: events that may be folded to get to a cursor, and behind it.
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
-        durable: DurableHead, persisted: PersistedOperations, documents: DocumentLimits,
-        eventLimit: Int, logger: Logger
+        durable: DurableHead, recent: RecentCommits, persisted: PersistedOperations,
+        documents: DocumentLimits, eventLimit: Int, tasks: EngineTasks, logger: Logger
     ) {
         self.service = service
         self.journal = journal
         self.identity = identity
         self.durable = durable
+        self.recent = recent
+        self.tasks = tasks
         self.persisted = persisted
         self.documents = documents
         self.eventLimit = UInt64(eventLimit)
@@ -96,7 +101,7 @@ final class CatchUp: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if starts { Task.detached(priority: .utility) { await self.run() } }
+        if starts { tasks.start(.utility) { await self.run() } }
     }
 
     private func run() async {
@@ -108,13 +113,79 @@ final class CatchUp: Sendable {
             }
             if batch.isEmpty { return }
             guard let outputs = outputs.withLock({ $0 }) else { return }
-            await serve(batch.filter(\.request.sink.isWanted), outputs)
+            let wanted = batch.filter(\.request.sink.isWanted)
+            let kept = recent.base.sequence
+            await tellFromMemory(wanted.filter { $0.sequence >= kept }, outputs)
+            await tellFromLog(wanted.filter { $0.sequence < kept }, outputs)
         }
     }
 
-    // MARK: One pass
+    // MARK: One pass over memory
 
-    private func serve(_ all: [Waiting], _ outputs: Outputs) async {
+    private func tellFromMemory(_ batch: [Waiting], _ outputs: Outputs) async {
+        guard var sequence = batch.map(\.sequence).min() else { return }
+        var pass = CatchUpPass(service, identity, persisted, documents)
+        enter(batch, &pass, on: durable.snapshot, outputs)
+        while !pass.isEmpty {
+            guard let missed = recent.commits(after: sequence) else {
+                // It has left memory meanwhile; the log has it.
+                for (request, sequence) in pass.removeAll(after: sequence) {
+                    post(request.starting(.after(sequence)), behind: sequence)
+                }
+                return
+            }
+            if missed.isEmpty { break }
+            var isTold = false
+            for commit in missed.prefix(Self.settleInterval) {
+                sequence = commit.snapshot.sequence
+                let deliveries = pass.tell(commit.intent, commit.response, commit.snapshot)
+                if deliveries.isEmpty { continue }
+                outputs.deliver(deliveries)
+                isTold = true
+            }
+            if isTold { _ = await letGo(&pass, at: sequence, outputs) }
+        }
+        for (request, sequence) in pass.removeAll(after: sequence) {
+            outputs.goOn(request.starting(.after(sequence)))
+        }
+    }
+
+    /// Takes subscriptions into a pass, and says to each that it goes on.
+    private func enter(
+        _ batch: [Waiting], _ pass: inout CatchUpPass, on snapshot: Snapshot, _ outputs: Outputs
+    ) {
+        for waiting in batch {
+            do throws(ExecutionErrors) {
+                try pass.add(waiting.request, behind: waiting.sequence, snapshot)
+                if waiting.isAnnounced { continue }
+                let notes = RelayNotes(
+                    cursor: identity.cursor(waiting.sequence), recovered: true)
+                outputs.deliver([
+                    Delivery(sink: waiting.request.sink, event: .next(Response(notes)))
+                ])
+            } catch {
+                outputs.deliver([
+                    Delivery(sink: waiting.request.sink, event: .failed(error.errors))
+                ])
+            }
+        }
+    }
+
+    /// Waits for the sinks, and takes those out of a pass that have no room; they come back when they have.
+    private func letGo(
+        _ pass: inout CatchUpPass, at sequence: UInt64, _ outputs: Outputs
+    ) async -> [any SubscriptionSink] {
+        await outputs.settle()
+        let full = pass.removeFull(after: sequence)
+        for (request, sequence) in full {
+            request.sink.whenDrained { [weak self] in self?.post(request, behind: sequence) }
+        }
+        return full.map(\.0.sink)
+    }
+
+    // MARK: One pass over the log
+
+    private func tellFromLog(_ all: [Waiting], _ outputs: Outputs) async {
         let end = durable.snapshot.sequence
         var batch = all
         // Who has been told that it goes on does go on.
@@ -145,21 +216,7 @@ final class CatchUp: Sendable {
         }
         var pass = CatchUpPass(
             service.on(replay.snapshot.symbols), identity, persisted, documents)
-        for waiting in batch {
-            do throws(ExecutionErrors) {
-                try pass.add(waiting.request, behind: waiting.sequence, replay.snapshot)
-                if waiting.isAnnounced { continue }
-                let notes = RelayNotes(
-                    cursor: identity.cursor(waiting.sequence), recovered: true)
-                outputs.deliver([
-                    Delivery(sink: waiting.request.sink, event: .next(Response(notes)))
-                ])
-            } catch {
-                outputs.deliver([
-                    Delivery(sink: waiting.request.sink, event: .failed(error.errors))
-                ])
-            }
-        }
+        enter(batch, &pass, on: replay.snapshot, outputs)
         do {
             try await run(&pass, replay, through: end, outputs)
         } catch {
@@ -182,7 +239,7 @@ final class CatchUp: Sendable {
     /// Keeps the state that a pass begins with, for whoever comes back.
     private func keep(_ snapshot: Snapshot) {
         state.withLock {
-            $0.reached = ReachedState(snapshot: snapshot, keptUntil: .now + Self.keepingTime)
+            $0.reached = ReachedState(snapshot: snapshot, looksLeft: Self.keepingLooks)
         }
         watch()
     }
@@ -206,11 +263,12 @@ final class CatchUp: Sendable {
             defer { state.isWatched = true }
             return !state.isWatched
         }
-        guard starts else { return }
-        Task.detached(priority: .utility) { [weak self] in
-            repeat {
-                try? await Task.sleep(for: Self.parkingInterval)
-            } while self?.dropUnneeded() == false
+        if starts { lookLater() }
+    }
+
+    private func lookLater() {
+        tasks.later(Self.parkingInterval) { [weak self] in
+            if let self, !dropUnneeded() { lookLater() }
         }
     }
 
@@ -218,7 +276,8 @@ final class CatchUp: Sendable {
     private func dropUnneeded() -> Bool {
         state.withLock { state in
             if state.parked?.isNeeded == false { state.parked = nil }
-            if let reached = state.reached, reached.keptUntil <= .now { state.reached = nil }
+            state.reached?.looksLeft -= 1
+            if state.reached?.looksLeft == 0 { state.reached = nil }
             state.isWatched = state.parked != nil || state.reached != nil
             return !state.isWatched
         }
@@ -246,14 +305,8 @@ final class CatchUp: Sendable {
             unsettled += 1
             if unsettled < Self.settleInterval { continue }
             unsettled = 0
-            await outputs.settle()
-            let full = pass.removeFull(after: replay.snapshot.sequence)
-            park(replay.snapshot, for: full.map(\.0.sink))
-            for (request, sequence) in full {
-                request.sink.whenDrained { [weak self] in
-                    self?.post(request, behind: sequence)
-                }
-            }
+            let left = await letGo(&pass, at: replay.snapshot.sequence, outputs)
+            park(replay.snapshot, for: left)
         }
         for (request, sequence) in pass.removeAll(after: replay.snapshot.sequence) {
             outputs.goOn(request.starting(.after(sequence)))
@@ -264,7 +317,7 @@ final class CatchUp: Sendable {
 /// A state of the past that took some folding.
 private struct ReachedState: Sendable {
     let snapshot: Snapshot
-    let keptUntil: ContinuousClock.Instant
+    var looksLeft: Int
 }
 
 /// A state of the past, and those who go on there.

@@ -37,6 +37,7 @@ final class Publisher: Sendable {
     private let deliver: @Sendable ([Delivery]) -> Void
     private let catchUp: @Sendable (SubscriptionRequest, UInt64) -> Void
     private let settle: @Sendable () async -> Void
+    private let tasks: EngineTasks
     private let queue: SerialQueue<Message>
     private let outgoing: OutgoingDeliveries
     private let table: Mutex<SubscriptionTable>
@@ -49,17 +50,20 @@ final class Publisher: Sendable {
     ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
     ///   - catchUp: takes a subscription to be resumed behind an event for which the log has to be read.
     init(
-        _ table: sending SubscriptionTable,
+        _ table: sending SubscriptionTable, tasks: EngineTasks,
         deliver: @escaping @Sendable ([Delivery]) -> Void,
         settle: @escaping @Sendable () async -> Void,
         catchUp: @escaping @Sendable (SubscriptionRequest, UInt64) -> Void
     ) {
         self.deliver = deliver
         self.settle = settle
+        self.tasks = tasks
         self.catchUp = catchUp
         let outgoing = OutgoingDeliveries()
         self.outgoing = outgoing
-        queue = SerialQueue(limit: Publisher.subscriptionLimit) { !outgoing.isWaitedFor }
+        queue = SerialQueue(limit: Publisher.subscriptionLimit, tasks: tasks) {
+            !outgoing.isWaitedFor
+        }
         toldThrough = Atomic(table.snapshot.sequence)
         self.table = Mutex(table)
     }
@@ -89,13 +93,13 @@ final class Publisher: Sendable {
             defer { stepCount += message.stepCount }
             return stepCount < Self.batchLimit
         }
-        stepCount = batch.reduce(0) { $0 + $1.stepCount }
         let isBehind = waitingSteps.load(ordering: .acquiring) > Self.pileLimit
-        let sequence = table.withLock { table in
-            table.handle(batch, isBehind: isBehind) { output in hand(output) }
-            return table.snapshot.sequence
+        let (handledCount, sequence) = table.withLock { table in
+            let count = table.handle(batch, isBehind: isBehind) { output in hand(output) }
+            return (count, table.snapshot.sequence)
         }
-        messages = messages.dropFirst(batch.count)
+        stepCount = batch.prefix(handledCount).reduce(0) { $0 + $1.stepCount }
+        messages = messages.dropFirst(handledCount)
         toldThrough.store(sequence, ordering: .releasing)
         let (before, _) = waitingSteps.subtract(stepCount, ordering: .acquiringAndReleasing)
         if before >= Self.stepLimit { onRoom.withLock { $0 }() }
@@ -105,7 +109,7 @@ final class Publisher: Sendable {
     /// Goes on only when the sinks have taken what was handed over, if that is much.
     private func waitForSinks() {
         guard outgoing.beginWaiting() else { return }
-        Task.detached { [self] in
+        tasks.start { [self] in
             await settle()
             outgoing.endWaiting()
             queue.resume { self.work(off: &$0) }

@@ -1,6 +1,5 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayIR
 import RelayJSON
 import RelayStore
 
@@ -17,14 +16,14 @@ struct SubscriptionTable {
         var behind: [(SubscriptionRequest, UInt64)] = []
     }
 
-    private let service: SchemaService
-    private let identity: StoreIdentity
-    private let recent: RecentCommits
+    let service: SchemaService
+    let identity: StoreIdentity
+    let recent: RecentCommits
     /// The state after the last commit that was told.
     private(set) var snapshot: Snapshot
     /// What is expected beyond it, when anything is.
     private var expected: ExpectedState?
-    private var output = Output()
+    var output = Output()
     /// What has changed since live groups were told last, and since those were that see what is expected.
     private var untold = ChangeSet()
     private var untoldExpected = ChangeSet()
@@ -32,14 +31,16 @@ struct SubscriptionTable {
     private var isExpectationDue = false
     /// Deliveries that are handed on together.
     private static let deliveryLimit = 16_384
+    /// Commits that one is told of here who comes back.
+    static let resumeLimit = 32
 
-    private var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]
-    private var groupIDs: [SubscriptionGroup.Key: SubscriptionGroup.ID] = [:]
-    private var groupsBySink: [ObjectIdentifier: SubscriptionGroup.ID] = [:]
-    private var lastGroupID: SubscriptionGroup.ID = 0
+    var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]
+    var groupIDs: [SubscriptionGroup.Key: SubscriptionGroup.ID] = [:]
+    var groupsBySink: [ObjectIdentifier: SubscriptionGroup.ID] = [:]
+    var lastGroupID: SubscriptionGroup.ID = 0
     /// Groups of events by the mutations that they wait for.
-    private var eventGroups: [String: Set<SubscriptionGroup.ID>] = [:]
-    private var liveIndex = LiveIndex()
+    var eventGroups: [String: Set<SubscriptionGroup.ID>] = [:]
+    var liveIndex = LiveIndex()
 
     private(set) var executions = (run: 0, saved: 0)
 
@@ -59,28 +60,40 @@ struct SubscriptionTable {
     /// - Parameters:
     ///   - isBehind: live groups are told once of all commits that stand behind each other.
     ///   - hand: takes what the messages lead to, in order.
+    /// - Returns: how many of the messages are handled, at least one. The others wait, because what these led to
+    ///   is much.
+    @discardableResult
     mutating func handle(
         _ messages: some Sequence<Publisher.Message>, isBehind: Bool, hand: (Output) -> Void
-    ) {
-        for message in messages {
+    ) -> Int {
+        var handledCount = 0
+        var deliveryCount = 0
+        func handOver(_ output: Output) {
+            deliveryCount += output.deliveries.count
+            hand(output)
+        }
+        for message in messages where deliveryCount < Publisher.deliveryLimit {
+            handledCount += 1
             switch message {
             case .steps(let steps):
                 for step in steps {
                     publish(step)
                     if !isBehind { tellLive() }
-                    if output.deliveries.count >= Self.deliveryLimit { hand(takeOutput()) }
+                    if output.deliveries.count >= Self.deliveryLimit { handOver(takeOutput()) }
                 }
             case .subscribe(let request):
                 // Who joins a group is told its last result, which must be that of now.
                 tellLive()
                 // Whoever has stopped meanwhile says so before this or after it, in the same queue.
                 if request.sink.isWanted { subscribe(request) }
+                if output.deliveries.count >= Self.deliveryLimit { handOver(takeOutput()) }
             case .unsubscribe(let sink):
                 unsubscribe(sink)
             }
         }
         tellLive()
         hand(takeOutput())
+        return handledCount
     }
 
     private mutating func takeOutput() -> Output {
@@ -142,7 +155,7 @@ struct SubscriptionTable {
     }
 
     /// What a commit means to a group of events; nil when it is none of theirs.
-    private mutating func event(
+    mutating func event(
         _ commit: Commit, for group: SubscriptionGroup
     ) -> ExecutedResult? {
         guard case .events(let events, let arguments) = group.trigger,
@@ -191,22 +204,22 @@ struct SubscriptionTable {
         }
     }
 
-    private mutating func tell(_ sink: any SubscriptionSink, _ event: Delivery.Event) {
+    mutating func tell(_ sink: any SubscriptionSink, _ event: Delivery.Event) {
         output.deliveries.append(Delivery(sink: sink, event: event))
     }
 
-    private func notes(_ result: ExecutedResult, at sequence: UInt64) -> RelayNotes {
+    func notes(_ result: ExecutedResult, at sequence: UInt64) -> RelayNotes {
         RelayNotes(cursor: identity.cursor(sequence), isOptimistic: result.isOptimistic)
     }
 
-    private func response(_ result: ExecutedResult, at sequence: UInt64? = nil) -> Response {
+    func response(_ result: ExecutedResult, at sequence: UInt64? = nil) -> Response {
         Response(
             open: result.bytes, hasErrors: result.hasErrors,
             notes(result, at: sequence ?? snapshot.sequence))
     }
 
     /// Executes a live group anew and takes in what the result depends on.
-    private mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
+    mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
         let visible = visible(to: group)
         var (result, found) = execute(group, on: visible, event: nil)
         if group.key.showsOptimistic, let expected {
@@ -240,159 +253,5 @@ struct SubscriptionTable {
             }
         let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
         return (result, execution.dependencies)
-    }
-
-    // MARK: Subscriptions
-
-    private mutating func subscribe(_ request: SubscriptionRequest) {
-        let group: SubscriptionGroup
-        do throws(ExecutionError) {
-            group = try self.group(for: request)
-        } catch {
-            let field = request.operation.plan(for: request.variables).root.fields.first
-            tell(request.sink, .failed([error.at(field)]))
-            return
-        }
-        if group.normalizer != nil, !request.hasHadResult, case .events = group.trigger {
-            group.newSinks.insert(ObjectIdentifier(request.sink))
-        }
-        switch request.start {
-        case .now:
-            break
-        case .resume(let text):
-            let cursor = StreamCursor(text).flatMap {
-                identity.has($0, through: snapshot.sequence) ? $0 : nil
-            }
-            guard let cursor else {
-                announce(request.sink, recovered: false, snapshot.sequence)
-                break
-            }
-            if case .live = group.trigger {
-                announce(request.sink, recovered: true, cursor.sequence)
-                break
-            }
-            guard let missed = recent.commits(after: cursor.sequence) else {
-                return send(request, behind: cursor.sequence, dropping: group)
-            }
-            announce(request.sink, recovered: true, cursor.sequence)
-            tell(request.sink, missed, group)
-        case .after(let sequence):
-            guard let missed = recent.commits(after: sequence) else {
-                return send(request, behind: sequence, dropping: group)
-            }
-            tell(request.sink, missed, group)
-        case .lost:
-            announce(request.sink, recovered: false, snapshot.sequence)
-        }
-        group.sinks[ObjectIdentifier(request.sink)] = request.sink
-        groupsBySink[ObjectIdentifier(request.sink)] = group.id
-        if let result = group.lastResult { tell(request.sink, .latest(response(result))) }
-        guard case .now = request.start else { return tell(request.sink, .caughtUp) }
-        if case .events = group.trigger {
-            tell(request.sink, .began(at: identity.cursor(snapshot.sequence).text))
-        }
-    }
-
-    /// The first message of a stream that was asked to go on.
-    private mutating func announce(
-        _ sink: any SubscriptionSink, recovered: Bool, _ sequence: UInt64
-    ) {
-        let notes = RelayNotes(cursor: identity.cursor(sequence), recovered: recovered)
-        tell(sink, .next(Response(notes)))
-    }
-
-    /// Tells one of a group of events what it has missed.
-    private mutating func tell(
-        _ sink: any SubscriptionSink, _ missed: ArraySlice<Commit>, _ group: SubscriptionGroup
-    ) {
-        for commit in missed {
-            guard let result = event(commit, for: group) else { continue }
-            let isFirst = group.newSinks.remove(ObjectIdentifier(sink)) != nil
-            if !isFirst, let normalizer = group.normalizer {
-                let notes = notes(result, at: commit.snapshot.sequence)
-                tell(sink, .next(Response(eventPatch: result, normalizer, notes)))
-            } else {
-                tell(sink, .next(response(result, at: commit.snapshot.sequence)))
-            }
-        }
-    }
-
-    private mutating func send(
-        _ request: SubscriptionRequest, behind sequence: UInt64, dropping group: SubscriptionGroup
-    ) {
-        output.behind.append((request, sequence))
-        group.newSinks.remove(ObjectIdentifier(request.sink))
-        removeIfEmpty(group)
-    }
-
-    private mutating func group(
-        for request: SubscriptionRequest
-    ) throws(ExecutionError) -> SubscriptionGroup {
-        let key = SubscriptionGroup.Key(
-            operation: ObjectIdentifier(request.operation), variables: request.variables,
-            viewer: service.looksAtViewer ? request.request.viewer : nil,
-            sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
-        if let id = groupIDs[key], let known = groups[id] { return known }
-        let plan = request.operation.plan(for: request.variables)
-        lastGroupID += 1
-        let group = SubscriptionGroup(
-            lastGroupID, key, request.operation, plan, .live(Dependencies()),
-            normalizer: try normalizer(for: request))
-        if let events = service.events(of: plan) {
-            var execution = Execution(
-                plan, variables: request.variables, on: snapshot, schema: service.executable)
-            group.trigger = .events(events, arguments: try execution.rootArguments(0))
-            for mutation in events.mutations {
-                eventGroups[mutation, default: []].insert(group.id)
-            }
-        } else {
-            _ = refresh(group)
-        }
-        groups[group.id] = group
-        groupIDs[key] = group.id
-        return group
-    }
-
-    private func normalizer(
-        for request: SubscriptionRequest
-    ) throws(ExecutionError) -> RecordNormalizer? {
-        guard request.sendsRecords else { return nil }
-        do throws(RelayDocumentErrors) {
-            return try RecordNormalizer(
-                request.operation, request.variables, schema: service.executable.schema)
-        } catch {
-            throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
-        }
-    }
-
-    private mutating func unsubscribe(_ sink: any SubscriptionSink) {
-        guard let id = groupsBySink.removeValue(forKey: ObjectIdentifier(sink)),
-            let group = groups[id]
-        else { return }
-        group.sinks[ObjectIdentifier(sink)] = nil
-        group.newSinks.remove(ObjectIdentifier(sink))
-        removeIfEmpty(group)
-    }
-
-    private mutating func removeIfEmpty(_ group: SubscriptionGroup) {
-        guard group.sinks.isEmpty else { return }
-        groups[group.id] = nil
-        groupIDs[group.key] = nil
-        switch group.trigger {
-        case .live(let dependencies):
-            liveIndex.update(group.id, from: dependencies, to: Dependencies())
-        case .events(let events, _):
-            for mutation in events.mutations { eventGroups[mutation]?.remove(group.id) }
-        }
-    }
-}
-
-extension SchemaService {
-    /// The mutations that a subscription tells of; nil when it is live.
-    func events(of plan: Plan) -> MutationEvents? {
-        guard plan.operation == .subscription, let field = plan.root.fields.first,
-            case .events(let events)? = subscriptions[field.name]
-        else { return nil }
-        return events
     }
 }

@@ -28,6 +28,11 @@ final class MutationWriter: Sendable {
     private let time = Mutex(Duration.zero)
     /// Handlers that run, and calls that are about to tell somebody something.
     private let busy = Atomic(0)
+    private let isRevocationDue = Atomic(false)
+
+    /// After an append has failed: when intents are revoked that nobody works on any more, if no mutation has
+    /// done it by then.
+    static let revocationDelay = Duration.seconds(1)
 
     /// Bytes of events on their way to the disk beyond which no turn begins; far below what a journal takes, so
     /// that it hardly ever has to refuse something.
@@ -57,7 +62,9 @@ final class MutationWriter: Sendable {
         self.onAppend = onAppend
         let inFlight = InFlight()
         self.inFlight = inFlight
-        queue = SerialQueue(limit: queueLimit) { inFlight.hasRoom && hasRoom() }
+        queue = SerialQueue(limit: queueLimit, tasks: runner.inputs.tasks) {
+            inFlight.hasRoom && hasRoom()
+        }
         head = Mutex(PendingHead(durable.snapshot))
     }
 
@@ -139,10 +146,23 @@ final class MutationWriter: Sendable {
     }
 
     private func fail(_ base: PendingHead.Base, _ error: JournalError) {
-        let failed = head.withLock { $0.discard(base) }
+        let (failed, isAbandoned) = head.withLock { head in
+            (head.discard(base), !head.base.abandoned.isEmpty)
+        }
         onAppend(error)
+        if isAbandoned, error.code != .frozen, error.code != .closed { revokeLater() }
         let refusal = Outcome.refused([ExecutionError(error)])
         for request in failed { request.answer(refusal) }
+    }
+
+    /// Every turn revokes what is abandoned; when there is nothing else to do, this makes one.
+    private func revokeLater() {
+        if isRevocationDue.exchange(true, ordering: .acquiringAndReleasing) { return }
+        runner.inputs.tasks.later(Self.revocationDelay) { [weak self] in
+            guard let self else { return }
+            isRevocationDue.store(false, ordering: .releasing)
+            _ = post(.revokeAbandoned, isLimited: false)
+        }
     }
 
     // MARK: On either
@@ -163,7 +183,7 @@ final class MutationWriter: Sendable {
 
     private func start(_ ongoing: OngoingMutation) {
         busy.add(1, ordering: .acquiringAndReleasing)
-        Task.detached { [self] in
+        runner.inputs.tasks.start { [self] in
             var prepared: Result<MutationBody, ExecutionError>
             do {
                 prepared = .success(

@@ -22,12 +22,18 @@ final class SerialQueue<Message: Sendable>: Sendable {
     private let state = Mutex(State())
     private let limit: Int
     private let isOpen: @Sendable () -> Bool
+    private let tasks: EngineTasks
 
     /// - Parameters:
     ///   - limit: messages that may wait.
+    ///   - tasks: where messages are handled.
     ///   - isOpen: asked before each hand-over. When it becomes true again, ``resume(handle:)`` must be called.
-    init(limit: Int, isOpen: @escaping @Sendable () -> Bool = { true }) {
+    init(
+        limit: Int, tasks: EngineTasks = EngineTasks(),
+        isOpen: @escaping @Sendable () -> Bool = { true }
+    ) {
         self.limit = limit
+        self.tasks = tasks
         self.isOpen = isOpen
     }
 
@@ -60,7 +66,7 @@ final class SerialQueue<Message: Sendable>: Sendable {
     }
 
     private func start(_ handle: @escaping Handler) {
-        Task.detached(priority: .high) { self.run(handle) }
+        tasks.start(.high) { self.run(handle) }
     }
 
     private func run(_ handle: Handler) {

@@ -7,6 +7,8 @@ struct WriterTurn: Sendable {
     enum Message: Sendable {
         case begin(MutationRequest)
         case end(OngoingMutation, Result<MutationBody, ExecutionError>)
+        /// Nothing but what every turn does: intents are revoked that nobody works on any more.
+        case revokeAbandoned
     }
 
     /// Something that has to wait for an event.
@@ -46,6 +48,7 @@ struct WriterTurn: Sendable {
         case .end(let ongoing, let prepared):
             add(runner.end(ongoing, with: prepared, on: head), of: ongoing.request)
             note(.promise(.ended(ongoing.pending.sequence)))
+        case .revokeAbandoned: break
         }
     }
 
