@@ -20,10 +20,7 @@ final class RawClient {
 
     init(port: Int, receiveBufferBytes: Int32? = nil) throws {
         descriptor = makeSocket()
-        if var size = receiveBufferBytes {
-            setsockopt(
-                descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        }
+        if let receiveBufferBytes { setReceiveBuffer(receiveBufferBytes) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -39,6 +36,12 @@ final class RawClient {
     }
 
     deinit { close(descriptor) }
+
+    /// With a small buffer the peer is blocked soon; with a large one what waits is read within its patience.
+    func setReceiveBuffer(_ bytes: Int32) {
+        var size = bytes
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
 
     /// Ends the sending direction.
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
