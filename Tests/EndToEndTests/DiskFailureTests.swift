@@ -69,7 +69,7 @@ struct DiskFailureTests {
 
     @Test(
         .enabled(
-            if: FailingSync.isPossible,
+            if: PreloadedLibrary.isPossible,
             "making syncs fail takes a C compiler, on Linux; FailureWhileRunningTests uses a made-up disk"
         ))
     func theFirstFailedSyncIsToldAndEndsTheServer() async throws {

@@ -7,6 +7,9 @@ struct CrashRounds {
     let count: Int
     let seed: UInt64
 
+    /// Somebody has asked for rounds, and takes the time.
+    static let isLong = ProcessInfo.processInfo.environment["RELAY_CRASH_ROUNDS"] != nil
+
     /// - Parameter otherwise: rounds, where the environment says nothing.
     init(otherwise: Int) {
         let environment = ProcessInfo.processInfo.environment

@@ -8,18 +8,6 @@ struct FailingSync: Sendable {
     let environment: [String: String]
     private let trigger: String
 
-    /// Whether this machine can make one: Linux, with a C compiler.
-    static let isPossible: Bool = {
-        #if os(Linux)
-            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-            return path.split(separator: ":").contains {
-                FileManager.default.isExecutableFile(atPath: "\($0)/cc")
-            }
-        #else
-            return false
-        #endif
-    }()
-
     private static let source = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -39,17 +27,10 @@ struct FailingSync: Sendable {
         """
 
     init(in sandbox: Sandbox) async throws {
-        let library = sandbox.path("failing-sync.so")
         let file = try sandbox.write(Self.source, to: "failing-sync.c")
-        let compiled = try await sandbox.start(
-            ["cc", "-shared", "-fPIC", "-o", library, file, "-ldl"], program: "/usr/bin/env"
-        ).finish()
-        guard compiled.exit == .code(0) else { throw Failure("cc failed: \(compiled)") }
+        let library = try await PreloadedLibrary(source: file, in: sandbox)
         trigger = sandbox.path("fail")
-        // Behind what is loaded before everything already, as script/tsan does.
-        let inherited = ProcessInfo.processInfo.environment["LD_PRELOAD"]
-        let libraries = [inherited, library].compactMap(\.self).joined(separator: ":")
-        environment = ["LD_PRELOAD": libraries, "FAILING_SYNC": trigger]
+        environment = library.environment.merging(["FAILING_SYNC": trigger]) { $1 }
     }
 
     /// From now on every fdatasync of the program fails with EIO.
