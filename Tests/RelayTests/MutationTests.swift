@@ -166,6 +166,45 @@ import TodoFixtures
         #expect(environment.mockNetwork.executionCount == 0)
     }
 
+    /// Numbers that JSON has not, or that would become others on the way.
+    @Test(arguments: [
+        Double.nan as any Sendable, Double.infinity, Float.nan, UInt64.max,
+        NSNumber(value: UInt64.max),
+    ])
+    func numbersThatNoResponseCanHaveAreRefused(_ number: any Sendable) throws {
+        let response: [String: Any] = [
+            "changeTodoStatus": ["todo": ["id": "a", "complete": number]]
+        ]
+        let result = Collected(
+            environment.commitMutation(change("a", true), optimisticResponse: response))
+        let error = try #require(result.error as? OptimisticResponseError)
+        #expect(error.path == "changeTodoStatus.todo.complete")
+        #expect(environment.mockNetwork.executionCount == 0)
+    }
+
+    @Test func anOptimisticResponseOfAnotherShapeIsAnError() throws {
+        let result = Collected(
+            environment.commitMutation(
+                change("a", true), optimisticResponse: ["changeTodoStatus": ["todo": ["a"]]]))
+        let error = try #require(result.error)
+        #expect(
+            "\(error)" == """
+                The optimistic response does not fit its operation: at "changeTodoStatus.todo": \
+                Expected an object, found a list. Nothing is shown.
+                """)
+        #expect(environment.mockNetwork.executionCount == 0)
+    }
+
+    @Test func variablesThatJSONCannotSayAreNotSent() throws {
+        let descriptor = OperationDescriptor(
+            request: RequestDescriptor(
+                node: change("a", true).createDescriptor().request.node,
+                variables: ["input": Double.nan]))
+        let result = Collected(environment.execute(operation: descriptor))
+        #expect(result.error as? NonFiniteVariableError != nil)
+        #expect(environment.mockNetwork.executionCount == 0)
+    }
+
     @Test func mutationDirectivesEditConnections() throws {
         try environment.cachePayload(UserQuery(), Payloads.user(["a", "b"]))
         let user = try #require(

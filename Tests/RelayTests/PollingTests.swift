@@ -63,4 +63,19 @@ import TodoFixtures
         first.cancel()
         second.cancel()
     }
+
+    /// These would ask again and again without a pause.
+    @Test(arguments: [0, -1, -Double.infinity, .nan])
+    func noPauseIsNoPolling(_ poll: Double) {
+        let clock = Clock()
+        let network = MockNetwork()
+        let environment = Environment(
+            network: network, store: Store(), handlerProvider: DefaultHandlerProvider(),
+            scheduler: clock)
+        let result = Collected(
+            environment.fetchQuery(TodoQuery(id: "a"), cacheConfig: CacheConfig(poll: poll)))
+        network.requests.last?.resolve(Payloads.todo("a", "one", complete: false))
+        #expect(result.values.map { $0?.node?.text } == ["one"])
+        #expect(result.isFinished && clock.waiting.isEmpty && network.executionCount == 1)
+    }
 }

@@ -41,7 +41,7 @@ extension Environment {
     func sharedQuery(
         _ operation: OperationDescriptor, _ cacheConfig: CacheConfig
     ) -> AnyPublisher<GraphQLResponse, any Error> {
-        guard operation.kind == .query, cacheConfig.poll == nil, cacheConfig.metadata == nil,
+        guard operation.kind == .query, !cacheConfig.polls, cacheConfig.metadata == nil,
             cacheConfig.transactionID == nil
         else { return execute(operation: operation, cacheConfig: cacheConfig) }
         return ExecutionPublisher { [self] run in
@@ -59,7 +59,7 @@ extension Environment {
         if operation.kind == .mutation {
             return executeMutation(operation: operation, cacheConfig: cacheConfig)
         }
-        if cacheConfig.poll != nil, operation.kind == .query {
+        if cacheConfig.polls, operation.kind == .query {
             return ExecutionPublisher { [self] run in
                 Polling(self, operation, cacheConfig, run).begin()
             }.eraseToAnyPublisher()

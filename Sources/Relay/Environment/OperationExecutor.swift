@@ -9,6 +9,17 @@ import RelayStore
     import Combine
 #endif
 
+/// A variable of an operation is NaN or infinity, or has such a number in it. JSON has none: it would be sent
+/// as null.
+public struct NonFiniteVariableError: SentenceError, Hashable, Sendable {
+    /// The operation's name.
+    public var operation: String
+
+    public var errorDescription: String? {
+        "\(operation) was not sent: a variable holds NaN or infinity, which JSON cannot say."
+    }
+}
+
 /// Carries out one operation once: asks the network, writes what comes to the store, and says so.
 ///
 /// Order of things for a mutation (Relay's): optimistic response, optimistic updater; the response comes:
@@ -84,6 +95,9 @@ final class OperationExecutor: @unchecked Sendable {
         environment.tracker.begin(request)
         note(.executeStart)
         do {
+            guard JSONValue.object(request.variables.json).isFinite else {
+                throw NonFiniteVariableError(operation: request.node.params.name)
+            }
             if let unfinished {
                 enter(.waiting(unfinished.entry))
                 send()

@@ -30,7 +30,10 @@ extension JSONValue {
         case let value as JSONValue: self = value
         case let value as String: self = .string(value)
         case let value as NSNumber where type(of: value as Any) is NSNumber.Type:
-            self = JSONValue(value)
+            guard let number = JSONValue(value) else {
+                throw OptimisticResponseError(path: path, type: "an integer beyond 64 bits")
+            }
+            self = number
         case let value as Bool: self = .bool(value)
         case let value as Double: self = .double(value)
         case let value as Float: self = .double(Double(value))
@@ -53,13 +56,19 @@ extension JSONValue {
         case Optional<Any>.none: self = .null
         default: throw OptimisticResponseError(path: path, type: "\(type(of: value))")
         }
+        // Written as JSON it would be null.
+        if case .double(let number) = self, !number.isFinite {
+            throw OptimisticResponseError(path: path, type: "the number \(number)")
+        }
     }
 
-    private init(_ number: NSNumber) {
+    /// - Returns: nil for what is larger than any `Int64`.
+    private init?(_ number: NSNumber) {
         // NSNumber keeps a C type; "c" is that of its booleans.
         switch String(cString: number.objCType) {
         case "c", "B": self = .bool(number.boolValue)
         case "d", "f": self = .double(number.doubleValue)
+        case "Q" where number.uint64Value > UInt64(Int64.max): return nil
         default: self = .int(number.int64Value)
         }
     }

@@ -28,8 +28,8 @@ public protocol Network {
 public struct CacheConfig {
     /// Fetch even if the network has a cached response. Always true for mutations.
     public var force: Bool
-    /// Seconds after which a query is fetched again, for as long as somebody is subscribed to it; nil:
-    /// once. Not for mutations and subscriptions.
+    /// Seconds after which a query is fetched again, for as long as somebody is subscribed to it; nil, 0, less
+    /// than that or NaN: once. Not for mutations and subscriptions.
     public var poll: TimeInterval?
     /// Anything that the network understands; the runtime passes it through.
     public var metadata: Any?
@@ -49,6 +49,9 @@ public struct CacheConfig {
         self.metadata = metadata
         self.transactionID = transactionID
     }
+
+    /// Whether a query is to be fetched again and again.
+    var polls: Bool { poll.map { $0 > 0 } ?? false }
 }
 
 /// How often the connection of a mutation ended before its answer came.

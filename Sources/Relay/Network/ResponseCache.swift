@@ -86,7 +86,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
                 receiveCancel: { self.clear() }
             ).eraseToAnyPublisher()
         }
-        guard request.operationKind == .query, cacheConfig.poll == nil,
+        guard request.operationKind == .query, !cacheConfig.polls,
             cacheConfig.metadata == nil
         else { return ask() }
         let key = Key(id: request.id, text: request.text, variables: variables)

@@ -153,7 +153,10 @@ extension Store {
                 symbols.record(operation.root.rawValue), writer.plans.plan(operation, symbols))
         }
         writer.subscriptions.index.forEachRecord { collection.keep($0) }
-        for entry in writer.state.entries { collection.touch(entry.touched) }
+        for entry in writer.state.entries {
+            collection.touch(entry.touched)
+            for record in entry.looked { collection.keep(record) }
+        }
         writer.collection = collection
         return true
     }
@@ -164,10 +167,12 @@ extension Store {
         switch writer.collection?.advance(head, size: options.collectionSlice) {
         case .marking?: return true
         case .sweeping(let garbage)?:
+            // An entry may have begun, or run again, since the marking.
+            let garbage = garbage.filter { !writer.state.isLookedAt($0) }
             if !garbage.isEmpty {
-                var draft = writer.state.draft()
-                for record in garbage { draft.forget(DataID(symbols.idString(record))) }
-                commit("gc", draft, &writer, &outcome)
+                let sequence = writer.state.confirmed.sequence
+                let step = writer.state.forget(garbage)
+                finish(step, from: sequence, &writer, &outcome)
             }
             return true
         case .done?, nil:

@@ -9,6 +9,9 @@ package struct Draft: Sendable {
     package internal(set) var snapshot: Snapshot
     /// What the writes so far really changed.
     package internal(set) var changes = ChangeSet()
+    /// The records that were looked at, whether they exist or not, where that is asked for: what was written follows
+    /// from nothing else.
+    package var looked: TouchedRecords?
     /// Whether a normalized payload becomes part of ``writeSet`` too: only a log asks for it.
     package let keepsPayloads: Bool
     private var writer = WriteSetWriter()
@@ -55,8 +58,11 @@ package struct Draft: Sendable {
         apply(one.writeSet)
     }
 
+    /// Notes that somebody looks at a record.
+    mutating func look(at record: RecordIndex) { looked?.insert(record) }
+
     package mutating func apply(_ writes: WriteSet) {
-        snapshot.apply(writes, changes: &changes)
+        snapshot.apply(writes, changes: &changes, looked: &looked)
         writer.append(writes)
     }
 

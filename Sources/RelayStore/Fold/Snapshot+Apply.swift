@@ -2,11 +2,19 @@ extension Snapshot {
     /// Applies a write set. Only the store's writer may call this.
     /// - Parameter changes: what really changed is added to it.
     package mutating func apply(_ writes: WriteSet, changes: inout ChangeSet) {
+        var looked: TouchedRecords?
+        apply(writes, changes: &changes, looked: &looked)
+    }
+
+    /// - Parameter looked: the records that are written, changed or not, are added to it.
+    mutating func apply(
+        _ writes: WriteSet, changes: inout ChangeSet, looked: inout TouchedRecords?
+    ) {
         writes.bytes.withUnsafeBytes { bytes in
             do throws(MalformedEvent) {
                 var applier = WriteSetApplier(reader: ByteReader(bytes), symbols.shapes)
                 defer { applier.putBack(symbols.shapes) }
-                try applier.apply(to: &self, changes: &changes)
+                try applier.apply(to: &self, changes: &changes, looked: &looked)
             } catch {
                 preconditionFailure("a WriteSet is checked when it is made: \(error)")
             }
@@ -50,11 +58,12 @@ private struct WriteSetApplier {
     }
 
     mutating func apply(
-        to snapshot: inout Snapshot, changes: inout ChangeSet
+        to snapshot: inout Snapshot, changes: inout ChangeSet, looked: inout TouchedRecords?
     ) throws(MalformedEvent) {
         while !reader.isAtEnd {
             let operation = try reader.readByte()
             let record = snapshot.symbols.record(try reader.readText())
+            looked?.insert(record)
             switch WriteOperation(rawValue: operation) {
             case .write: try write(record, to: &snapshot, changes: &changes)
             case .delete:

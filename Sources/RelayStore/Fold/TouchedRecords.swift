@@ -1,5 +1,5 @@
 /// Records, each once, in the order in which they came. Most commits touch one or two.
-struct TouchedRecords: Sequence, Sendable {
+package struct TouchedRecords: Sequence, Sendable {
     private var records: ContiguousArray<RecordIndex> = []
     /// The same, where a scan would take longer.
     private var set: Set<RecordIndex> = []
@@ -12,7 +12,7 @@ struct TouchedRecords: Sequence, Sendable {
 
     var isEmpty: Bool { records.isEmpty }
 
-    func makeIterator() -> ContiguousArray<RecordIndex>.Iterator { records.makeIterator() }
+    package func makeIterator() -> ContiguousArray<RecordIndex>.Iterator { records.makeIterator() }
 
     mutating func insert(_ changes: ChangeSet) {
         // A record's fields stand together, more often than not.
@@ -25,11 +25,15 @@ struct TouchedRecords: Sequence, Sendable {
         for record in changes.deleted { insert(record) }
     }
 
+    func contains(_ record: RecordIndex) -> Bool {
+        set.isEmpty ? records.contains(record) : set.contains(record)
+    }
+
     mutating func insert(_ others: TouchedRecords) {
         for record in others.records { insert(record) }
     }
 
-    private mutating func insert(_ record: RecordIndex) {
+    mutating func insert(_ record: RecordIndex) {
         if records.count <= Self.scanLimit {
             if records.contains(record) { return }
         } else {

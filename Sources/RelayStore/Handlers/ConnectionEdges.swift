@@ -25,8 +25,10 @@ struct ConnectionEdges {
 
     /// The node that an edge links to.
     func node(of edge: RecordIndex?) -> RecordIndex? {
+        guard let edge else { return nil }
+        source.look(at: edge)
         let snapshot = source.draft.snapshot
-        guard let edge, let row = snapshot.row(edge),
+        guard let row = snapshot.row(edge),
             let key = snapshot.symbols.findName("node"),
             let slot = row.slot(of: key), row.tag(slot) == .link
         else { return nil }
@@ -40,7 +42,9 @@ struct ConnectionEdges {
 
     func index(ofCursor cursor: String) -> Int? {
         records.firstIndex { edge in
-            edge.map { source.draft.snapshot.fieldValue("cursor", of: $0) } == .string(cursor)
+            if let edge { source.look(at: edge) }
+            return edge.map { source.draft.snapshot.fieldValue("cursor", of: $0) }
+                == .string(cursor)
         }
     }
 

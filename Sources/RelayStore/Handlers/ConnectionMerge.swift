@@ -56,7 +56,7 @@ struct ConnectionMerge {
 
     /// Everything that the server said of the connection besides its edges and its page.
     private func copyFields(to connection: DraftRecordProxy) {
-        guard let index = source.draft.snapshot.symbols.findRecord(server.dataID.rawValue),
+        guard let index = source.find(server.dataID),
             let fields = source.draft.snapshot.recordJSON(index, except: ["edges", "pageInfo"])
         else { return }
         if !fields.isEmpty { source.write(id, fields) }
@@ -104,7 +104,9 @@ struct ConnectionMerge {
             let edgeID = DataID(symbols.idString(edge))
             guard let node = finder?.node(of: edge) else { return edgeID }
             let nodeID = symbols.idString(node)
-            if edgeID.rawValue.hasSuffix(nodeID) { return edgeID }
+            if edgeID == server.dataID.clientID(storageKey: "edges", place: nodeID) {
+                return edgeID
+            }
             let own = id.clientID(storageKey: nodeID)
             let proxy = source.proxy(edgeID)
             _ = source.create(dataID: own, typeName: proxy.typeName)

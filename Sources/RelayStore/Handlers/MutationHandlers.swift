@@ -59,10 +59,17 @@ struct NodeHandler: Handler {
 
 extension HandleFieldPayload {
     fileprivate func ids(in store: any RecordSourceProxy) -> [DataID] {
-        switch store[dataID]?[fieldKey] {
-        case let id as String: [DataID(id)]
-        case let ids as [Any]: ids.compactMap { ($0 as? String).map { DataID($0) } }
-        default: []
+        let value = store[dataID]?[fieldKey]
+        if let ids = value as? [Any] { return ids.compactMap { Self.id($0) } }
+        return Self.id(value).map { [$0] } ?? []
+    }
+
+    /// Some servers send numbers where the schema says ID (T12).
+    private static func id(_ value: Any?) -> DataID? {
+        switch value {
+        case let id as String: DataID(id)
+        case let id as Int: DataID(String(id))
+        default: nil
         }
     }
 

@@ -28,17 +28,18 @@ extension Draft {
     ) throws -> ResponseSummary {
         let before = snapshot
         let record = snapshot.symbols.record(root.rawValue)
-        var reader = ResponseReader(
-            Normalizer(before, reader: JSONReader(response)), plan, root: record)
+        var start = Normalizer(before, reader: JSONReader(response))
+        start.looked = looked
+        var reader = ResponseReader(start, plan, root: record)
         do {
             try reader.read()
         } catch is ResponseReader.PathBehindData {
-            reader = ResponseReader(
-                Normalizer(before, reader: JSONReader(response)), plan, root: record, isPart: true)
+            reader = ResponseReader(start, plan, root: record, isPart: true)
             try reader.read()
         }
         let normalizer = reader.normalizer
         snapshot = normalizer.snapshot
+        looked = normalizer.looked
         keepWrites(of: normalizer.changes, since: before)
         handle(normalizer.handled, plan.context.variables, handlers, isOptimistic)
         return reader.summary

@@ -76,10 +76,14 @@ extension Normalizer {
                 try node.skipValue()
                 continue
             }
-            guard try node.peek() == .string else { return nil }
-            let id = try node.readString()
-            // An id with escapes in it names its edge too, by the text as it was sent.
-            return id.escaped.isEmpty ? nil : id.escaped
+            switch try node.peek() {
+            case .string:
+                let id = try node.readString()
+                // An id with escapes in it names its edge too, by the text as it was sent.
+                return id.escaped.isEmpty ? nil : id.escaped
+            case .number: return try node.skipValue().bindMemory(to: UInt8.self)
+            default: return nil
+            }
         }
         return nil
     }

@@ -22,6 +22,8 @@ struct Normalizer {
     var snapshot: Snapshot
     private(set) var changes = ChangeSet()
     private(set) var handled: [Handled] = []
+    /// Records that were written, changed or not, where that is asked for.
+    var looked: TouchedRecords?
     /// What was wrong in the data itself.
     private(set) var errors: [JSONValue] = []
     var reader: JSONReader
@@ -48,6 +50,7 @@ struct Normalizer {
     mutating func object(
         into record: RecordIndex, _ plan: NormalizationPlan, _ identity: Identity
     ) throws(JSONError) {
+        looked?.insert(record)
         let flat = selection(of: plan, identity, record)
         if depth == stages.count { stages.append(RowStage()) }
         let stage = stages[depth]
@@ -179,7 +182,9 @@ struct Normalizer {
         if let id = identity.id {
             record = id
         } else {
-            record = clientRecord(parent, key, index: index, node: identity.node)
+            record = clientRecord(
+                parent, key, index: index, node: identity.node,
+                hasNamedSiblings: plan.edgeNode != nil)
         }
         try object(into: record, plan, identity)
         return record
@@ -224,9 +229,11 @@ struct Normalizer {
     // MARK: Ids
 
     /// The record of an object without an id of its own: see ``DataID/clientID(storageKey:place:)``.
+    /// - Parameter hasNamedSiblings: whether others in the list are named by their nodes; an index alone could
+    ///   be the id of one of those.
     private mutating func clientRecord(
         _ parent: RecordIndex, _ key: NameIndex, index: Int?,
-        node: UnsafeBufferPointer<UInt8>?
+        node: UnsafeBufferPointer<UInt8>?, hasNamedSiblings: Bool
     ) -> RecordIndex {
         let parentID = symbols.id(parent)
         idBuffer.removeAll(keepingCapacity: true)
@@ -241,6 +248,7 @@ struct Normalizer {
             if let node {
                 idBuffer.append(contentsOf: node)
             } else {
+                if hasNamedSiblings { idBuffer.append(UInt8(ascii: "#")) }
                 idBuffer.append(contentsOf: String(index).utf8)
             }
         }
@@ -342,7 +350,9 @@ struct Normalizer {
         snapshot.replace(record, old, by: new)
     }
 
-    mutating func apply(_ writes: WriteSet) { snapshot.apply(writes, changes: &changes) }
+    mutating func apply(_ writes: WriteSet) {
+        snapshot.apply(writes, changes: &changes, looked: &looked)
+    }
 
     /// Keeps that a type, younger than the compiler's schema, has an abstract one.
     private mutating func learn(_ type: NameIndex, has abstractKey: String) {

@@ -96,9 +96,15 @@ struct ResponseReader {
     }
 
     private mutating func errors() throws {
-        guard case .array(let errors) = try normalizer.reader.readValue() else { return }
-        summary.errors += errors
-        fieldErrors += errors
+        switch try normalizer.reader.readValue() {
+        case .array(let errors):
+            summary.errors += errors
+            fieldErrors += errors
+        case .null: break
+        case let value:
+            // Something went wrong, whatever it was: such a response is no success.
+            refuse("The \"errors\" of the response are no list, but \(value.text).")
+        }
     }
 
     // MARK: Incremental delivery

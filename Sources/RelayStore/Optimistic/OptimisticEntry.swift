@@ -30,4 +30,6 @@ struct OptimisticEntry: Sendable {
     var writes: WriteSet = .empty
     /// The records that it changed when it ran last.
     var touched = TouchedRecords()
+    /// The records that its result then followed from, those that it changed among them.
+    var looked = TouchedRecords()
 }

@@ -118,11 +118,15 @@ extension Store {
             OptimisticUpdate { [weak self] draft in
                 var data: SelectorSnapshot?
                 if let response = optimistic.response {
-                    _ = try response.withUnsafeBytes {
+                    let summary = try response.withUnsafeBytes {
                         try draft.normalize(
                             $0, plan, root: operation.root, handlers: handlers, isOptimistic: true)
                     }
+                    guard summary.hasData, summary.errors.isEmpty else {
+                        throw StoreError.unfitOptimisticResponse(summary)
+                    }
                     data = self?.read(operation, draft.snapshot)
+                    for seen in data?.seen ?? [] { draft.look(at: seen.record) }
                 }
                 if let updater = optimistic.updater {
                     try draft.run(updater, data, plan, root: operation.root, isOptimistic: true)

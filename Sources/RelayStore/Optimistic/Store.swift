@@ -194,6 +194,7 @@ public final class Store: Sendable {
         append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
             writer.collection?.touch(TouchedRecords(step.changes))
+            writer.collection?.touch(step.confirmed)
         }
         let head = writer.state.head
         let next = PublishedSnapshot(head)

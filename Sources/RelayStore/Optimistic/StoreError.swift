@@ -8,10 +8,17 @@ package enum StoreError: Error, Hashable, CustomStringConvertible {
     case entryHasEnded
     /// The response has no data. What it has instead is for the caller to tell.
     case responseWithoutData(ResponseSummary)
+    /// An optimistic response is none that the operation could have.
+    case unfitOptimisticResponse(ResponseSummary)
 
     private static func text(_ error: JSONValue) -> String {
         let message = error["message"]?.string ?? "an error without a message"
         return message.hasSuffix(".") ? String(message.dropLast()) : message
+    }
+
+    private static func placedText(_ error: JSONValue) -> String {
+        let path = error["path"]?.array?.map { $0.string ?? $0.text } ?? []
+        return path.isEmpty ? text(error) : "at \"\(path.joined(separator: "."))\": \(text(error))"
     }
 
     package var description: String {
@@ -27,6 +34,13 @@ package enum StoreError: Error, Hashable, CustomStringConvertible {
             summary.errors.isEmpty
                 ? "The response has no data, and no errors that say why."
                 : "The response has no data: \(summary.errors.map(Self.text).joined(separator: "; "))."
+        case .unfitOptimisticResponse(let summary):
+            summary.errors.isEmpty
+                ? "The optimistic response has no data; nothing is shown."
+                : """
+                The optimistic response does not fit its operation: \
+                \(summary.errors.map(Self.placedText).joined(separator: "; ")). Nothing is shown.
+                """
         }
     }
 }

@@ -19,6 +19,8 @@ struct StoreState {
         var events: [EventBody] = []
         /// What changed in `head`.
         var changes = ChangeSet()
+        /// The records that changed in `confirmed`, where these may be others than those of `changes`.
+        var confirmed = TouchedRecords()
         /// Entries whose updaters threw on the new state. They show nothing until it changes again.
         var failures: [(entry: OptimisticEntryID, error: any Error)] = []
     }
@@ -34,6 +36,7 @@ struct StoreState {
                 id: makeEntryID(), mutation: mutation.sequence,
                 update: OptimisticUpdate(mutation.intent.optimistic ?? .empty))
             var draft = Draft(on: head)
+            draft.looked = TouchedRecords()
             draft.apply(mutation.intent.optimistic ?? .empty)
             entry.take(draft)
             head = draft.snapshot
@@ -56,6 +59,7 @@ struct StoreState {
         _ intent: MutationIntent, _ update: OptimisticUpdate
     ) throws -> (id: OptimisticEntryID, step: Step) {
         var draft = Draft(on: head, keepsPayloads: keepsEvents)
+        draft.looked = TouchedRecords()
         try update.run(&draft)
         var entry = OptimisticEntry(
             id: makeEntryID(), mutation: confirmed.sequence + 1, update: update)
@@ -68,6 +72,8 @@ struct StoreState {
         confirmed.pending.append(PendingMutation(sequence: entry.mutation, intent: intent))
         head = draft.snapshot
         head.follow(confirmed)
+        // Once the entry has ended, `head` is `confirmed` again; it shall not have to make room anew each time.
+        confirmed.rows.grow(to: head.rows.count)
         entries.append(entry)
         return (entry.id, step([.mutation(intent)], on: base, draft.changes))
     }
@@ -99,7 +105,9 @@ struct StoreState {
         let (changes, rebased, failures) = rebase(draft.changes, without: old)
         let response = MutationResponse(
             mutation: old.mutation, writes: draft.writeSet, result: result, rebased: rebased)
-        return step([.response(response)], on: base, changes, failures)
+        var step = step([.response(response)], on: base, changes, failures)
+        step.confirmed = TouchedRecords(draft.changes)
+        return step
     }
 
     /// A change of confirmed state without a mutation.
@@ -110,7 +118,33 @@ struct StoreState {
         confirmed.sequence += 1
         let (changes, rebased, failures) = rebase(draft.changes)
         let update = LocalUpdate(name: name, writes: draft.writeSet, rebased: rebased)
-        return step([.update(update)], on: base, changes, failures)
+        var step = step([.update(update)], on: base, changes, failures)
+        if !entries.isEmpty { step.confirmed = TouchedRecords(draft.changes) }
+        return step
+    }
+
+    /// Records are forgotten that no entry looks at: what the entries show does not follow from them, so that no
+    /// updater runs.
+    mutating func forget(_ records: [RecordIndex]) -> Step {
+        var draft = draft()
+        for record in records { draft.forget(DataID(confirmed.symbols.idString(record))) }
+        let base = confirmed
+        confirmed = draft.snapshot
+        confirmed.sequence += 1
+        var changes = draft.changes
+        if entries.isEmpty {
+            head = confirmed
+        } else {
+            changes = ChangeSet()
+            head.apply(draft.writeSet, changes: &changes)
+            head.follow(confirmed)
+        }
+        return step([.update(LocalUpdate(name: "gc", writes: draft.writeSet))], on: base, changes)
+    }
+
+    /// Whether what an entry shows follows from a record.
+    func isLookedAt(_ record: RecordIndex) -> Bool {
+        entries.contains { $0.looked.contains(record) }
     }
 
     /// A mutation was sent, and its connection ended before the answer came.
@@ -139,6 +173,7 @@ struct StoreState {
                     update: OptimisticUpdate(intent.optimistic ?? .empty)))
         }
         var result = Step()
+        result.confirmed = TouchedRecords(changes)
         (result.changes, _, result.failures) = rebase(changes, without: old)
         return result
     }
@@ -167,11 +202,14 @@ struct StoreState {
         for place in entries.indices {
             touched.insert(entries[place].touched)
             var draft = Draft(on: head, keepsPayloads: keepsEvents)
+            draft.looked = TouchedRecords()
             do {
                 try entries[place].update.run(&draft)
             } catch {
                 failures.append((entries[place].id, error))
+                let looked = draft.looked
                 draft = Draft(on: head)
+                draft.looked = looked
             }
             let writes = entries[place].writes
             entries[place].take(draft)
@@ -218,6 +256,7 @@ extension OptimisticEntry {
     fileprivate mutating func take(_ draft: Draft) {
         writes = draft.writeSet
         touched = TouchedRecords(draft.changes)
+        looked = draft.looked ?? touched
     }
 }
 

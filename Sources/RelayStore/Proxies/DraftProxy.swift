@@ -54,7 +54,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     }
 
     package func create(dataID: DataID, typeName: String) -> any RecordProxy {
-        if draft.snapshot.existing(dataID.rawValue) == nil {
+        if row(dataID) == nil {
             change { $0.write(dataID, type: typeName, fields: []) }
         }
         return proxy(dataID)
@@ -73,7 +73,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     }
 
     package subscript(_ dataID: DataID) -> (any RecordProxy)? {
-        draft.snapshot.existing(dataID.rawValue) == nil ? nil : proxy(dataID)
+        row(dataID) == nil ? nil : proxy(dataID)
     }
 
     package var root: any RecordProxy { create(dataID: .rootID, typeName: Snapshot.rootTypeName) }
@@ -115,8 +115,17 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         change { $0.invalidate(dataID) }
     }
 
-    func row(_ dataID: DataID) -> Row? {
-        draft.snapshot.symbols.findRecord(dataID.rawValue).flatMap { draft.snapshot.row($0) }
+    func row(_ dataID: DataID) -> Row? { find(dataID).flatMap { draft.snapshot.row($0) } }
+
+    /// The record with an id, which whoever asks goes on to look at.
+    func find(_ dataID: DataID) -> RecordIndex? {
+        let record = draft.snapshot.symbols.findRecord(dataID.rawValue)
+        if let record { look(at: record) }
+        return record
+    }
+
+    func look(at record: RecordIndex) {
+        if !hasEnded { draft.look(at: record) }
     }
 
     func write(_ dataID: DataID, _ fields: [(key: String, value: FieldValue)]) {

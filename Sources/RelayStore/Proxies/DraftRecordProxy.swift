@@ -23,8 +23,8 @@ package final class DraftRecordProxy: RecordProxy {
                 source.fail("Field \"\(name)\" of \"\(dataID)\" cannot hold a \(type).")
                 return
             }
-            if case .json(let json) = value, !json.isFinite {
-                // Written as text, it would be null when it is read.
+            if !value.isFinite {
+                // JSON has no such numbers: written as text, it would be null when it is read.
                 source.fail("Field \"\(name)\" of \"\(dataID)\" cannot hold NaN or infinity.")
                 return
             }
@@ -71,7 +71,7 @@ package final class DraftRecordProxy: RecordProxy {
 
     package func copyFields(from record: any RecordProxy) {
         guard let other = (record as? DraftRecordProxy)?.source,
-            let index = other.draft.snapshot.symbols.findRecord(record.dataID.rawValue),
+            let index = other.find(record.dataID),
             let fields = other.draft.snapshot.recordJSON(index)?.fields
         else {
             source.fail("The fields of \"\(record.dataID)\" cannot be copied: it does not exist.")
@@ -95,13 +95,21 @@ package final class DraftRecordProxy: RecordProxy {
     }
 
     func value(_ key: String) -> FieldValue? {
-        let snapshot = source.draft.snapshot
-        guard let record = snapshot.symbols.findRecord(dataID.rawValue) else { return nil }
-        return snapshot.fieldValue(key, of: record)
+        guard let record = source.find(dataID) else { return nil }
+        return source.draft.snapshot.fieldValue(key, of: record)
     }
 }
 
 extension FieldValue {
+    /// Whether JSON can say it.
+    fileprivate var isFinite: Bool {
+        switch self {
+        case .double(let number): number.isFinite
+        case .json(let json): json.isFinite
+        default: true
+        }
+    }
+
     /// A leaf in Swift's own types; nil for a link.
     var plain: Any? {
         switch self {

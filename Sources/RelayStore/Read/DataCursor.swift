@@ -105,10 +105,12 @@ package struct DataCursor {
 
     package mutating func int(_ name: StaticString) throws(DataError) -> Int? {
         guard let (slot, tag) = try slot(name) else { return nil }
-        guard tag == .int else {
+        if tag == .int { return row._withUnsafeGuaranteedRef { Int($0.int(slot)) } }
+        // `5.0` is a whole number too (GraphQL §3.5.1).
+        guard tag == .double, let whole = Int(exactly: node.row.double(slot)) else {
             throw DataError(field: "\(name)", problem: .notA("whole number"))
         }
-        return row._withUnsafeGuaranteedRef { Int($0.int(slot)) }
+        return whole
     }
 
     package mutating func double(_ name: StaticString) throws(DataError) -> Double? {

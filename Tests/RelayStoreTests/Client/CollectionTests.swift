@@ -245,4 +245,45 @@ import Testing
         #expect(try store.json("Nodes", ["id": "u"])["node"]?["id"] == "u")
         #expect(try store.check(TodoDocuments.operation("Nodes", ["id": "x"])) == .missing)
     }
+
+    /// A slice is no commit of the program's: what an entry shows does not follow from what nobody can reach.
+    @Test func aCollectionRunsNoUpdater() throws {
+        let store = unbuffered()
+        try fill(store, (0..<300).map { "t\($0)" })
+        let runs = Mutex(0)
+        let entry = try store.applyUpdate {
+            runs.withLock { $0 += 1 }
+            // It is read and not written, and the same value is written again.
+            $0["t1"]?["text"] = ($0["t2"]?["text"] as? String ?? "nothing") + "!"
+            $0["t3"]?["text"] = "x"
+        }
+        store.collectGarbage()
+        #expect(runs.withLock { $0 } == 1)
+        #expect(Set(store.ids()) == ["t1", "ut1", "t2", "t3"])
+        #expect(store.field("t1", "text") == .string("x!"))
+        try store.commitUpdate { $0.root["x"] = 1 }
+        #expect(runs.withLock { $0 } == 2)
+        #expect(store.field("t1", "text") == .string("x!"))
+        store.revert(entry)
+        store.collectGarbage()
+        #expect(store.ids().isEmpty)
+        #expect(try store.confirmed.recordCount == 0 && store.snapshot.recordCount == 0)
+    }
+
+    /// An updater runs between two slices, and looks at other records than before.
+    @Test func whatAnUpdaterLooksAtWhileACollectionIsUnderWayIsKept() throws {
+        let store = unbuffered()
+        try fill(store, (0..<200).map { "t\($0)" })
+        let entry = try store.applyUpdate {
+            let name = $0["switch"]?["to"] as? String ?? "t0"
+            _ = $0[DataID(name)]?["text"]
+        }
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        try store.commitUpdate {
+            $0.create(dataID: "switch", typeName: "Switch")["to"] = "t199"
+        }
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {}
+        #expect(Set(store.ids()) == ["t0", "t199", "switch"])
+        store.revert(entry)
+    }
 }

@@ -191,6 +191,72 @@ import Testing
         #expect(store.snapshot.deletedIDs() == ["b"])
     }
 
+    /// T12: some servers send numbers where the schema says ID.
+    @Test func trap12NumericIDsDeleteEdgesAndRecords() throws {
+        let store = try store(["1", "2", "3"])
+        try store.commit(
+            "Remove", ["id": "1", "connections": [connectionID]],
+            ["data": ["remove": ["deletedID": 1, "deletedIDs": [2, "3"]]]])
+        #expect(try nodes(store) == ["-", "-"])
+        #expect(store.snapshot.existing("1") != nil)
+        #expect(store.snapshot.deletedIDs() == ["2", "3"])
+    }
+
+    /// The page's edge is at place 7, and its node is called "7", or ends so: that does not make it the node's for
+    /// ever.
+    @Test(arguments: [JSONValue.int(0), "0", "10"])
+    func anEdgeBelongsToItsNodeAndNotToItsPlace(_ id: JSONValue) throws {
+        func page(_ ids: [JSONValue]) -> JSONValue {
+            let edges = ids.map { id -> JSONValue in
+                [
+                    "cursor": .string("c" + (id.string ?? id.text)),
+                    "node": ["__typename": "Todo", "id": id, "text": "T", "complete": true],
+                ]
+            }
+            return [
+                "data": [
+                    "me": [
+                        "id": "u",
+                        "todos": [
+                            "edges": .array(edges),
+                            "pageInfo": [
+                                "endCursor": nil, "startCursor": nil, "hasNextPage": false,
+                                "hasPreviousPage": false,
+                            ],
+                        ],
+                    ]
+                ]
+            ]
+        }
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Page", ["count": 2], page([id]))
+        func nodes() throws -> [JSONValue?]? {
+            try store.json("Page", ["count": 2])["me"]?["todos"]?["edges"]?.array?
+                .map { $0["node"]?["id"] }
+        }
+        let name = id.string ?? id.text
+        let before = try store.read("Page", ["count": 2])
+        #expect(try nodes() == [id])
+        // The same page again, with another node at the place.
+        try store.commit("Page", ["count": 2], page([7, id]))
+        #expect(try nodes() == [7, id])
+        let edges = try store.json("Page", ["count": 2])["me"]?["todos"]?["edges"]?.array
+        #expect(edges?.map { $0["cursor"]?.string } == ["c7", "c" + name])
+        #expect(before.data?.json["me"]?["todos"]?["edges"]?.array?.count == 1)
+    }
+
+    /// Edges that nobody can name are told apart from those that are named by a node.
+    @Test func anEdgeWithoutANodeIsNoOtherEdge() throws {
+        let store = try store([])
+        var page = page(["0"]).object?["data"]?["me"]?["todos"]?.object ?? [:]
+        let edge = page["edges"]?.array?.first ?? .null
+        page["edges"] = [["cursor": "none", "node": nil], edge]
+        try store.commit(
+            "Page", ["count": 2], ["data": ["me": ["id": "u", "todos": .object(page)]]])
+        let edges = try store.json("Page", ["count": 2])["me"]?["todos"]?["edges"]?.array
+        #expect(edges?.map { $0["cursor"]?.string } == ["none", "c0"])
+    }
+
     @Test func anOptimisticEdgeAndItsAnswerAreOneEdge() throws {
         let store = try store(["a"])
         let operation = try TodoDocuments.operation("Append", connections)

@@ -81,7 +81,7 @@ import Testing
                 ]
             ])
         #expect(store.snapshot.existing("client:u:todos(first:2):edges:a") != nil)
-        #expect(store.snapshot.existing("client:u:todos(first:2):edges:1") != nil)
+        #expect(store.snapshot.existing("client:u:todos(first:2):edges:#1") != nil)
     }
 
     /// T12: whatever shape the server sends, it is a field error with a path and never a trap.
@@ -380,5 +380,44 @@ import Testing
         #expect(
             try store.json("One", ["id": "t"])["node"]
                 == ["id": "t", "name": "Ada"])
+    }
+
+    /// Whatever went wrong, something did.
+    @Test func errorsThatAreNoListAreAnError() throws {
+        let store = Store.quiet()
+        for errors in [JSONValue.string("x"), ["message": "x"], true, 0] {
+            let summary = try store.commit(
+                "Settings", ["data": ["settings": nil], "errors": errors])
+            #expect(
+                summary.errors == [
+                    [
+                        "message": .string(
+                            "The \"errors\" of the response are no list, but \(errors.text).")
+                    ]
+                ])
+        }
+        let summary = try store.commit("Settings", ["data": ["settings": nil], "errors": nil])
+        #expect(summary.errors.isEmpty)
+    }
+
+    @Test func aNumberWithoutAFractionIsAWholeNumber() throws {
+        func priority(_ number: String) throws -> Int? {
+            let store = Store.quiet()
+            let text = """
+                {"data": {"node": {"__typename": "Todo", "id": "t", "priority": \(number)}}}
+                """
+            try store.commitPayload(TodoDocuments.operation("One", ["id": "t"]), Array(text.utf8))
+            let data = try #require(try store.read("One", ["id": "t"]).data)
+            var cursor = DataCursor(data)
+            let node = try #require(try cursor.node("node"))
+            var fields = DataCursor(node)
+            return try withExtendedLifetime(node) { try fields.int("priority") }
+        }
+        #expect(try priority("5.0") == 5)
+        #expect(try priority("5e2") == 500)
+        #expect(try priority("-0.0") == 0)
+        for number in ["5.5", "18446744073709551615", "1e300"] {
+            #expect(throws: DataError.self) { try priority(number) }
+        }
     }
 }

@@ -213,4 +213,32 @@ import Testing
         }
         #expect(store.field("a", "priority") == .int(5))
     }
+
+    /// Otherwise each update would make room for all records that ever were shown.
+    @Test func whatAnUpdateMadeRoomForStaysWhenItEnds() throws {
+        let store = Store.quiet()
+        for number in 0..<10 {
+            let entry = try store.applyUpdate { _ = $0.create(typeName: "Todo") }
+            store.revert(entry)
+            #expect(store.snapshot.recordLimit >= number + 1)
+        }
+        #expect(store.ids().isEmpty)
+    }
+
+    @Test(arguments: [
+        #"{"data": null}"#, #"{"errors": []}"#, #"{"data": {"change": 1}}"#,
+        #"{"data": {"change": {"todo": []}}}"#,
+    ])
+    func anOptimisticResponseThatDoesNotFitIsRefused(_ response: String) throws {
+        let store = Store.quiet()
+        let operation = try TodoDocuments.operation("Change", ["id": "t", "text": "x"])
+        #expect {
+            try store.applyMutation(
+                operation, optimistic: OptimisticMutation(response: Array(response.utf8)))
+        } throws: { error in
+            "\(error)".hasPrefix("The optimistic response ")
+        }
+        #expect(store.ids().isEmpty)
+        #expect(try store.pendingMutations.isEmpty)
+    }
 }
