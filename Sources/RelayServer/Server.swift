@@ -138,9 +138,11 @@ public final class Server: Sendable {
     public static func start(
         _ configuration: Configuration, logger: Logger = Logger(label: "relay")
     ) async throws -> Server {
+        // Before the loops are made: each has room for as many descriptors as the process may have then.
+        let descriptors = raiseDescriptorLimit()
         let store = try await OpenStore.open(configuration, logger: logger)
         do {
-            return try await start(configuration, store, logger)
+            return try await start(configuration, store, descriptors: descriptors, logger)
         } catch {
             await store.close()
             throw error
@@ -148,7 +150,7 @@ public final class Server: Sendable {
     }
 
     private static func start(
-        _ configuration: Configuration, _ store: OpenStore, _ logger: Logger
+        _ configuration: Configuration, _ store: OpenStore, descriptors: Int, _ logger: Logger
     ) async throws -> Server {
         let loops = try await NetworkLoops.start(configuration.loops)
         do {
@@ -177,31 +179,26 @@ public final class Server: Sendable {
             }
             for front in fronts { front.start() }
             var listening = configuration.listening
-            listening.maxConnections = connectionLimit(listening.maxConnections, logger)
+            let wanted = listening.maxConnections
+            let limit = ConnectionLimit(wanted: wanted, descriptors: descriptors)
+            listening.maxConnections = limit.connections
+            listening.maxRefusals = limit.refusals
             let http = try await HTTPServer.start(
                 listening, on: zip(loops.loops, fronts).map { (loop: $0, handler: $1) })
             metrics.observe(http)
+            // Not before: a server that cannot listen has one thing to say.
+            if limit.connections < wanted {
+                logger.warning(
+                    """
+                    The system allows this process \(descriptors) open files, so it takes \(limit.connections) \
+                    connections and not \(wanted); "ulimit -n" or LimitNOFILE raises that.
+                    """)
+            }
             return Server(configuration, service, store, loops, http)
         } catch {
             await loops.stop()
             throw error
         }
-    }
-
-    /// Descriptors that connections leave to the log and everything else.
-    private static let reservedDescriptors = 128
-
-    /// As many connections as there are descriptors for, beside those that the log needs.
-    private static func connectionLimit(_ wanted: Int, _ logger: Logger) -> Int {
-        let descriptors = raiseDescriptorLimit()
-        let possible = max(descriptors - reservedDescriptors, 1)
-        guard descriptors > 0, possible < wanted else { return wanted }
-        logger.warning(
-            """
-            The system allows this process \(descriptors) open files, so it takes \(possible) connections \
-            and not \(wanted); "ulimit -n" or LimitNOFILE raises that.
-            """)
-        return possible
     }
 
     private init(

@@ -47,7 +47,7 @@ package final class HTTPServer: Sendable {
         let sockets = try ListeningSockets(host: options.host, port: options.port)
         let load = ServerLoad(
             loops: loops.count, maxConnections: options.maxConnections,
-            maxCompressed: options.maxCompressedConnections)
+            maxRefusals: options.maxRefusals, maxCompressed: options.maxCompressedConnections)
         do {
             var made: [Side] = []
             for (index, (loop, handler)) in loops.enumerated() {
@@ -142,8 +142,11 @@ extension HTTPServer {
         /// The subprotocols that may be agreed on.
         package var subprotocols: [String]
 
-        /// Connections of either kind. Who comes later is answered 503.
+        /// Connections of either kind. Later clients get 503.
         package var maxConnections = 10_000
+        /// So many clients beyond these get their 503 at the same time, and have a connection for it; later ones are
+        /// closed without an answer.
+        package var maxRefusals = 128
         /// From accepting a connection, and from the first byte of each later request, to having the
         /// request whole.
         package var handshakeTimeout: Duration = .seconds(10)

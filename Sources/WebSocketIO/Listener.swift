@@ -10,22 +10,43 @@ import CLibwebsockets
 
 /// Accepts connections from one listening socket, on the loop, as long as it exists.
 final class Listener {
+    /// What it asks of the system. Tests let the descriptors run out.
+    struct Calls {
+        var accept:
+            (
+                _ listening: Int32, UnsafeMutablePointer<sockaddr>?,
+                UnsafeMutablePointer<socklen_t>?
+            ) -> Int32 = acceptConnection
+        /// A descriptor to have in reserve; -1 when there is none left.
+        var openSpare: () -> Int32 = openNothing
+    }
+
     /// So many at most in one turn of the loop, so that the others get their turn.
     private static let acceptsPerTurn = 64
+    /// So long nothing is accepted when clients that wait can't even be refused.
+    private static let restMilliseconds: Int64 = 100
 
+    private unowned let core: LoopCore
     private let descriptor: Int32
     private let accepted: (Int32, String) -> Void
+    private let calls: Calls
     private var watcher: SocketWatcher?
     /// Given up for a moment when there are no descriptors left; see `refuseOne`.
-    private var spare = openNothing()
+    private var spare: Int32
 
     /// Takes over a listening socket.
     ///
     /// - Parameter accepted: called with a connected socket, which is the callee's to close, and
     ///   the address of the other end.
-    init(core: LoopCore, descriptor: Int32, accepted: @escaping (Int32, String) -> Void) {
+    init(
+        core: LoopCore, descriptor: Int32, calls: Calls = Calls(),
+        accepted: @escaping (Int32, String) -> Void
+    ) {
+        self.core = core
         self.descriptor = descriptor
         self.accepted = accepted
+        self.calls = calls
+        spare = calls.openSpare()
         watcher = SocketWatcher(core: core, descriptor: descriptor) { [weak self] _ in
             self?.acceptWaiting()
         }
@@ -44,12 +65,16 @@ final class Listener {
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
             let connection = withUnsafeMutablePointer(to: &address) { address in
                 address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    acceptConnection(descriptor, $0, &length)
+                    calls.accept(descriptor, $0, &length)
                 }
             }
             if connection < 0 {
-                if errno == EINTR || errno == ECONNABORTED { continue }
-                if errno == EMFILE || errno == ENFILE { refuseOne() }
+                switch errno {
+                case EINTR, ECONNABORTED: continue
+                case EAGAIN: break
+                case EMFILE, ENFILE: refuseOne()
+                default: rest()
+                }
                 return
             }
             var one: Int32 = 1
@@ -63,11 +88,23 @@ final class Listener {
     /// Without a free descriptor nothing can be accepted, and the loop would be told of the waiting
     /// client for ever: the spare one is used to accept and hang up.
     private func refuseOne() {
-        guard spare >= 0 else { return }
+        guard spare >= 0 else { return rest() }
         closeDescriptor(spare)
-        let connection = acceptConnection(descriptor, nil, nil)
+        let connection = calls.accept(descriptor, nil, nil)
         if connection >= 0 { closeDescriptor(connection) }
-        spare = openNothing()
+        spare = calls.openSpare()
+        // Another thread was quicker to take the descriptor that was free for a moment.
+        if connection < 0 || spare < 0 { rest() }
+    }
+
+    /// Accepts nothing for a moment, so that the loop does not spin over a client for whom nothing can be done now.
+    private func rest() {
+        watcher?.stop()
+        core.schedule(at: monotonicMilliseconds() + Self.restMilliseconds) { [weak self] in
+            guard let self else { return }
+            if spare < 0 { spare = calls.openSpare() }
+            watcher?.watch(.read)
+        }
     }
 }
 

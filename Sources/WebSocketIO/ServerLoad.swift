@@ -2,9 +2,6 @@ import Synchronization
 
 /// What the loops of one server have in common: how many connections each of them has, and the limits on all of them.
 final class ServerLoad: Sendable {
-    /// Connections beyond the limit that are still answered 503; more are just closed.
-    private static let refusalSlots = 128
-
     /// Where a new connection goes.
     struct Place: Equatable {
         let loop: Int
@@ -19,11 +16,14 @@ final class ServerLoad: Sendable {
     }
 
     private let maxConnections: Int
+    private let maxRefusals: Int
     private let maxCompressed: Int
     private let counts: Mutex<Counts>
 
-    init(loops: Int, maxConnections: Int, maxCompressed: Int) {
+    /// - Parameter maxRefusals: connections beyond `maxConnections` that are still told so; later ones are just closed.
+    init(loops: Int, maxConnections: Int, maxRefusals: Int, maxCompressed: Int) {
         self.maxConnections = maxConnections
+        self.maxRefusals = maxRefusals
         self.maxCompressed = maxCompressed
         counts = Mutex(Counts(connections: Array(repeating: 0, count: loops)))
     }
@@ -31,7 +31,7 @@ final class ServerLoad: Sendable {
     /// A place for one more connection, on the loop that has the fewest; nil when it can't even be refused.
     func take() -> Place? {
         counts.withLock { counts in
-            guard counts.total < maxConnections + Self.refusalSlots,
+            guard counts.total < maxConnections + maxRefusals,
                 let loop = counts.connections.indices.min(by: {
                     counts.connections[$0] < counts.connections[$1]
                 })

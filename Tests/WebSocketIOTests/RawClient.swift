@@ -261,8 +261,10 @@ private func makeSocket() -> Int32 {
 final class DeafListener {
     let port: Int
     private let descriptor: Int32
+    private var filling: [Int32] = []
 
-    init() throws {
+    /// - Parameter backlog: how many connections the system makes, and a few more.
+    init(backlog: Int32 = 16) throws {
         descriptor = makeSocket()
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -271,7 +273,7 @@ final class DeafListener {
         let descriptor = self.descriptor
         let failure = withUnsafeMutablePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) | listen(descriptor, 16)
+                bind(descriptor, $0, length) | listen(descriptor, backlog)
                     | getsockname(descriptor, $0, &length)
             }
         }
@@ -279,5 +281,26 @@ final class DeafListener {
         port = Int(in_port_t(bigEndian: address.sin_port))
     }
 
-    deinit { close(descriptor) }
+    /// Connects until the system takes no more; the next connection is not made as long as this lives.
+    func fill() {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_port = in_port_t(port).bigEndian
+        for _ in 0..<8 {
+            let client = makeSocket()
+            _ = fcntl(client, F_SETFL, O_NONBLOCK)
+            withUnsafePointer(to: &address) { address in
+                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            filling.append(client)
+        }
+    }
+
+    deinit {
+        for client in filling { close(client) }
+        close(descriptor)
+    }
 }

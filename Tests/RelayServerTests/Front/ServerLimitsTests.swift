@@ -30,6 +30,21 @@ struct ServerLimitsTests {
         }
     }
 
+    /// Clients that are told that there are too many have a descriptor each; the log's are not among them.
+    @Test(arguments: [131, 200, 256, 1_024, 20_000, 1_048_576])
+    func refusedClientsTakeNoneOfTheLogsDescriptors(_ descriptors: Int) {
+        let limit = ConnectionLimit(wanted: .max, descriptors: descriptors)
+        #expect(limit.connections > 0)
+        #expect(limit.refusals > 0)
+        #expect(limit.connections + limit.refusals + 128 == descriptors)
+        #expect(ConnectionLimit(wanted: 2, descriptors: descriptors).connections == 2)
+    }
+
+    @Test func withVeryFewDescriptorsThereIsStillAConnection() {
+        #expect(ConnectionLimit(wanted: 20_000, descriptors: 10).connections == 1)
+        #expect(ConnectionLimit(wanted: 20_000, descriptors: 0).connections == 20_000)
+    }
+
     @Test func aMessageThatIsTooLargeEndsItsConnection() async throws {
         try await RunningServer.run({ $0.connectionLimits.messageBytes = 1_000 }) { server in
             let channel = try await server.connect()

@@ -1,0 +1,63 @@
+import Synchronization
+import Testing
+
+@testable import WebSocketIO
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct ListenerTests {
+    /// A system that has no descriptor left, not even a spare one, until it is told otherwise.
+    private final class Exhausted: Sendable {
+        private let state = Mutex((isOver: false, attempts: 0))
+
+        var attempts: Int { state.withLock { $0.attempts } }
+        func end() { state.withLock { $0.isOver = true } }
+
+        var calls: Listener.Calls {
+            Listener.Calls(
+                accept: { [self] listening, address, length in
+                    let isOver = state.withLock { state in
+                        state.attempts += 1
+                        return state.isOver
+                    }
+                    if isOver { return acceptConnection(listening, address, length) }
+                    errno = EMFILE
+                    return -1
+                },
+                openSpare: { -1 })
+        }
+    }
+
+    @Test func withoutDescriptorsTheLoopDoesNotSpinAndLaterTheClientIsAccepted() async throws {
+        let loop = try IOLoop.start()
+        let sockets = try ListeningSockets(host: "127.0.0.1", port: 0)
+        let descriptor = try #require(sockets.takeDescriptors().first)
+        let system = Exhausted()
+        let isAccepted = Mutex(false)
+        let listener = try await loop.runOnCore { core in
+            LoopConfined(
+                Listener(core: core, descriptor: descriptor, calls: system.calls) {
+                    connection, _ in
+                    isAccepted.withLock { $0 = true }
+                    closeDescriptor(connection)
+                } as Listener?, on: loop)
+        }
+        let client = try RawClient(port: sockets.port)
+        await eventually { system.attempts > 0 }
+        // In each of these turns the loop would be told of the client again.
+        for _ in 0..<1_000 { try await loop.run {} }
+        #expect(system.attempts < 500)
+        system.end()
+        #expect(try await client.readToEnd() == "")
+        #expect(isAccepted.withLock { $0 })
+        try await loop.run { listener.value = nil }
+        await loop.stop()
+    }
+}
