@@ -6,7 +6,11 @@
 #include <ev.h>
 
 // These of OpenSSL are macros.
-static inline void clws_release_buffers(SSL_CTX *context) { SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); }
+// OpenSSL would keep two buffers of 16 KB for each connection, also when nothing is in them; and it would not tell of
+// the records that a socket has taken of what was written.
+static inline void clws_set_modes(SSL_CTX *context) {
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
 static inline void clws_set_least_version(SSL_CTX *context) { SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION); }
 static inline int clws_set_server_name(SSL *tls, const char *name) { return (int)SSL_set_tlsext_host_name(tls, name); }
 

@@ -70,6 +70,12 @@ class ByteStream {
     /// Says that nothing more will be written. The peer may go on sending.
     func finish() {}
 
+    /// Whether the peer has ended its direction or is gone. The system knows also while nothing is read, and of what
+    /// was sent before and has not been read yet.
+    final var hasPeerEnded: Bool {
+        isInputOver || descriptorForEnd.map(WebSocketIO.hasPeerEnded) ?? false
+    }
+
     /// Ends the connection at once. The owner hears nothing more.
     final func close() {
         if isClosed { return }
@@ -90,6 +96,8 @@ class ByteStream {
     func awaitWritable() {}
     func readingChanged() {}
     func closeConnection() {}
+    /// The socket, as long as there is one.
+    var descriptorForEnd: Int32? { nil }
 
     /// The connection takes more.
     final func continueWriting() {

@@ -40,7 +40,7 @@ final class ClientTLS {
         }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         clws_set_least_version(context)
-        clws_release_buffers(context)
+        clws_set_modes(context)
         contexts[authorityFile] = context
         return context
     }

@@ -9,7 +9,9 @@
 /// Lets the process have as many descriptors as the system allows it, where it begins with fewer: each
 /// connection is one.
 ///
-/// - Returns: how many it may have now.
+/// Loops that are made later have room for all of them; those that are there already do not.
+///
+/// - Returns: how many it may have now, and a loop can serve.
 @discardableResult
 package func raiseDescriptorLimit() -> Int {
     var limit = rlimit()
@@ -24,7 +26,7 @@ package func raiseDescriptorLimit() -> Int {
     if raised.rlim_cur > limit.rlim_cur, setrlimit(descriptorResource, &raised) == 0 {
         limit = raised
     }
-    return Int(clamping: limit.rlim_cur)
+    return Int(clamping: min(limit.rlim_cur, descriptorTableLimit))
 }
 
 #if canImport(Glibc)

@@ -13,14 +13,15 @@ import Threads
 let serviceBufferBytes: UInt32 = 65_536
 
 /// The largest number of descriptors the library shall make tables for, 16 bytes each.
-private let descriptorTableLimit: rlim_t = 1_048_576
+let descriptorTableLimit: rlim_t = 1_048_576
 
 private let libraryPatienceSeconds: UInt32 = 86_400
 
-/// A context on `eventLoop`, without a vhost yet; nil when the library refuses.
+/// A context on `eventLoop`, without a vhost yet, and how many descriptors it has a table for; nil when the library
+/// refuses.
 func makeContext(
     on eventLoop: OpaquePointer, user: UnsafeMutableRawPointer
-) -> OpaquePointer? {
+) -> (OpaquePointer, tableSize: Int)? {
     var info = lws_context_creation_info()
     info.options = UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_LIBEV)
     info.user = user
@@ -35,11 +36,15 @@ func makeContext(
         info.foreign_loops = loops
         // Unsafe in name only: it is written before withLock returns, on this thread.
         nonisolated(unsafe) var context: OpaquePointer?
+        nonisolated(unsafe) var tableSize = 0
         contextCreation.withLock { keeper in
             if keeper == nil { keeper = KeeperOfTLS() }
-            context = withBoundedDescriptorTable { lws_create_context(&info) }
+            context = withBoundedDescriptorTable {
+                tableSize = $0
+                return lws_create_context(&info)
+            }
         }
-        return context
+        return context.map { ($0, tableSize) }
     }
 }
 
@@ -84,16 +89,17 @@ func makeClientVhost(in context: OpaquePointer) -> OpaquePointer? {
 /// The library makes tables for as many descriptors as the process may have, and containers allow
 /// a thousand million. Its own way to limit that makes every event search a list, so the process
 /// limit is lowered for the moment in which the library looks at it.
-private func withBoundedDescriptorTable<Value>(_ body: () -> Value) -> Value {
+///
+/// - Parameter body: gets the size of the table that the library will make.
+private func withBoundedDescriptorTable<Value>(_ body: (Int) -> Value) -> Value {
     var limit = rlimit()
-    guard getrlimit(descriptorResource, &limit) == 0, limit.rlim_cur > descriptorTableLimit else {
-        return body()
-    }
+    guard getrlimit(descriptorResource, &limit) == 0 else { return body(.max) }
+    guard limit.rlim_cur > descriptorTableLimit else { return body(Int(limit.rlim_cur)) }
     var lowered = limit
     lowered.rlim_cur = descriptorTableLimit
     setrlimit(descriptorResource, &lowered)
     defer { setrlimit(descriptorResource, &limit) }
-    return body()
+    return body(Int(descriptorTableLimit))
 }
 
 /// The library's table of protocols: one, served by one callback.

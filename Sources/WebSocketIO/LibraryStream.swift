@@ -9,9 +9,10 @@ final class LibraryStream: ByteStream {
     /// The library's handle, nil before there is one and after it is gone.
     private var wsi: OpaquePointer?
     private let isEncrypted: Bool
+    private var isOpened = false
 
-    /// So much is handed to the library in one piece: it copies what the socket does not take.
-    private static let pieceBytes = 65_536
+    /// So much is encrypted at once: a record of TLS.
+    private static let recordBytes = 16_384
 
     private init(core: LoopCore, isEncrypted: Bool) {
         id = core.nextID()
@@ -21,6 +22,11 @@ final class LibraryStream: ByteStream {
 
     /// Takes over an accepted socket, to do TLS on it. Nil when the library refuses; the socket is closed then.
     static func adopt(_ descriptor: Int32, vhost: OpaquePointer, core: LoopCore) -> LibraryStream? {
+        // Of one that it has no place for, the library writes beside its table when it lets go of it.
+        guard descriptor < core.descriptorTableSize else {
+            closeDescriptor(descriptor)
+            return nil
+        }
         let stream = LibraryStream(core: core, isEncrypted: true)
         core.insert(stream)
         var info = lws_adopt_desc_t()
@@ -34,7 +40,6 @@ final class LibraryStream: ByteStream {
             return nil
         }
         stream.wsi = wsi
-        core.serviceLibraryTimers()
         return stream
     }
 
@@ -65,13 +70,18 @@ final class LibraryStream: ByteStream {
                 }
             }
         }
-        if let wsi {
-            stream.wsi = wsi
-            core.serviceLibraryTimers()
-        } else {
+        guard let wsi else {
             stream.wsi = nil
             core.remove(stream)
             stream.lose("the connection could not be made")
+            return stream
+        }
+        stream.wsi = wsi
+        if lws_get_socket_fd(wsi) < 0 {
+            // Since 4.3 it would ask for the address again each second, and the loop would wait each time.
+            stream.lose("the host is unknown")
+        } else if stream.isClosed {
+            stream.closeConnection()
         }
         return stream
     }
@@ -84,24 +94,41 @@ final class LibraryStream: ByteStream {
 
     // MARK: - Callbacks
 
-    /// Does what a callback asks for. A nonzero answer closes the connection.
+    /// Does what a callback asks for, and returns what the library shall do: 0, go on; -1, close the connection.
+    ///
+    /// Only three callbacks may close it. The others come from the middle of the library's own work, also while it
+    /// takes a connection down: of LWS_CALLBACK_LOCK_POLL, which it sends where it was built with external polling
+    /// (Debian 13), it takes anything but 0 for "leave the tables as they are", and keeps a descriptor that it closes.
     func handle(
         _ reason: lws_callback_reasons, wsi: OpaquePointer, _ bytes: UnsafeRawBufferPointer
     ) -> Int32 {
-        // A client's first callbacks come before the call that made the connection has returned.
-        if self.wsi == nil { self.wsi = wsi }
-        if isClosed { return -1 }
         switch reason {
-        case LWS_CALLBACK_RAW_CONNECTED: owner?.streamOpened()
-        case LWS_CALLBACK_RAW_RX: owner?.streamReceived(bytes)
-        case LWS_CALLBACK_RAW_WRITEABLE: continueWriting()
+        case LWS_CALLBACK_RAW_CONNECTED, LWS_CALLBACK_RAW_RX, LWS_CALLBACK_RAW_WRITEABLE:
+            if isClosed { return -1 }
+            // A client's first callback comes before the call that made the connection has returned.
+            self.wsi = wsi
+            serve(reason, bytes)
+            return isClosed ? -1 : 0
         case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
             // It is being taken down already, and may not be touched.
             self.wsi = nil
             lose(String(decoding: bytes, as: UTF8.self))
-        default: break
+            return 0
+        default:
+            return 0
         }
-        return isClosed ? -1 : 0
+    }
+
+    private func serve(_ reason: lws_callback_reasons, _ bytes: UnsafeRawBufferPointer) {
+        switch reason {
+        case LWS_CALLBACK_RAW_CONNECTED:
+            // Some versions (4.3.3) say it twice.
+            if isOpened { return }
+            isOpened = true
+            owner?.streamOpened()
+        case LWS_CALLBACK_RAW_RX: owner?.streamReceived(bytes)
+        default: continueWriting()
+        }
     }
 
     /// The library's handle is gone, for whatever reason.
@@ -112,19 +139,18 @@ final class LibraryStream: ByteStream {
 
     // MARK: - The stream
 
+    /// Past the library's own writing: what a socket does not take, that keeps, and reads nothing meanwhile, so that
+    /// the loop is told of waiting input again and again.
     override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let wsi, let start = bytes.baseAddress else { return nil }
-        let count = min(bytes.count, Self.pieceBytes)
-        // The bytes are not changed; only the type of the parameter says they might.
-        let pointer = UnsafeMutablePointer(mutating: start.assumingMemoryBound(to: UInt8.self))
-        // The library takes all of them: what the socket refuses it keeps, and `isFull` says so. Its name for raw
-        // bytes, LWS_WRITE_RAW, is a macro for this one.
-        return lws_write(wsi, pointer, count, LWS_WRITE_HTTP) < 0 ? nil : count
-    }
-
-    override var isFull: Bool {
-        guard let wsi else { return false }
-        return lws_partial_buffered(wsi) != 0
+        guard let wsi else { return nil }
+        guard isEncrypted else { return sendSome(lws_get_socket_fd(wsi), bytes) }
+        guard let tls = lws_get_ssl(wsi) else { return nil }
+        // What another connection left there would be taken for this one's error.
+        ERR_clear_error()
+        let count = SSL_write(tls, bytes.baseAddress, Int32(min(bytes.count, Self.recordBytes)))
+        if count > 0 { return Int(count) }
+        // The record that was begun is gone on with when the same bytes are written again.
+        return SSL_get_error(tls, count) == SSL_ERROR_WANT_WRITE ? 0 : nil
     }
 
     override func awaitWritable() {
@@ -138,16 +164,30 @@ final class LibraryStream: ByteStream {
     override func finish() {
         guard let wsi else { return }
         // RFC 8446 §6.1: without a close_notify the peer takes what it has read for cut off.
-        if isEncrypted, let tls = lws_get_ssl(wsi) { SSL_shutdown(tls) }
+        if isEncrypted, let tls = lws_get_ssl(wsi) {
+            ERR_clear_error()
+            SSL_shutdown(tls)
+        }
         shutdownSending(lws_get_socket_fd(wsi))
     }
 
-    /// Ends the connection at the next turn of the loop, or with the answer to the callback that this is in.
+    /// Ends the connection at once, without a word to the peer: with TLS, no alert is sent. From within a callback of
+    /// the library, when that has returned.
     override func closeConnection() {
-        guard let wsi else { return }
-        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
-        core.serviceLibraryTimers()
+        guard wsi != nil else { return }
+        if core.isInLibrary {
+            core.schedule(at: monotonicMilliseconds()) { [self] in destroyHandle() }
+        } else {
+            destroyHandle()
+        }
     }
+
+    /// The library forgets a timeout of its own as soon as a connection gets on, so it is not asked for one.
+    private func destroyHandle() {
+        if let wsi { lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC) }
+    }
+
+    override var descriptorForEnd: Int32? { wsi.map(lws_get_socket_fd) }
 }
 
 // Everything the library has to say comes through here. A top-level function: a closure could
@@ -157,9 +197,8 @@ func libwebsocketsCallback(
     data: UnsafeMutableRawPointer?, count: Int
 ) -> Int32 {
     if reason == LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS {
-        // A vhost is being made; this is its SSL_CTX. OpenSSL would keep two buffers of 16 KB for each connection, also
-        // when nothing is in them.
-        if let user { clws_release_buffers(OpaquePointer(user)) }
+        // A vhost is being made; this is its SSL_CTX.
+        if let user { clws_set_modes(OpaquePointer(user)) }
         return 0
     }
     guard
@@ -169,12 +208,12 @@ func libwebsocketsCallback(
     let stream = LibraryStream.from(opaque)
     if reason == LWS_CALLBACK_WSI_DESTROY {
         lws_set_opaque_user_data(wsi, nil)
-        core.enter {
+        core.enterFromLibrary {
             stream.libraryDestroyed()
             core.remove(stream)
         }
         return 0
     }
     let bytes = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : count)
-    return core.enter { stream.handle(reason, wsi: wsi, bytes) }
+    return core.enterFromLibrary { stream.handle(reason, wsi: wsi, bytes) }
 }

@@ -7,6 +7,8 @@ final class LoopCore {
     let loop: IOLoop
     let context: OpaquePointer
     let eventLoop: OpaquePointer
+    /// Descriptors from this number on have no place in the library's table.
+    let descriptorTableSize: Int
     private var isStopping = false
 
     /// The connections that the library calls back for, by a number of ours.
@@ -19,6 +21,7 @@ final class LoopCore {
     private var clientVhost: OpaquePointer?
 
     private var callbackDepth = 0
+    private var libraryDepth = 0
     private var flushQueue = FlushQueue()
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 65_536, alignment: 16)
@@ -38,7 +41,9 @@ final class LoopCore {
                 code: .loopUnavailable, message: "Could not make an event loop: libev refused.")
         }
         let wakeup = LoopWakeup(eventLoop)
-        guard let context = makeContext(on: eventLoop, user: wakeup.contextUser) else {
+        guard
+            let (context, tableSize) = makeContext(on: eventLoop, user: wakeup.contextUser)
+        else {
             ev_loop_destroy(eventLoop)
             throw IOError(
                 code: .loopUnavailable,
@@ -48,6 +53,7 @@ final class LoopCore {
         self.loop = loop
         self.eventLoop = eventLoop
         self.context = context
+        descriptorTableSize = tableSize
         self.wakeup = wakeup
         wakeup.owner = self
         loop.mailbox.open(ringing: wakeup.alarm)
@@ -99,6 +105,16 @@ final class LoopCore {
         return value
     }
 
+    /// Whether one of the library's callbacks is being served. A connection of the library must not be destroyed then.
+    var isInLibrary: Bool { libraryDepth > 0 }
+
+    /// As ``enter(_:)``, in a callback of the library.
+    func enterFromLibrary<Value>(_ body: () -> Value) -> Value {
+        libraryDepth += 1
+        defer { libraryDepth -= 1 }
+        return enter(body)
+    }
+
     /// Runs what other threads have posted.
     func runMail() {
         run(loop.mailbox.takeAll())
@@ -148,12 +164,6 @@ final class LoopCore {
         body(readBuffer)
     }
 
-    /// Makes the library look at its timers. It does so after each event of its own, so a timer that
-    /// is set in an event of ours would wait for the next of those.
-    func serviceLibraryTimers() {
-        lws_cancel_service(context)
-    }
-
     // MARK: - Connections
 
     func nextID() -> UInt64 {
@@ -165,6 +175,9 @@ final class LoopCore {
     func insert(_ stream: LibraryStream) {
         libraryStreams[stream.id] = stream
     }
+
+    /// How many connections the library has.
+    var libraryStreamCount: Int { libraryStreams.count }
 
     func remove(_ stream: LibraryStream) {
         libraryStreams[stream.id] = nil

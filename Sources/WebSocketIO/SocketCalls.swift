@@ -19,6 +19,30 @@ func sendWithoutSignal(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> 
     #endif
 }
 
+/// Sends what `descriptor` takes now, and returns how much that was; nil when the connection is broken.
+func sendSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int? {
+    while true {
+        let count = sendWithoutSignal(descriptor, bytes)
+        if count >= 0 { return count }
+        if errno == EAGAIN { return 0 }
+        if errno != EINTR { return nil }
+    }
+}
+
+/// Whether the other end of a connection has ended its direction or is gone, read from or not.
+func hasPeerEnded(_ descriptor: Int32) -> Bool {
+    var asked = pollfd(fd: descriptor, events: peerEnded, revents: 0)
+    return poll(&asked, 1, 0) > 0
+        && asked.revents & (peerEnded | Int16(POLLHUP) | Int16(POLLERR)) != 0
+}
+
+#if os(Linux)
+    /// POLLRDHUP, which is declared only for programs that ask for GNU's extensions.
+    private let peerEnded: Int16 = 0x2000
+#else
+    private let peerEnded = Int16(POLLHUP)
+#endif
+
 /// The system's `close`, under a name that methods called `close` do not hide.
 func closeDescriptor(_ descriptor: Int32) {
     #if canImport(Glibc)

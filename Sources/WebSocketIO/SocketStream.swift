@@ -46,12 +46,7 @@ final class SocketStream: ByteStream {
     }
 
     override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        while true {
-            let count = sendWithoutSignal(descriptor, bytes)
-            if count >= 0 { return count }
-            if errno == EAGAIN { return 0 }
-            if errno != EINTR { return nil }
-        }
+        sendSome(descriptor, bytes)
     }
 
     override func awaitWritable() { watch() }
@@ -72,4 +67,6 @@ final class SocketStream: ByteStream {
         watcher?.stop()
         closeDescriptor(descriptor)
     }
+
+    override var descriptorForEnd: Int32? { isClosed ? nil : descriptor }
 }

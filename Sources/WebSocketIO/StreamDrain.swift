@@ -12,10 +12,11 @@ final class StreamDrain: ByteStreamOwner {
     private var discardedBytes = 0
     private var timer: LoopTimer?
 
-    /// Takes over a stream on which nothing waits to be written.
+    /// Takes over a stream on which nothing waits to be written. One that drains already goes on as it does.
     ///
-    /// - Parameter ended: called once, when the stream is closed.
+    /// - Parameter ended: called once, when the stream is closed; not when it drains already.
     static func begin(_ stream: ByteStream, ended: @escaping () -> Void) {
+        if stream.owner is StreamDrain { return }
         let drain = StreamDrain(stream, ended)
         if stream.isInputOver { return drain.stop() }
         stream.owner = drain

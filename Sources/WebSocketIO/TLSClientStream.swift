@@ -76,6 +76,7 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
         while !isClosed, isReading {
             let count = core.withReadBuffer { buffer in
                 // The buffer of the connection below is done with: OpenSSL has copied what was in it.
+                ERR_clear_error()
                 let count = SSL_read(tls, buffer.baseAddress, Int32(buffer.count))
                 if count > 0 {
                     owner?.streamReceived(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
@@ -134,6 +135,7 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
 
     override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard isEstablished, let inner, !inner.isClosed else { return nil }
+        ERR_clear_error()
         let count = SSL_write(tls, bytes.baseAddress, Int32(min(bytes.count, 16_384)))
         if count <= 0 { return nil }
         passOn()
@@ -149,6 +151,7 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
     }
 
     override func finish() {
+        ERR_clear_error()
         SSL_shutdown(tls)
         passOn()
         inner?.finish()
@@ -157,4 +160,6 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
     override func closeConnection() {
         inner?.close()
     }
+
+    override var descriptorForEnd: Int32? { inner?.descriptorForEnd }
 }

@@ -360,8 +360,11 @@ final class WebSocketSession: Peer, ByteStreamOwner {
         if isStuck, !hasToldOwner {
             return giveUp(reason: "Too slow: nothing was taken for a while")
         }
-        // Who is not read from is not heard.
-        if isReadingPaused { return }
+        // A peer that is not read from is not heard. That it has gone is seen all the same.
+        if isReadingPaused {
+            if stream.hasPeerEnded { connectionLost() }
+            return
+        }
         let silence = now - lastHeard
         if silence >= 2 * limits.keepAliveMilliseconds, hasPinged {
             abort()

@@ -12,7 +12,7 @@ final class StreamClient: ByteStreamOwner, @unchecked Sendable {
 
     private struct State {
         var received: [UInt8] = []
-        var isOpen = false
+        var openings = 0
         var isOver = false
     }
 
@@ -25,13 +25,15 @@ final class StreamClient: ByteStreamOwner, @unchecked Sendable {
             client.stream = try ByteStream.connect(
                 to: address, authorityFile: authorityFile, owner: client, core: core)
         }
-        await eventually { client.state.withLock { $0.isOpen || $0.isOver } }
+        await eventually { client.state.withLock { $0.openings > 0 || $0.isOver } }
         return client
     }
 
     private init(_ loop: IOLoop) { self.loop = loop }
 
     var received: [UInt8] { state.withLock { $0.received } }
+    /// How often it was told that the connection is there.
+    var openings: Int { state.withLock { $0.openings } }
     /// Whether the other side has ended the connection.
     var isOver: Bool { state.withLock { $0.isOver } }
 
@@ -40,6 +42,11 @@ final class StreamClient: ByteStreamOwner, @unchecked Sendable {
         try await loop.run { [self] in
             if let stream, !stream.isClosed, !stream.isBlocked { _ = stream.write(bytes) }
         }
+    }
+
+    /// Reads nothing more for now, or reads on.
+    func setReading(_ isReading: Bool) async throws {
+        try await loop.run { [self] in stream?.isReading = isReading }
     }
 
     func close() async throws {
@@ -59,7 +66,7 @@ final class StreamClient: ByteStreamOwner, @unchecked Sendable {
         }
     }
 
-    func streamOpened() { state.withLock { $0.isOpen = true } }
+    func streamOpened() { state.withLock { $0.openings += 1 } }
     func streamReceived(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { $0.received.append(contentsOf: bytes) }
     }
