@@ -1,3 +1,4 @@
+import BoundedTesting
 import Testing
 
 @testable import EventLog
@@ -82,7 +83,7 @@ import Testing
         done.wait { $0 ? true : nil }
         // The lock comes back when the log's thread has ended.
         var again: EventLogWriter?
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .testDeadline
         while again == nil, ContinuousClock.now < deadline {
             again = try? EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
         }

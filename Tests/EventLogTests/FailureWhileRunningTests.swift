@@ -1,3 +1,4 @@
+import BoundedTesting
 import Testing
 
 @testable import EventLog
@@ -219,7 +220,7 @@ import Testing
         }
         #expect(log.statistics.syncs < 75, "several share a sync")
         clock.advance(milliseconds: 100)
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .testDeadline
         while try survivors() < 150, ContinuousClock.now < deadline { usleep(1_000) }
         #expect(try survivors() == 150, "without traffic, too")
         log.close()

@@ -1,3 +1,4 @@
+import BoundedTesting
 import EventLog
 import Foundation
 import RelayStore
@@ -49,7 +50,7 @@ struct ClientHistoryTests {
         let pending = try store.applyUpdate {
             $0.create(dataID: "shown", typeName: "Note")["text"] = "pending"
         }
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .testDeadline
         // Ten times as much as is kept.
         for _ in 0..<10 { try write(100, to: store) }
         // The disk comes behind, and so do checkpoints.
@@ -85,7 +86,7 @@ struct ClientHistoryTests {
     /// Programs that run for a moment only, again and again.
     @Test func shortRunsCountTogether() async throws {
         let limit: UInt64 = 100_000
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .testDeadline
         while ContinuousClock.now < deadline {
             let (journal, store) = try open(historyBytes: limit)
             try write(15, to: store)

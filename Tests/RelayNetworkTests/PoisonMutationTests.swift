@@ -17,7 +17,7 @@ import WebSocketIO
 #endif
 
 /// A mutation whose connection ends each time that it is sent.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 final class PoisonMutationTests: Sendable {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "relay-poison-\(UUID().uuidString)").path

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Logging
 import LoopbackPorts
 import Relay
@@ -126,10 +127,10 @@ final class Noted<Element: Sendable>: Sendable {
     func note(_ element: Element) { elements.withLock { $0.append(element) } }
 }
 
-/// Waits until `condition` holds; fails after a minute: tests that keep both threads of the pool busy may run
+/// Waits until `condition` holds; fails after one generous deadline: tests that keep both threads of the pool busy may run
 /// beside this one.
 func eventually(
-    within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
+    within limit: Duration = .testDeadline, sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
 ) async rethrows {
     let deadline = ContinuousClock.Instant.now + limit

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import OpenCombine
 import Relay
@@ -58,7 +59,7 @@ struct RetentionTests {
     private func collect(
         _ environment: Environment, until condition: () throws -> Bool
     ) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .testDeadline
         repeat {
             environment.store.collectGarbage()
             if try condition() { return }

@@ -8,7 +8,7 @@ import Threads
     import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SignalWatchTests {
     /// By default it would end the process of the tests.
     @Test func aSignalIsHeardAsSoonAsItIsWatched() async {

@@ -1,3 +1,5 @@
+import BoundedTesting
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -103,7 +105,7 @@ final class RawClient {
         }
     }
 
-    func readToEnd(within limit: Duration = .seconds(60)) async throws -> String {
+    func readToEnd(within limit: Duration = .testDeadline) async throws -> String {
         let deadline = ContinuousClock.Instant.now + limit
         while try await receiveMore(before: deadline) {}
         defer { take(received.count - taken) }
@@ -111,7 +113,7 @@ final class RawClient {
     }
 
     /// Reads as far as the first occurrence of `mark`, and that too.
-    func read(through mark: String, within limit: Duration = .seconds(60)) async throws -> String {
+    func read(through mark: String, within limit: Duration = .testDeadline) async throws -> String {
         let deadline = ContinuousClock.Instant.now + limit
         let mark = Array(mark.utf8)
         while true {
@@ -126,7 +128,7 @@ final class RawClient {
         }
     }
 
-    func read(count: Int, within limit: Duration = .seconds(60)) async throws -> [UInt8] {
+    func read(count: Int, within limit: Duration = .testDeadline) async throws -> [UInt8] {
         let deadline = ContinuousClock.Instant.now + limit
         while received.count - taken < count {
             guard try await receiveMore(before: deadline) else {
@@ -208,7 +210,7 @@ final class RawClient {
         try await send(frame: Frame(opcode: 1, payload: Array(text.utf8)))
     }
 
-    func readFrame(within limit: Duration = .seconds(60)) async throws -> Frame {
+    func readFrame(within limit: Duration = .testDeadline) async throws -> Frame {
         let head = try await read(count: 2, within: limit)
         var length = Int(head[1] & 0x7F)
         if length >= 126 {
@@ -228,7 +230,7 @@ final class RawClient {
 
     /// Reads frames up to the one that ends a message, and joins their payloads. On a busy machine a server's
     /// ping may come between them.
-    func readMessage(within limit: Duration = .seconds(60)) async throws -> Frame {
+    func readMessage(within limit: Duration = .testDeadline) async throws -> Frame {
         var message = try await readFrame(within: limit)
         while message.opcode == 9 { message = try await readFrame(within: limit) }
         while !message.isFinal {

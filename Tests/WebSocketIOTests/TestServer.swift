@@ -1,3 +1,4 @@
+import BoundedTesting
 import Synchronization
 import Testing
 import WebSocketIO
@@ -99,10 +100,10 @@ final class RecordingHandler: HTTPServerHandler, WebSocketHandler {
     }
 }
 
-/// Waits until `condition` holds; fails after a minute: tests that keep both threads of the pool busy may run
+/// Waits until `condition` holds; fails after one generous deadline: tests that keep both threads of the pool busy may run
 /// beside this one.
 func eventually(
-    within limit: Duration = .seconds(60), _ comment: Comment? = nil,
+    within limit: Duration = .testDeadline, _ comment: Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
 ) async rethrows {

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 
 /// A program that a test has started: its lines as they come, its end, and signals to it.
@@ -86,7 +87,7 @@ final class ChildProcess: Sendable {
 
     /// The next line on standard output; fails when it ends without one.
     func nextLine(
-        _ what: String = "a line", within limit: Duration = .seconds(60)
+        _ what: String = "a line", within limit: Duration = .testDeadline
     ) async throws -> String {
         let line = try await observed.wait(for: what, within: limit) { observed -> String?? in
             if let line = observed.takeLine() { return .some(line) }
@@ -115,7 +116,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Waits for its end, and for all that it has written.
-    func finish(within limit: Duration = .seconds(60)) async throws -> Finished {
+    func finish(within limit: Duration = .testDeadline) async throws -> Finished {
         try await observed.wait(for: "the end of the program", within: limit) { observed in
             observed.exit.map {
                 Finished(

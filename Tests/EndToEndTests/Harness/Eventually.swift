@@ -1,9 +1,11 @@
+import BoundedTesting
+
 /// Asks again and again until there is an answer: for what tells nobody when it changes.
 /// - Parameters:
 ///   - what: completes "Waited in vain for …".
 ///   - limit: how long it may take.
 func eventually<Answer>(
-    _ what: String, within limit: Duration = .seconds(60), _ ask: () async throws -> Answer?
+    _ what: String, within limit: Duration = .testDeadline, _ ask: () async throws -> Answer?
 ) async throws -> Answer {
     let deadline = ContinuousClock.now + limit
     while true {

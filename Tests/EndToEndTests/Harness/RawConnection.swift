@@ -1,3 +1,4 @@
+import BoundedTesting
 import Synchronization
 
 #if canImport(Glibc)
@@ -16,7 +17,7 @@ final class RawConnection: Sendable {
     private let descriptor: Int32
     private let received = Mutex<[UInt8]>([])
 
-    init(port: Int, limit: Duration = .seconds(120)) throws {
+    init(port: Int, limit: Duration = .testDeadline) throws {
         #if canImport(Glibc)
             // A program that another test starts must not hold it open.
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Dispatch
 import Synchronization
 
@@ -30,7 +31,7 @@ final class Watched<Value: Sendable>: Sendable {
     /// Waits until `condition` gives something, which it may take out of the value.
     /// - Parameter what: completes "Waited in vain for …".
     func wait<Result: Sendable>(
-        for what: String, within limit: Duration = .seconds(60),
+        for what: String, within limit: Duration = .testDeadline,
         until condition: @escaping @Sendable (inout Value) -> Result?
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in

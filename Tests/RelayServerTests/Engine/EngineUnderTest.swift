@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLExecution
 import GraphQLLanguage
 import Logging
@@ -340,29 +341,29 @@ private final class Inbox: Sendable {
     }
 }
 
-/// Waits until something is there, for a minute at most: tests that keep both threads of the pool busy may
+/// Waits until something is there, for one generous deadline: tests that keep both threads of the pool busy may
 /// run beside this one.
 @discardableResult
 func eventually<Value>(
     _ what: String, _ look: () async throws -> Value?
 ) async throws -> Value {
     let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(60)
+    let deadline = clock.now + .testDeadline
     while clock.now < deadline {
         if let value = try await look() { return value }
         try await Task.sleep(for: .milliseconds(1))
     }
-    throw TestFailure("waited a minute for \(what)")
+    throw TestFailure("waited in vain for \(what)")
 }
 
-/// What a callback is given, within a minute.
+/// What a callback is given, in time.
 func answer<Value: Sendable>(
     _ what: String, _ ask: (@escaping @Sendable (Value) -> Void) -> Void
 ) async throws -> Value {
     let promise = Promise<Value>()
     let deadline = Task {
-        try await Task.sleep(for: .seconds(60))
-        promise.settle(.failure(TestFailure("waited a minute for \(what)")))
+        try await Task.sleep(for: .testDeadline)
+        promise.settle(.failure(TestFailure("waited in vain for \(what)")))
     }
     defer { deadline.cancel() }
     return try await withCheckedThrowingContinuation { continuation in

@@ -132,6 +132,7 @@ struct EventStreamTests {
             let text = String(repeating: "x", count: 200_000)
             let count = 80
             for number in 0..<count { try await writer.addTodo("\(number)\(text)") }
+            for client in [events, live] { client.setReceiveBuffer(1 << 20) }
 
             var told: [String] = []
             while true {

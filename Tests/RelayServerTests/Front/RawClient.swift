@@ -19,10 +19,7 @@ final class RawClient: Sendable {
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        if var size = receiveBufferBytes {
-            setsockopt(
-                descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        }
+        if let receiveBufferBytes { setReceiveBuffer(receiveBufferBytes) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -37,6 +34,12 @@ final class RawClient: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// With a small buffer the peer is blocked soon; with a large one what waits is read quickly.
+    func setReceiveBuffer(_ bytes: Int32) {
+        var size = bytes
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
 
     /// Goes away.
     func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import OpenCombine
 import Relay
@@ -185,7 +186,7 @@ final class RuntimeLane {
         _ outcomes: Outcomes, _ expected: [String], _ whose: String
     ) async throws {
         if !isAlone {
-            let deadline = ContinuousClock.now + .seconds(60)
+            let deadline = ContinuousClock.now + .testDeadline
             while outcomes.lines.count < expected.count, ContinuousClock.now < deadline {
                 await Task.yield()
             }

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import Relay
 import RelayStore
@@ -52,7 +53,7 @@ struct RuntimeModelTests {
 
     /// When everything has ended, nothing is left but the root and what the release buffer keeps.
     private func leavesNothing(_ environment: Environment, bufferSize: Int) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .testDeadline
         var left: [DataID] = []
         repeat {
             // A collection that the store began itself may be under way.

@@ -1,8 +1,9 @@
+import BoundedTesting
 import Testing
 
-/// Waits until `condition` holds; fails after a minute.
+/// Waits until `condition` holds; fails after one generous deadline.
 func eventually(
-    within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
+    within limit: Duration = .testDeadline, sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
 ) async rethrows {
     let deadline = ContinuousClock.now + limit
