@@ -4,8 +4,12 @@
 /// fetched or retained, ``keep(_:)`` what new readers have read. Marking looks at the state that the collection
 /// began with; whatever changed since then is kept, with everything that it links to.
 ///
+/// Of *wide* records (``ShapeTable``), such as a root that was asked for one field with ever other arguments, the
+/// fields with arguments go that nobody selects.
+///
 /// Invariants: 1. A record that an operation, a reader or an optimistic entry can reach when a slice ends
-/// is marked, or waits to be. 2. Only records that existed at the beginning are forgotten.
+/// is marked, or waits to be. 2. Only records that existed at the beginning are forgotten. 3. So it is with fields of
+/// records that were wide at the beginning; those that operations select and those that changed are in `fields`.
 struct GarbageCollection {
     private let base: Snapshot
     private var marks: [UInt64]
@@ -15,7 +19,13 @@ struct GarbageCollection {
     private var selected: ContiguousArray<(record: RecordIndex, plan: NormalizationPlan)> = []
     /// Records to keep with everything that they link to.
     private var whole: ContiguousArray<RecordIndex> = []
+    /// Fields that changed, whose new links are to be kept.
+    private var changed: ContiguousArray<ChangeSet.Field> = []
+    /// Of the wide records that are kept: the fields that are.
+    private var fields: [RecordIndex: Set<NameIndex>] = [:]
+    private let hasWideRows: Bool
     private var next = 0
+    private var isPruned = false
     private let typeSchema: NameIndex?
 
     private static let costOfForgetting = 16
@@ -25,6 +35,7 @@ struct GarbageCollection {
         marks = Array(repeating: 0, count: (base.recordLimit + 63) / 64)
         wholeMarks = marks
         typeSchema = base.symbols.findName("__TypeSchema")
+        hasWideRows = base.symbols.shapes.hasWideRows
     }
 
     // MARK: What to keep
@@ -34,7 +45,14 @@ struct GarbageCollection {
     }
 
     /// Keeps a record that somebody reads.
-    mutating func keep(_ record: RecordIndex) { _ = Self.mark(record, in: &marks) }
+    mutating func keep(_ record: RecordIndex) {
+        let isNew = Self.mark(record, in: &marks)
+        if hasWideRows, isNew, isWide(record) { fields[record] = fields[record] ?? [] }
+    }
+
+    private func isWide(_ record: RecordIndex) -> Bool {
+        base.row(record).map { $0.slotCount > ShapeTable.wideLimit } ?? false
+    }
 
     /// Keeps the records that a reader has read.
     mutating func keep(_ seen: ContiguousArray<SeenRecord>) {
@@ -46,29 +64,48 @@ struct GarbageCollection {
         whole.append(contentsOf: records)
     }
 
+    /// Keeps what changed: records that came or went, and fields, with all that they link to now.
+    mutating func touch(_ changes: ChangeSet) {
+        whole.append(contentsOf: changes.created)
+        whole.append(contentsOf: changes.deleted)
+        changed.append(contentsOf: changes.fields)
+    }
+
     // MARK: Slices
 
     enum Progress {
         case marking
         /// To be forgotten.
         case sweeping([RecordIndex])
+        /// Of these records, which are wide, all fields with arguments but those in the set are selected by nobody.
+        case pruning([RecordIndex: Set<NameIndex>])
         case done
     }
 
     /// Does a part of the work.
-    /// - Parameter head: the state as it is now.
+    /// - Parameter states: confirmed and shown records as they are now.
     /// - Parameter size: records to look at, about.
-    mutating func advance(_ head: Snapshot, size: Int) -> Progress {
+    mutating func advance(
+        _ states: (confirmed: Snapshot, head: Snapshot), size: Int
+    ) -> Progress {
         var left = size
         while left > 0, let record = whole.popLast() {
-            keepWhole(record, head)
+            keepWhole(record, states)
+            left -= 1
+        }
+        while left > 0, let field = changed.popLast() {
+            keepChange(field, states)
             left -= 1
         }
         while left > 0, let (record, plan) = selected.popLast() {
             left -= visit(record, plan)
         }
-        if !whole.isEmpty || !selected.isEmpty { return .marking }
-        if next >= marks.count { return .done }
+        if !whole.isEmpty || !changed.isEmpty || !selected.isEmpty { return .marking }
+        if next >= marks.count {
+            if isPruned || fields.isEmpty { return .done }
+            isPruned = true
+            return .pruning(fields)
+        }
         var garbage: [RecordIndex] = []
         while next < marks.count, left > 0 {
             let before = garbage.count
@@ -110,6 +147,7 @@ struct GarbageCollection {
         keep(record)
         guard let row = base.row(record) else { return 1 }
         let flat = plan.flat(of: row, in: base)
+        if row.slotCount > ShapeTable.wideLimit { keepFields(of: record, flat) }
         if flat.links.isEmpty { return 1 }
         var hint = 0
         var count = 1
@@ -128,22 +166,61 @@ struct GarbageCollection {
         return count
     }
 
+    private mutating func keepFields(of record: RecordIndex, _ flat: FlatSelection) {
+        var kept = fields.removeValue(forKey: record) ?? []
+        for field in flat.fields { kept.insert(field.key) }
+        for key in flat.keysBeside { kept.insert(key) }
+        fields[record] = kept
+    }
+
     private mutating func follow(
         _ record: RecordIndex, _ plan: NormalizationPlan, _ count: inout Int
     ) {
         count += 1
-        if plan.isLeaf { keep(record) } else { selected.append((record, plan)) }
+        // What is selected of a wide record must be known, where it leads to nothing, too.
+        if plan.isLeaf, !(hasWideRows && isWide(record)) {
+            keep(record)
+        } else {
+            selected.append((record, plan))
+        }
     }
 
-    private mutating func keepWhole(_ record: RecordIndex, _ head: Snapshot) {
+    private mutating func keepChange(
+        _ field: ChangeSet.Field, _ states: (confirmed: Snapshot, head: Snapshot)
+    ) {
+        keep(field.record)
+        if hasWideRows, isWide(field.record) {
+            fields[field.record, default: []].insert(field.key)
+        }
+        forEachRow(of: field.record, states) { collection, row in
+            if let slot = row.slot(of: field.key) { collection.followWhole(slot, of: row) }
+        }
+    }
+
+    /// Calls the body with the confirmed row, and with the one that is shown if that is another.
+    private mutating func forEachRow(
+        of record: RecordIndex, _ states: (confirmed: Snapshot, head: Snapshot),
+        _ body: (inout GarbageCollection, Row) -> Void
+    ) {
+        let (confirmed, shown) = (states.confirmed.row(record), states.head.row(record))
+        if let confirmed { body(&self, confirmed) }
+        if let shown, shown !== confirmed { body(&self, shown) }
+    }
+
+    private mutating func keepWhole(
+        _ record: RecordIndex, _ states: (confirmed: Snapshot, head: Snapshot)
+    ) {
         keep(record)
-        guard let row = head.row(record) else { return }
-        for slot in 0..<row.slotCount {
-            switch row.tag(slot) {
-            case .link: followWhole(row.link(slot))
-            case .links: row.links(slot).forEachRecord { if let link = $0 { followWhole(link) } }
-            default: break
-            }
+        forEachRow(of: record, states) { collection, row in
+            for slot in 0..<row.slotCount { collection.followWhole(slot, of: row) }
+        }
+    }
+
+    private mutating func followWhole(_ slot: Int, of row: Row) {
+        switch row.tag(slot) {
+        case .link: followWhole(row.link(slot))
+        case .links: row.links(slot).forEachRecord { if let link = $0 { followWhole(link) } }
+        default: break
         }
     }
 

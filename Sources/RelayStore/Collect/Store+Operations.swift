@@ -163,22 +163,77 @@ extension Store {
 
     /// - Returns: false when all is done.
     func advanceCollection(_ writer: inout Writer, _ outcome: inout Outcome) -> Bool {
-        let head = writer.state.head
-        switch writer.collection?.advance(head, size: options.collectionSlice) {
+        let states = (writer.state.confirmed, writer.state.head)
+        switch writer.collection?.advance(states, size: options.collectionSlice) {
         case .marking?: return true
         case .sweeping(let garbage)?:
-            // An entry may have begun, or run again, since the marking.
-            let garbage = garbage.filter { !writer.state.isLookedAt($0) }
-            if !garbage.isEmpty {
-                let sequence = writer.state.confirmed.sequence
-                let step = writer.state.forget(garbage)
-                finish(step, from: sequence, &writer, &outcome)
-            }
+            forget(garbage, &writer, &outcome)
+            return true
+        case .pruning(let kept)?:
+            prune(kept, &writer, &outcome)
             return true
         case .done?, nil:
             writer.collection = nil
+            let confirmed = writer.state.confirmed
+            writer.ownFields = writer.ownFields.filter {
+                confirmed.row($0.record)?.slot(of: $0.key) != nil
+            }
             return false
         }
+    }
+
+    private func forget(
+        _ garbage: [RecordIndex], _ writer: inout Writer, _ outcome: inout Outcome
+    ) {
+        // An entry may have begun, or run again, since the marking.
+        let garbage = garbage.filter { !writer.state.isLookedAt($0) }
+        if garbage.isEmpty { return }
+        collect(&writer, &outcome) { draft in
+            for record in garbage { draft.forget(DataID(symbols.idString(record))) }
+        }
+    }
+
+    /// Unsets fields with arguments that nobody selects, reads or made himself.
+    /// - Parameter kept: the records, all of them wide, and what operations select of them.
+    private func prune(
+        _ kept: [RecordIndex: Set<NameIndex>], _ writer: inout Writer, _ outcome: inout Outcome
+    ) {
+        let confirmed = writer.state.confirmed
+        var gone: [(record: RecordIndex, keys: [NameIndex])] = []
+        // In an order that is always the same, because a log keeps it.
+        for (record, kept) in kept.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        where !writer.state.isLookedAt(record) {
+            guard let row = confirmed.row(record) else { continue }
+            let keys = (0..<row.slotCount).compactMap { slot -> NameIndex? in
+                let key = row.shape.keys[slot]
+                guard row.tag(slot) != .absent, symbols.hasArguments(key) else { return nil }
+                // Errors of a list's elements stay as long as the list does.
+                let field = symbols.list(withElementErrors: key) ?? key
+                let isNeeded =
+                    kept.contains(field)
+                    || writer.ownFields.contains(.init(record: record, key: field))
+                    || writer.subscriptions.index.isRead(field, of: record)
+                return isNeeded ? nil : key
+            }
+            if !keys.isEmpty { gone.append((record, keys)) }
+        }
+        if gone.isEmpty { return }
+        collect(&writer, &outcome) { draft in
+            for (record, keys) in gone {
+                guard let type = draft.snapshot.type(of: record) else { continue }
+                draft.write(
+                    DataID(symbols.idString(record)), type: symbols.nameString(type),
+                    fields: keys.map { (symbols.nameString($0), .unset) })
+            }
+        }
+    }
+
+    private func collect(
+        _ writer: inout Writer, _ outcome: inout Outcome, _ write: (inout Draft) -> Void
+    ) {
+        let sequence = writer.state.confirmed.sequence
+        let step = writer.state.collect(write)
+        finish(step, from: sequence, &writer, &outcome)
     }
 }
 

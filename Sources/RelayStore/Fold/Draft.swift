@@ -12,6 +12,8 @@ package struct Draft: Sendable {
     /// The records that were looked at, whether they exist or not, where that is asked for: what was written follows
     /// from nothing else.
     package var looked: TouchedRecords?
+    /// Fields with arguments that an updater made.
+    package internal(set) var ownFields: [ChangeSet.Field] = []
     /// Whether a normalized payload becomes part of ``writeSet`` too: only a log asks for it.
     package let keepsPayloads: Bool
     private var writer = WriteSetWriter()
@@ -56,6 +58,18 @@ package struct Draft: Sendable {
         var one = WriteSetWriter()
         one.forget(id)
         apply(one.writeSet)
+    }
+
+    /// Notes those of the fields that have arguments and had no value before.
+    mutating func noteOwn(
+        _ fields: [(key: String, value: FieldValue)], of id: DataID, before: Row
+    ) {
+        for field in fields where field.key.utf8.contains(UInt8(ascii: "(")) {
+            guard let record = snapshot.symbols.findRecord(id.rawValue),
+                let key = snapshot.symbols.findName(field.key), before.slot(of: key) == nil
+            else { continue }
+            ownFields.append(.init(record: record, key: key))
+        }
     }
 
     /// Notes that somebody looks at a record.

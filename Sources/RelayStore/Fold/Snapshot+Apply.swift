@@ -98,9 +98,10 @@ private struct WriteSetApplier {
             written.append((slot, key))
         }
         let creation = old?.creation ?? snapshot.nextCreation
-        let new = builder.finish(creation: creation)
+        var new = builder.finish(creation: creation, shapes: symbols.shapes)
         let isChanged = note(of: record, old: old, new: new, changes: &changes)
         guard isChanged else { return }
+        new = builder.compacted(new, shapes: symbols.shapes)
         if old == nil {
             snapshot.nextCreation += 1
             snapshot.recordCount += 1

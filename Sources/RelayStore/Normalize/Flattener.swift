@@ -90,6 +90,10 @@ struct Flattener {
             type: type, fields: fields(), typename: typename, handles: handles,
             discriminators: discriminators, handleFields: handleFields(),
             clientFields: clientSelections.isEmpty ? [] : client.fields(),
+            handleKeys: ContiguousArray(
+                handles.map {
+                    context.symbols.name($0.handleKey.resolved(with: context.variables))
+                }),
             symbols: context.symbols)
     }
 

@@ -181,6 +181,8 @@ final class FlatSelection {
     let handleFields: ContiguousArray<Field>
     /// All that leads to other records: linked fields, those of handlers and of client extensions.
     let links: ContiguousArray<Field>
+    /// Keys of fields that are selected beside `fields`: those of handlers and of client extensions.
+    let keysBeside: ContiguousArray<NameIndex>
     /// The shape of a record that has all fields, in their order: slot i is field i. nil where the response has
     /// one field under two names: a shape has each key once.
     let shape: Shape?
@@ -191,7 +193,7 @@ final class FlatSelection {
         type: NameIndex, fields: ContiguousArray<Field>, typename: Member?,
         handles: [NormalizationHandle], discriminators: [String],
         handleFields: ContiguousArray<Field>, clientFields: ContiguousArray<Field>,
-        symbols: Symbols
+        handleKeys: ContiguousArray<NameIndex>, symbols: Symbols
     ) {
         self.type = type
         self.fields = fields
@@ -200,6 +202,7 @@ final class FlatSelection {
         self.discriminators = discriminators
         self.handleFields = handleFields
         links = (fields + handleFields + clientFields).filter { $0.child != nil }
+        keysBeside = handleKeys + (handleFields + clientFields).map(\.key)
         let isEachOnce = Set(fields.lazy.map(\.key)).count == fields.count
         shape =
             isEachOnce

@@ -309,7 +309,8 @@ struct Normalizer {
             for slot in 0..<stage.count where stage.tag(slot) != .absent {
                 set(flat.fields[slot].key, slot, of: stage)
             }
-            row = builder.finish(creation: snapshot.nextCreation)
+            row = builder.finish(
+                creation: snapshot.nextCreation, shapes: symbols.shapes)
         }
         snapshot.create(record, row)
         changes.create(record)
@@ -346,7 +347,7 @@ struct Normalizer {
             set(key, slot, of: stage)
         }
         if isSame { return }
-        let new = builder.finish(creation: old.creation)
+        let new = builder.finish(creation: old.creation, shapes: symbols.shapes)
         snapshot.replace(record, old, by: new)
     }
 

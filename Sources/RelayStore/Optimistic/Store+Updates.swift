@@ -150,6 +150,7 @@ extension Store {
             guard let step = writer.state.respond(entry, draft, result: nil) else {
                 throw StoreError.entryHasEnded
             }
+            writer.ownFields.formUnion(draft.ownFields)
             finish(step, from: sequence, &writer, &outcome)
             return written(taken, &writer)
         }
@@ -207,6 +208,7 @@ extension Store {
     ) {
         let sequence = writer.state.confirmed.sequence
         let step = writer.state.update(name, draft)
+        writer.ownFields.formUnion(draft.ownFields)
         finish(step, from: sequence, &writer, &outcome)
     }
 
@@ -244,7 +246,8 @@ extension Store {
 extension Draft {
     /// Runs an updater; what it did wrong without throwing is thrown here.
     fileprivate mutating func run(_ updater: StoreUpdater, isOptimistic: Bool = false) throws {
-        let proxy = DraftProxy(self, isOptimistic: isOptimistic)
+        let proxy = DraftProxy(
+            self, isOptimistic: isOptimistic, operationRoot: .rootID, isUpdater: true, plan: nil)
         defer { proxy.end() }
         var source: any RecordSourceProxy = proxy
         try updater(&source)
@@ -256,7 +259,8 @@ extension Draft {
         _ updater: SelectorUpdater, _ data: SelectorSnapshot?, _ plan: NormalizationPlan,
         root: DataID, isOptimistic: Bool = false
     ) throws {
-        let proxy = DraftProxy(self, isOptimistic: isOptimistic, operationRoot: root, plan: plan)
+        let proxy = DraftProxy(
+            self, isOptimistic: isOptimistic, operationRoot: root, isUpdater: true, plan: plan)
         defer { proxy.end() }
         var source: any RecordSourceSelectorProxy = proxy
         try updater(&source, data)

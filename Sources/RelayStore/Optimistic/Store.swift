@@ -18,6 +18,8 @@ public final class Store: Sendable {
         var plans = PlanCache()
         var operations = RetainedOperations()
         var subscriptions = SubscriptionTable()
+        /// Fields with arguments that updaters made, so that no operation need select them.
+        var ownFields: Set<ChangeSet.Field> = []
         /// The garbage collection under way.
         var collection: GarbageCollection?
         private var nextWatcherID: UInt64 = 0
@@ -193,7 +195,7 @@ public final class Store: Sendable {
     ) {
         append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
-            writer.collection?.touch(TouchedRecords(step.changes))
+            writer.collection?.touch(step.changes)
             writer.collection?.touch(step.confirmed)
         }
         let head = writer.state.head

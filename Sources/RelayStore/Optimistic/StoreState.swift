@@ -19,8 +19,8 @@ struct StoreState {
         var events: [EventBody] = []
         /// What changed in `head`.
         var changes = ChangeSet()
-        /// The records that changed in `confirmed`, where these may be others than those of `changes`.
-        var confirmed = TouchedRecords()
+        /// What changed in `confirmed`, where that may be other than `changes`.
+        var confirmed = ChangeSet()
         /// Entries whose updaters threw on the new state. They show nothing until it changes again.
         var failures: [(entry: OptimisticEntryID, error: any Error)] = []
     }
@@ -106,7 +106,7 @@ struct StoreState {
         let response = MutationResponse(
             mutation: old.mutation, writes: draft.writeSet, result: result, rebased: rebased)
         var step = step([.response(response)], on: base, changes, failures)
-        step.confirmed = TouchedRecords(draft.changes)
+        step.confirmed = draft.changes
         return step
     }
 
@@ -119,15 +119,15 @@ struct StoreState {
         let (changes, rebased, failures) = rebase(draft.changes)
         let update = LocalUpdate(name: name, writes: draft.writeSet, rebased: rebased)
         var step = step([.update(update)], on: base, changes, failures)
-        if !entries.isEmpty { step.confirmed = TouchedRecords(draft.changes) }
+        if !entries.isEmpty { step.confirmed = draft.changes }
         return step
     }
 
-    /// Records are forgotten that no entry looks at: what the entries show does not follow from them, so that no
-    /// updater runs.
-    mutating func forget(_ records: [RecordIndex]) -> Step {
+    /// Records that no entry looks at are changed: what the entries show does not follow from them, so that no updater
+    /// runs.
+    mutating func collect(_ write: (inout Draft) -> Void) -> Step {
         var draft = draft()
-        for record in records { draft.forget(DataID(confirmed.symbols.idString(record))) }
+        write(&draft)
         let base = confirmed
         confirmed = draft.snapshot
         confirmed.sequence += 1
@@ -173,7 +173,7 @@ struct StoreState {
                     update: OptimisticUpdate(intent.optimistic ?? .empty)))
         }
         var result = Step()
-        result.confirmed = TouchedRecords(changes)
+        result.confirmed = changes
         (result.changes, _, result.failures) = rebase(changes, without: old)
         return result
     }

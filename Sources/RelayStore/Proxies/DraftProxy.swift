@@ -25,6 +25,8 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     /// The record of the operation's own result, where ``getRootField(_:)`` looks. Every mutation and every event
     /// of a subscription has one of its own; ``root`` and ``invalidateStore()`` are about ``DataID/rootID``.
     private let operationRoot: DataID
+    /// Whether the program writes, and not a directive's handler.
+    private let isUpdater: Bool
     /// Of the operation whose updater this is for.
     private let plan: NormalizationPlan?
     private let makeID: (_ typeName: String) -> DataID
@@ -41,11 +43,12 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
     init(
         _ draft: Draft, connections: ConnectionStyle = .edgeRecords, isOptimistic: Bool,
-        operationRoot: DataID,
+        operationRoot: DataID, isUpdater: Bool = false,
         makeID: @escaping (_ typeName: String) -> DataID = { _ in .makeLocalID() },
         plan: NormalizationPlan?
     ) {
         self.makeID = makeID
+        self.isUpdater = isUpdater
         self.draft = draft
         self.connections = connections
         self.isOptimistic = isOptimistic
@@ -134,7 +137,10 @@ package final class DraftProxy: RecordSourceSelectorProxy {
             return
         }
         let type = draft.snapshot.symbols.nameString(row.type)
-        change { $0.write(dataID, type: type, fields: fields) }
+        change { draft in
+            draft.write(dataID, type: type, fields: fields)
+            if isUpdater { draft.noteOwn(fields, of: dataID, before: row) }
+        }
     }
 
     /// The updater has returned, or thrown.

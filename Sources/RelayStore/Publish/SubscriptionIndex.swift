@@ -89,6 +89,17 @@ struct SubscriptionIndex {
         }
     }
 
+    /// Whether somebody reads a field.
+    func isRead(_ key: NameIndex, of record: RecordIndex) -> Bool {
+        let index = Int(record.rawValue)
+        guard index < readers.count else { return false }
+        return switch readers[index] {
+        case .none: false
+        case .one(let reader): reader.reading?.reads(key) ?? false
+        case .several(let all): all.isRead(key)
+        }
+    }
+
     /// Calls the body with every record that somebody reads.
     func forEachRecord(_ body: (RecordIndex) -> Void) {
         for index in readers.indices {
@@ -155,6 +166,10 @@ final class RecordReaders: @unchecked Sendable {
     func addAll(to groups: inout ConcernedGroups) {
         for reader in few { groups.insert(reader.group) }
         for reader in many.values { groups.insert(reader.group) }
+    }
+
+    func isRead(_ key: NameIndex) -> Bool {
+        byField.map { $0[key] != nil } ?? few.contains { $0.reading?.reads(key) ?? false }
     }
 
     func add(to groups: inout ConcernedGroups, _ key: NameIndex) {

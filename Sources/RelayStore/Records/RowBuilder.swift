@@ -12,6 +12,9 @@ struct RowBuilder {
     private var text = ContiguousArray<UInt8>()
     private var lists = ContiguousArray<(slot: Int, list: LinkList)>()
     private var source: Row?
+    /// Keys that a wide record gets beside those of `shape`, and their slots.
+    private var added = ContiguousArray<NameIndex>()
+    private var addedSlots: [NameIndex: Int] = [:]
 
     /// Starts from a row, whose type may change, or from a record without fields.
     mutating func begin(_ row: Row?, type: NameIndex, shapes: ShapeTable) {
@@ -23,8 +26,8 @@ struct RowBuilder {
         source = row
         var shape = row.shape
         if shape.type != type {
-            // The same keys under another type: grown anew, in the same order, so slots stay.
-            shape = row.shape.keys.reduce(shapes.root(of: type)) { shapes.growing($0, by: $1) }
+            // The same keys under another type: in the same order, so slots stay.
+            shape = shapes.shape(type: type, keys: shape.keys)
         }
         self.shape = shape
         row.withSlots { rowTags, rowWords in
@@ -48,13 +51,25 @@ struct RowBuilder {
         text.removeAll(keepingCapacity: true)
         if !lists.isEmpty { lists.removeAll(keepingCapacity: true) }
         source = nil
+        if !added.isEmpty { clearAdded() }
+    }
+
+    private mutating func clearAdded() {
+        added.removeAll(keepingCapacity: true)
+        addedSlots.removeAll(keepingCapacity: true)
     }
 
     /// The slot of a key, which the shape grows by if need be.
     mutating func slot(for key: NameIndex, shapes: ShapeTable) -> Int {
         guard let current = shape else { preconditionFailure("begin(_:type:shapes:) comes first") }
         if let slot = current.slot(of: key) { return slot }
-        shape = shapes.growing(current, by: key)
+        if current.keys.count < ShapeTable.wideLimit {
+            shape = shapes.growing(current, by: key)
+        } else {
+            if let slot = addedSlots[key] { return slot }
+            added.append(key)
+            addedSlots[key] = tags.count
+        }
         addSlot()
         return tags.count - 1
     }
@@ -93,8 +108,12 @@ struct RowBuilder {
     }
 
     /// Lays the row out. The builder lets go of everything it held.
-    mutating func finish(creation: UInt64) -> Row {
-        guard let shape else { preconditionFailure("begin(_:type:shapes:) comes first") }
+    mutating func finish(creation: UInt64, shapes: ShapeTable) -> Row {
+        guard var shape else { preconditionFailure("begin(_:type:shapes:) comes first") }
+        if !added.isEmpty {
+            shape = shapes.widening(shape, by: added)
+            clearAdded()
+        }
         let count = tags.count
         var textCount = 0
         var listCount = 0
@@ -127,6 +146,24 @@ struct RowBuilder {
         source = nil
         if !lists.isEmpty { lists.removeAll(keepingCapacity: true) }
         return row
+    }
+
+    /// A wide row without the keys that have no value, once these are many; else the row itself.
+    mutating func compacted(_ row: Row, shapes: ShapeTable) -> Row {
+        guard row.slotCount > ShapeTable.wideLimit, row.kinds.contains(TagSet(.absent)) else {
+            return row
+        }
+        let slots = (0..<row.slotCount).filter { row.tag($0) != .absent }
+        guard slots.count < row.slotCount - row.slotCount / 4 else { return row }
+        begin(shapes.shape(type: row.type, keys: slots.map { row.shape.keys[$0] }))
+        for (place, slot) in slots.enumerated() {
+            switch row.tag(slot) {
+            case .string, .json, .failed: row.withText(slot) { set(place, row.tag(slot), text: $0) }
+            case .links: set(place, row.links(slot))
+            case let tag: set(place, tag, word: row.word(slot))
+            }
+        }
+        return finish(creation: row.creation, shapes: shapes)
     }
 
     /// Writes slots and text of a row.

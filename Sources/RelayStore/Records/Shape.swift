@@ -9,36 +9,80 @@ package final class Shape: @unchecked Sendable {
     package let type: NameIndex
     package let keys: ContiguousArray<NameIndex>
     fileprivate var grown: [NameIndex: Shape] = [:]
-    /// Slots by key, where a scan would take longer.
-    private let slots: [NameIndex: Int]?
+    /// Slots by the numbers of their keys, rising, where a scan would take longer.
+    private let order: ContiguousArray<UInt32>
 
     private static let scanLimit = 24
 
-    fileprivate init(type: NameIndex, keys: ContiguousArray<NameIndex>) {
+    /// - Parameter parent: a shape that has the first of these keys.
+    fileprivate init(
+        type: NameIndex, keys: ContiguousArray<NameIndex>, growing parent: Shape? = nil
+    ) {
         self.type = type
         self.keys = keys
-        if keys.count > Self.scanLimit {
-            slots = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
-        } else {
-            slots = nil
+        guard keys.count > Self.scanLimit else {
+            order = []
+            return
         }
+        let known = parent?.order ?? []
+        var added = ContiguousArray(UInt32(known.count)..<UInt32(keys.count))
+        added.sort { keys[Int($0)].rawValue < keys[Int($1)].rawValue }
+        order = known.isEmpty ? added : Self.merged(known, added, keys)
+    }
+
+    private static func merged(
+        _ some: ContiguousArray<UInt32>, _ others: ContiguousArray<UInt32>,
+        _ keys: ContiguousArray<NameIndex>
+    ) -> ContiguousArray<UInt32> {
+        var merged = ContiguousArray<UInt32>()
+        merged.reserveCapacity(some.count + others.count)
+        var next = 0
+        for slot in some {
+            let key = keys[Int(slot)].rawValue
+            while next < others.count, keys[Int(others[next])].rawValue < key {
+                merged.append(others[next])
+                next += 1
+            }
+            merged.append(slot)
+        }
+        merged.append(contentsOf: others[next...])
+        return merged
     }
 
     /// The slot of a key, or nil when no record of this shape has it.
     @inline(__always)
     package func slot(of key: NameIndex) -> Int? {
-        if let slots { return slots[key] }
+        if !order.isEmpty { return orderedSlot(of: key) }
         return keys.withUnsafeBufferPointer { keys in
             for index in 0..<keys.count where keys[index] == key { return index }
             return nil
         }
     }
+
+    private func orderedSlot(of key: NameIndex) -> Int? {
+        var (low, high) = (0, order.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let slot = Int(order[middle])
+            if keys[slot] == key { return slot }
+            if keys[slot].rawValue < key.rawValue { low = middle + 1 } else { high = middle }
+        }
+        return nil
+    }
 }
 
-/// All shapes of a store. Only the writer uses it; shapes live as long as it does.
+/// All shapes of a store. Only the writer uses it.
+///
+/// A record with more keys than ``wideLimit`` is *wide*: it has a shape of its own, which nobody finds again. Such are
+/// records with a field that is asked for with ever other arguments; each of their shapes would be used once.
 package final class ShapeTable: @unchecked Sendable {
     // Unchecked: the writer's alone; readers reach shapes through rows.
 
+    /// Types have fewer fields, nearly always.
+    static let wideLimit = 128
+
+    /// Whether there ever was a wide record.
+    private(set) var hasWideRows = false
     private var roots: [NameIndex: Shape] = [:]
     /// Rows are made in it; whoever needs it takes it and puts it back.
     var builder = RowBuilder()
@@ -63,10 +107,26 @@ package final class ShapeTable: @unchecked Sendable {
         return shape
     }
 
-    /// The shape with one more key.
+    /// The shape with these keys, all different.
+    func shape(type: NameIndex, keys: some Collection<NameIndex>) -> Shape {
+        guard keys.count > Self.wideLimit else {
+            return keys.reduce(root(of: type)) { growing($0, by: $1) }
+        }
+        hasWideRows = true
+        return Shape(type: type, keys: ContiguousArray(keys))
+    }
+
+    /// The shape of one wide record that has more keys than before.
+    func widening(_ shape: Shape, by keys: ContiguousArray<NameIndex>) -> Shape {
+        hasWideRows = true
+        return Shape(type: shape.type, keys: shape.keys + keys, growing: shape)
+    }
+
+    /// The shape with one more key, however many it has.
     func growing(_ shape: Shape, by key: NameIndex) -> Shape {
         if let next = shape.grown[key] { return next }
-        let next = Shape(type: shape.type, keys: shape.keys + [key])
+        if shape.keys.count >= Self.wideLimit { hasWideRows = true }
+        let next = Shape(type: shape.type, keys: shape.keys + [key], growing: shape)
         shape.grown[key] = next
         return next
     }

@@ -33,8 +33,7 @@ package struct SnapshotRestorer {
 
     /// The shape of records of a type with these keys, all different.
     package func shape(type: NameIndex, keys: [NameIndex]) -> Shape {
-        let shapes = snapshot.symbols.shapes
-        return keys.reduce(shapes.root(of: type)) { shapes.growing($0, by: $1) }
+        snapshot.symbols.shapes.shape(type: type, keys: keys)
     }
 
     package mutating func beginRecord(_ shape: Shape) { builder.begin(shape) }
@@ -56,7 +55,7 @@ package struct SnapshotRestorer {
 
     /// - Parameter creation: the record's place in creation order, behind the one before it.
     package mutating func endRecord(_ record: RecordIndex, creation: UInt64) {
-        let row = builder.finish(creation: creation)
+        let row = builder.finish(creation: creation, shapes: snapshot.symbols.shapes)
         snapshot.set(record, .existent(row))
         snapshot.recordCount += 1
         snapshot.updateIndexes(record, old: nil, new: row)

@@ -69,6 +69,9 @@ package final class Symbols: Sendable {
 
     package func name(_ name: String) -> NameIndex { NameIndex(rawValue: names.intern(name)) }
 
+    /// Whether a storage key has arguments: then there may be any number of such, else as many as the schema has fields.
+    func hasArguments(_ name: NameIndex) -> Bool { nameText(name).contains(UInt8(ascii: "(")) }
+
     // MARK: Errors of elements
 
     /// Whether a record may have errors about elements of a list. Nearly always none does, and nobody looks.

@@ -286,4 +286,114 @@ import Testing
         #expect(Set(store.ids()) == ["t0", "t199", "switch"])
         store.revert(entry)
     }
+
+    /// Who misses it must be told that it was deleted, and not that nobody knows it.
+    @Test func whatIsDeletedWhileACollectionIsUnderWayStaysDeleted() throws {
+        let store = unbuffered()
+        try fill(store, ["a", "b"])
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        try store.commitUpdate { $0.delete(dataID: "a") }
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {}
+        #expect(store.snapshot.deletedIDs() == ["a"])
+        #expect(store.ids().isEmpty)
+    }
+
+    // MARK: Fields of wide records
+
+    private func counter(_ step: Int) throws -> OperationSelector {
+        try TodoDocuments.operation("Counter", ["step": step])
+    }
+
+    private func count(_ store: Store, _ steps: Range<Int>) throws {
+        for step in steps {
+            try store.commit(
+                "Counter", ["step": step], ["data": ["counter": .int(Int64(step))]])
+        }
+    }
+
+    private func counters(_ store: Store) -> [String] {
+        let snapshot = store.snapshot
+        return snapshot.existing("client:root").flatMap { snapshot.recordJSON($0) }?.fields
+            .map(\.key) ?? []
+    }
+
+    @Test func fieldsThatNobodySelectsLeaveAWideRecord() throws {
+        let store = unbuffered()
+        let retained = try [counter(3), counter(150)].map { try store.retain($0) }
+        try count(store, 0..<200)
+        let read = try store.read("Counter", ["step": 7])
+        let subscription = try store.subscribe(read) { _ in }
+        try store.commitUpdate { source in
+            source.root["mine", VariableData(["a": 1])] = "kept"
+            source.root["plain"] = "kept"
+        }
+        // While an updater looks at the record, nobody knows what it needs.
+        let entry = try store.applyUpdate { _ = $0.root["plain"] }
+        store.collectGarbage()
+        #expect(counters(store).count == 202)
+        store.revert(entry)
+        store.collectGarbage()
+        #expect(
+            counters(store) == [
+                "counter(step:3)", "counter(step:7)", "counter(step:150)", "mine(a:1)", "plain",
+            ])
+        #expect(try store.confirmed.row(store.symbols.record("client:root"))?.slotCount == 5)
+        #expect(try store.check(counter(150)) != .missing)
+        #expect(try store.check(counter(151)) == .missing)
+        subscription.cancel()
+        withExtendedLifetime(retained) {}
+    }
+
+    /// What is fetched, linked or shown between two slices is kept, with what it leads to.
+    @Test func fieldsThatCameWhileACollectionIsUnderWayAreKept() throws {
+        let store = unbuffered()
+        let retained = try store.retain(counter(0))
+        try count(store, 0..<200)
+        try fill(store, ["a", "b"])
+        try store.write { writer, _ in _ = store.beginCollection(&writer) }
+        try store.write { writer, outcome in _ = store.advanceCollection(&writer, &outcome) }
+        let again = try store.retain(counter(5))
+        try count(store, 200..<201)
+        // A response that changes nothing that is shown.
+        let entry = try store.applyUpdate {
+            $0.root.setLinkedRecord("other", args: VariableData(["a": 1]), record: $0["a"])
+        }
+        try store.commitUpdate {
+            $0.root.setLinkedRecord("other", args: VariableData(["a": 1]), record: $0["a"])
+        }
+        store.revert(entry)
+        while try store.write({ store.advanceCollection(&$0, &$1) }) {}
+        #expect(
+            counters(store) == [
+                "counter(step:0)", "counter(step:5)", "counter(step:200)", "other(a:1)",
+            ])
+        #expect(store.snapshot.existing("a") != nil)
+        withExtendedLifetime((retained, again)) {}
+    }
+
+    /// Errors of elements stand beside their list, and go with it only.
+    @Test func errorsOfAListThatSomebodyReadsAreKept() throws {
+        let store = unbuffered()
+        let retained = try store.retain(counter(0))
+        try count(store, 0..<200)
+        for complete in [true, false] {
+            try store.commit(
+                "List", ["complete": complete],
+                [
+                    "data": ["list": [["id": "a", "text": "x"], nil]],
+                    "errors": [["message": "no", "path": ["list", 1]]],
+                ])
+        }
+        let read = try store.read("List", ["complete": true])
+        let subscription = try store.subscribe(read) { _ in }
+        store.collectGarbage()
+        #expect(
+            counters(store) == [
+                "counter(step:0)", "todos(complete:true,first:3)",
+                "todos(complete:true,first:3):errors",
+            ])
+        #expect(try store.read("List", ["complete": true]).errors == read.errors)
+        subscription.cancel()
+        withExtendedLifetime(retained) {}
+    }
 }
