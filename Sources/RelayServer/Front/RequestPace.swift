@@ -22,7 +22,7 @@ package struct SocketLimits: Sendable {
 struct RequestPace: Sendable {
     enum Action: Equatable {
         case nothing
-        /// Read no more; look again after a while, if there is one.
+        /// Read no more; say when the peer has taken everything, and look again after a while, if there is one.
         case pause(Duration?)
         case resume
     }
@@ -33,6 +33,8 @@ struct RequestPace: Sendable {
     private var allowance: Double
     private var refilled: ContinuousClock.Instant?
     private var isPaused = false
+    /// Too much waits for the peer: nothing is read before it has taken all of it.
+    private var awaitsPeer = false
 
     init(_ limits: SocketLimits) {
         self.limits = (limits.requestsInProgress, limits.requestsPerSecond)
@@ -47,16 +49,15 @@ struct RequestPace: Sendable {
             refill(now)
             allowance -= 1
         }
-        if isPaused { return .nothing }
-        if let delay {
-            isPaused = true
-            return .pause(delay)
-        }
-        if inProgress > limits.inProgress || isFull {
-            isPaused = true
+        if isPaused {
+            if !isFull || awaitsPeer { return .nothing }
+            awaitsPeer = true
             return .pause(nil)
         }
-        return .nothing
+        guard delay != nil || inProgress > limits.inProgress || isFull else { return .nothing }
+        isPaused = true
+        awaitsPeer = isFull
+        return .pause(delay)
     }
 
     /// A query or mutation has been answered, or a subscription has begun.
@@ -66,7 +67,10 @@ struct RequestPace: Sendable {
     }
 
     /// The peer has taken everything that waited for it.
-    mutating func drained() -> Action { goOn() }
+    mutating func drained() -> Action {
+        awaitsPeer = false
+        return goOn()
+    }
 
     /// The time of a pause is over.
     mutating func waited(now: ContinuousClock.Instant) -> Action {
@@ -76,7 +80,9 @@ struct RequestPace: Sendable {
     }
 
     private mutating func goOn() -> Action {
-        guard isPaused, inProgress <= limits.inProgress / 2, delay == nil else { return .nothing }
+        guard isPaused, !awaitsPeer, inProgress <= limits.inProgress / 2, delay == nil else {
+            return .nothing
+        }
         isPaused = false
         return .resume
     }
