@@ -52,8 +52,7 @@ final class ClientConnection: Peer, ByteStreamOwner {
 
     private func shakeHands() {
         guard connected != nil, let stream, !stream.isClosed else { return }
-        let request = WebSocketHandshake.request(
-            to: address, key: key, subprotocols: options.subprotocols, headers: options.headers)
+        let request = WebSocketHandshake.request(to: address, key: key, options)
         if !stream.write(request) { streamLost("the connection broke off") }
     }
 
@@ -78,19 +77,22 @@ final class ClientConnection: Peer, ByteStreamOwner {
                 .handshakeRefused(status: head.status),
                 "the server answered with HTTP status \(head.status)")
         }
-        let fault = WebSocketHandshake.fault(
-            in: head.headers, key: key, subprotocols: options.subprotocols)
-        if let fault { return fail(.cannotConnect, fault) }
+        if let fault = WebSocketHandshake.fault(in: head.headers, key: key, options) {
+            return fail(.cannotConnect, fault)
+        }
         guard let stream, let connected = takeConnected() else { return }
+        let deflate = DeflateAgreement(answer: head.headers.values(of: "sec-websocket-extensions"))
         let connection = WebSocketConnection(
             id: id, peerAddress: address.host,
-            subprotocol: head.headers["sec-websocket-protocol"], loop: core.loop)
+            subprotocol: head.headers["sec-websocket-protocol"], isCompressed: deflate != nil,
+            loop: core.loop)
         let session = WebSocketSession(
             stream: stream, role: .client, connection: connection, handler: handler,
             limits: WebSocketSession.Limits(
                 maxMessageBytes: options.maxMessageBytes, maxQueuedBytes: options.maxQueuedBytes,
                 keepAliveMilliseconds: options.keepAlive.wholeMilliseconds,
-                writeStuckMilliseconds: options.writeStuckTimeout.wholeMilliseconds)
+                writeStuckMilliseconds: options.writeStuckTimeout.wholeMilliseconds),
+            deflate: deflate
         ) { [unowned core, id] in core.removeClient(id) }
         core.insert(client: session)
         session.begin(with: parser.takeRest())

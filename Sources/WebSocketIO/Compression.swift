@@ -43,15 +43,19 @@ final class Compression {
     /// Shorter messages are sent as they are: they hardly shrink.
     static let minBytes = 32
 
-    init(pool: DeflatePool, windowBits: Int = 15, keepsContext: Bool) {
+    init(
+        pool: DeflatePool, windowBits: Int = DeflateAgreement.usualWindowBits, keepsContext: Bool
+    ) {
         self.pool = pool
         self.windowBits = windowBits
         self.keepsContext = keepsContext
     }
 
-    /// A message begins. Returns false when it has to be sent as it is: there is no memory for a compressor.
+    /// A message begins. Returns false when it has to be sent as it is: there is no memory for a compressor, or the
+    /// window is too small for one.
     func begin() -> Bool {
-        if deflater == nil { deflater = pool.takeDeflater(windowBits: windowBits) }
+        // zlib compresses for no window as small as 256 bytes; RFC 7692 §6 lets any message be sent as it is.
+        if deflater == nil, windowBits > 8 { deflater = pool.takeDeflater(windowBits: windowBits) }
         isInsideMessage = deflater != nil
         wasUsed = true
         return isInsideMessage
@@ -112,5 +116,21 @@ final class Decompression {
     func stop() {
         if let inflater { pool.giveBack(inflater) }
         inflater = nil
+    }
+}
+
+extension DeflateAgreement {
+    /// For what an endpoint sends.
+    func compression(of role: FrameReader.Role, pool: DeflatePool) -> Compression {
+        let bits = role == .server ? serverMaxWindowBits : clientMaxWindowBits
+        return Compression(
+            pool: pool, windowBits: bits ?? Self.usualWindowBits,
+            keepsContext: role == .server ? serverKeepsContext : clientKeepsContext)
+    }
+
+    /// For what an endpoint receives; of whatever window.
+    func decompression(of role: FrameReader.Role, pool: DeflatePool) -> Decompression {
+        Decompression(
+            pool: pool, keepsContext: role == .server ? clientKeepsContext : serverKeepsContext)
     }
 }

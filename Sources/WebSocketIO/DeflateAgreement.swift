@@ -1,18 +1,24 @@
 /// What client and server agree on about permessage-deflate. RFC 7692 §7.1. A pure value.
 struct DeflateAgreement: Equatable {
-    /// How far back the server's messages refer, as a power of two.
-    var serverWindowBits = 15
+    /// How far back the server's messages refer, as a power of two, if it is said: 8 to 15.
+    var serverMaxWindowBits: Int?
+    /// How far back the client's messages refer, likewise.
+    var clientMaxWindowBits: Int?
     /// Whether the server's messages refer to earlier ones.
     var serverKeepsContext = true
-    /// Whether the client's messages refer to earlier ones. We ask clients not to: a window of 32 KB for each
-    /// connection is more than all the rest of it.
-    var clientKeepsContext = false
+    /// Whether the client's messages refer to earlier ones.
+    var clientKeepsContext = true
+
+    /// What is meant where nothing is said.
+    static let usualWindowBits = 15
+
+    // MARK: - A server's side
 
     /// The first of a client's offers that can be accepted, in its order of preference; nil if there is none.
     ///
     /// - Parameter extensions: the values of the `Sec-WebSocket-Extensions` fields.
     init?(offers extensions: [String]) {
-        for offer in extensions.flatMap(ExtensionOffer.offers) {
+        for offer in extensions.flatMap(ExtensionOffer.offers(in:)) {
             if offer.name == "permessage-deflate", let agreement = DeflateAgreement(offer) {
                 self = agreement
                 return
@@ -24,6 +30,8 @@ struct DeflateAgreement: Equatable {
     /// Nil when the offer has to be declined (§7.1: a parameter that is unknown, comes twice, or has a value that it
     /// may not have).
     private init?(_ offer: ExtensionOffer) {
+        // We ask clients for it: a window of 32 KB for each connection is more than all the rest of it.
+        clientKeepsContext = false
         var seen: Set<String> = []
         for (name, value) in offer.parameters {
             guard seen.insert(name).inserted else { return nil }
@@ -32,7 +40,7 @@ struct DeflateAgreement: Equatable {
             case ("client_no_context_takeover", nil): break
             case ("server_max_window_bits", let value?):
                 guard let bits = Self.windowBits(value) else { return nil }
-                serverWindowBits = bits
+                serverMaxWindowBits = bits
             // What the client may send we can read, whatever its window.
             case ("client_max_window_bits", nil): break
             case ("client_max_window_bits", let value?):
@@ -41,7 +49,7 @@ struct DeflateAgreement: Equatable {
             }
         }
         // zlib compresses for no window as small as 256 bytes.
-        if serverWindowBits < 9 { return nil }
+        if serverMaxWindowBits == 8 { return nil }
     }
 
     /// §7.1.2: a number from 8 to 15, without leading zeros.
@@ -57,8 +65,40 @@ struct DeflateAgreement: Equatable {
         var answer = "permessage-deflate"
         if !serverKeepsContext { answer += "; server_no_context_takeover" }
         if !clientKeepsContext { answer += "; client_no_context_takeover" }
-        if serverWindowBits < 15 { answer += "; server_max_window_bits=\(serverWindowBits)" }
+        // §7.1.2.1: who asks for it wants to hear it, also when it is what is usual.
+        if let bits = serverMaxWindowBits { answer += "; server_max_window_bits=\(bits)" }
         return answer
+    }
+
+    // MARK: - A client's side
+
+    /// The value of the field with which our clients offer compression: the server may choose their window.
+    static let offer = "permessage-deflate; client_max_window_bits"
+
+    /// What a server's answer to `offer` says; nil when it is none to it (§7.1: then the connection is failed).
+    ///
+    /// - Parameter extensions: the values of the answer's `Sec-WebSocket-Extensions` fields.
+    init?(answer extensions: [String]) {
+        let members = extensions.flatMap(ExtensionOffer.members(of:))
+        guard members.count == 1, let answer = members[0], answer.name == "permessage-deflate"
+        else {
+            return nil
+        }
+        var seen: Set<String> = []
+        for (name, value) in answer.parameters {
+            guard seen.insert(name).inserted else { return nil }
+            switch (name, value) {
+            case ("server_no_context_takeover", nil): serverKeepsContext = false
+            case ("client_no_context_takeover", nil): clientKeepsContext = false
+            case ("server_max_window_bits", let value?):
+                guard let bits = Self.windowBits(value) else { return nil }
+                serverMaxWindowBits = bits
+            case ("client_max_window_bits", let value?):
+                guard let bits = Self.windowBits(value) else { return nil }
+                clientMaxWindowBits = bits
+            default: return nil
+            }
+        }
     }
 }
 
@@ -73,7 +113,12 @@ struct ExtensionOffer: Equatable {
 
     /// The members of a field, in order; those that are badly formed are left out.
     static func offers(in field: String) -> [ExtensionOffer] {
-        split(field[...], at: ",").compactMap(ExtensionOffer.init)
+        members(of: field).compactMap { $0 }
+    }
+
+    /// The members of a field, in order; nil stands for one that is badly formed.
+    static func members(of field: String) -> [ExtensionOffer?] {
+        split(field[...], at: ",").map(ExtensionOffer.init)
     }
 
     private init?(_ text: Substring) {

@@ -31,6 +31,12 @@ struct FrameReader {
     private let decompression: Decompression?
     private var assembly: MessageAssembly
 
+    /// How many bytes may still be made out of compressed ones. When there are none left, `next` gives nil and leaves
+    /// the rest of its input alone, until it is given more of them. It may go below zero by what one piece stands for.
+    var inflationBudget = Int.max
+    /// So many compressed bytes are taken apart at once. They stand for 1,032 times as many at most.
+    private static let compressedPieceBytes = 1_024
+
     private var stage = Stage.head
     /// What has come of a head that is not complete, at most 14 bytes.
     private var head: [UInt8] = []
@@ -55,7 +61,8 @@ struct FrameReader {
         assembly = MessageAssembly(maxBytes: maxMessageBytes)
     }
 
-    /// Takes bytes from the front of `input`, up to the next event; nil when all have been taken.
+    /// Takes bytes from the front of `input`, up to the next event; nil when all have been taken, or the budget is used
+    /// up.
     mutating func next(from input: inout UnsafeRawBufferPointer) -> Event? {
         while true {
             switch stage {
@@ -71,7 +78,7 @@ struct FrameReader {
                 // An empty payload is complete already.
                 if frame.length == 0, let event = endOfFrame() { return event }
             case .payload:
-                if input.isEmpty { return nil }
+                if input.isEmpty || inflationBudget <= 0 { return nil }
                 if let event = readPayload(from: &input) { return event }
             }
         }
@@ -192,7 +199,9 @@ struct FrameReader {
     // MARK: - Payloads
 
     private mutating func readPayload(from input: inout UnsafeRawBufferPointer) -> Event? {
-        let count = Int(min(UInt64(input.count), frame.remaining))
+        var count = Int(min(UInt64(input.count), frame.remaining))
+        let isCompressed = assembly.isCompressed && !frame.opcode.isControl
+        if isCompressed { count = min(count, Self.compressedPieceBytes) }
         let piece = UnsafeRawBufferPointer(rebasing: input[..<count])
         input = UnsafeRawBufferPointer(rebasing: input[count...])
         if frame.opcode.isControl {
@@ -204,9 +213,11 @@ struct FrameReader {
                 mask?.apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...]), at: offset)
             }
         } else {
+            let before = assembly.byteCount
             do throws(WebSocketViolation) {
                 try assembly.append(
                     piece, mask: frame.mask, at: frame.taken, decompression: decompression)
+                if isCompressed { inflationBudget -= assembly.byteCount - before }
             } catch {
                 return fail(error)
             }

@@ -3,6 +3,9 @@
 final class HTTPConnection: Peer, ByteStreamOwner {
     /// So much may wait unread here while an answer is being made.
     private static let maxWaitingBytes = 65_536
+    /// An idle connection is closed so long after the server has begun to stop: a request that was under way by then
+    /// gets its answer.
+    private static let lastCallMilliseconds: Int64 = 100
 
     private enum Phase: Equatable {
         case open
@@ -69,12 +72,13 @@ final class HTTPConnection: Peer, ByteStreamOwner {
 
     func streamLost(_ cause: String) { close() }
 
-    /// Takes as many requests as there are, each when the one before it has been answered.
+    /// Takes as many requests as there are, each when the one before it has been answered and the client has taken
+    /// the answer.
     private func serve() {
         // An answer that is given at once comes back here.
         if isServing { return }
         isServing = true
-        while phase == .open, exchange == nil {
+        while phase == .open, exchange == nil, !stream.isBlocked {
             switch parser.next() {
             case .incomplete:
                 isServing = false
@@ -127,7 +131,7 @@ final class HTTPConnection: Peer, ByteStreamOwner {
     }
 
     private func upgrade(_ request: inout HTTPRequest, _ head: HTTPRequestParser.Head) {
-        if let refusal = WebSocketHandshake.refusal(of: request, isHTTP11: head.isHTTP11) {
+        if let refusal = WebSocketHandshake.refusal(of: request) {
             return refuse(refusal)
         }
         let offered = request.offeredSubprotocols
@@ -151,7 +155,7 @@ final class HTTPConnection: Peer, ByteStreamOwner {
         let deflate = server.agreeOnCompression(with: request)
         let connection = WebSocketConnection(
             id: server.core.nextID(), peerAddress: peerAddress, subprotocol: request.subprotocol,
-            loop: server.core.loop)
+            isCompressed: deflate != nil, loop: server.core.loop)
         let session = WebSocketSession(
             stream: stream, role: .server, connection: connection, handler: handler,
             limits: server.options.sessionLimits,
@@ -198,7 +202,13 @@ final class HTTPConnection: Peer, ByteStreamOwner {
     }
 
     private func allWritten() {
-        if phase == .ending { linger() } else { exchange?.drained() }
+        if phase == .ending {
+            linger()
+        } else if let exchange {
+            exchange.drained()
+        } else {
+            serve()
+        }
     }
 
     /// The answer is complete, though not yet all written.
@@ -220,7 +230,8 @@ final class HTTPConnection: Peer, ByteStreamOwner {
 
     private func updateReading() {
         if phase == .over { return }
-        let isFull = exchange != nil && parser.waitingBytes >= Self.maxWaitingBytes
+        let isBusy = exchange != nil || stream.isBlocked
+        let isFull = isBusy && parser.waitingBytes >= Self.maxWaitingBytes
         stream.isReading = !isFull && phase == .open
     }
 
@@ -246,11 +257,16 @@ final class HTTPConnection: Peer, ByteStreamOwner {
     func abort() { close() }
 
     func windDown() {
-        if let exchange {
-            exchange.windDown()
-        } else if phase == .open && !parser.isInsideRequest {
-            close()
+        if let exchange { return exchange.windDown() }
+        server.core.schedule(at: monotonicMilliseconds() + Self.lastCallMilliseconds) {
+            [weak self] in self?.endIfIdle()
         }
+    }
+
+    private func endIfIdle() {
+        guard phase == .open, exchange == nil, !parser.isInsideRequest else { return }
+        // Its last answer may still be on its way out.
+        if stream.isBlocked { end() } else { close() }
     }
 
     func sweep(now: Int64) {

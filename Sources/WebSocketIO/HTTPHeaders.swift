@@ -27,6 +27,11 @@ package struct HTTPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral 
         return fields.first { $0.name == name }?.value
     }
 
+    /// The values of all fields of that name, which is in lower case.
+    func values(of name: String) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
     /// Whether a field that holds a list, such as `Connection`, names `token`.
     package func lists(_ token: String, in name: String) -> Bool {
         list(in: name).contains { $0.lowercased() == token }

@@ -30,7 +30,7 @@ package struct HTTPRequest: Equatable, Sendable {
 
     /// Of an upgrade request: the values of the fields that offer extensions.
     var offeredExtensions: [String] {
-        headers.fields.filter { $0.name == "sec-websocket-extensions" }.map(\.value)
+        headers.values(of: "sec-websocket-extensions")
     }
 
     /// The value of the first item of that name in the query.

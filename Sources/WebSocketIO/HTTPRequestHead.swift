@@ -6,8 +6,6 @@ struct HTTPRequestHead: Equatable {
     /// Whether the client speaks HTTP/1.1 or a later 1.x, not 1.0.
     var isHTTP11: Bool
     var framing: BodyFraming
-    /// As it came, from the request line to the empty line.
-    var bytes: [UInt8]
 
     /// Percent-decoded.
     var path: String { target.path }
@@ -31,8 +29,8 @@ struct HTTPRequestHead: Equatable {
         isHTTP11 && framing != .length(0) && headers.lists("100-continue", in: "expect")
     }
 
-    /// RFC 9110 §7.8: an upgrade to anything else is ignored.
-    var asksForWebSocket: Bool { headers.lists("websocket", in: "upgrade") }
+    /// RFC 9110 §7.8: an upgrade to anything else is ignored, and so is one in a request of HTTP/1.0.
+    var asksForWebSocket: Bool { isHTTP11 && headers.lists("websocket", in: "upgrade") }
 }
 
 /// Why bytes are no request, or none that is served.
@@ -64,10 +62,11 @@ extension HTTPRequestHead {
             let (name, value) = try Self.field(line.withoutLineEnd)
             fields.append(name, value)
         }
+        try Self.checkSingleFields(fields)
         let headers = try Self.withOneHost(fields, isHTTP11: isHTTP11, target: target)
         self.init(
             method: method, target: target, headers: headers, isHTTP11: isHTTP11,
-            framing: try Self.framing(headers, method: method, isHTTP11: isHTTP11), bytes: bytes)
+            framing: try Self.framing(headers, method: method, isHTTP11: isHTTP11))
     }
 
     /// RFC 9112 §2.3. A later minor version is served as 1.1: RFC 9110 §2.5.
@@ -112,15 +111,31 @@ extension HTTPRequestHead {
         )
     }
 
+    /// Fields that have one value, of those that are read here. `Host` and `Content-Length` have rules of their own.
+    private static let singleFields: Set<String> = [
+        "access-control-request-method", "authorization", "content-type", "last-event-id",
+        "origin", "sec-websocket-key", "sec-websocket-version",
+    ]
+
+    /// RFC 9110 §5.3: only a list may come in several lines. A proxy may have looked at the other one.
+    private static func checkSingleFields(_ headers: HTTPHeaders) throws(BadRequest) {
+        var seen: Set<String> = []
+        for field in headers.fields where singleFields.contains(field.name) {
+            guard seen.insert(field.name).inserted else {
+                throw BadRequest(text: "The field \(field.name) comes twice.")
+            }
+        }
+    }
+
     /// RFC 9112 §3.2: one valid Host, which HTTP/1.0 may leave out. §3.2.2: a URL's own host counts more.
     private static func withOneHost(
         _ fields: HTTPHeaders, isHTTP11: Bool, target: RequestTarget
     ) throws(BadRequest) -> HTTPHeaders {
-        let hosts = fields.fields.filter { $0.name == "host" }
+        let hosts = fields.values(of: "host")
         guard hosts.count == 1 || hosts.isEmpty && !isHTTP11 else {
             throw BadRequest(text: "There must be one Host field.")
         }
-        guard hosts.allSatisfy({ RequestTarget.isAuthority(Array($0.value.utf8)[...]) }) else {
+        guard hosts.allSatisfy({ RequestTarget.isAuthority(Array($0.utf8)[...]) }) else {
             throw BadRequest(text: "The Host field is not a host.")
         }
         guard let authority = target.authority else { return fields }
@@ -140,8 +155,8 @@ extension HTTPRequestHead {
     private static func framing(
         _ headers: HTTPHeaders, method: String, isHTTP11: Bool
     ) throws(BadRequest) -> BodyFraming {
-        let lengths = headers.fields.filter { $0.name == "content-length" }.map(\.value)
-        let codings = headers.fields.filter { $0.name == "transfer-encoding" }.map(\.value)
+        let lengths = headers.values(of: "content-length")
+        let codings = headers.values(of: "transfer-encoding")
         if !codings.isEmpty {
             // §6.1, §6.3 item 3.
             guard isHTTP11, lengths.isEmpty else {
@@ -152,8 +167,8 @@ extension HTTPRequestHead {
             return .chunked
         }
         guard let length = lengths.first else {
-            // RFC 9110 §15.5.12. It would be a body of no bytes, which none of these can do anything with.
-            if ["POST", "PUT", "PATCH"].contains(method) {
+            // RFC 9110 §15.5.12. It would be a body of no bytes, which no POST here can do anything with.
+            if method == "POST" {
                 throw BadRequest(
                     status: 411, text: "Send the body with a Content-Length, or in chunks.")
             }

@@ -14,9 +14,12 @@ struct HTTPResponseHead {
     var headers: HTTPHeaders
     var framing: BodyFraming
     var closesConnection: Bool
+    /// When the answer was made. RFC 9110 §6.6.1.
+    var date = HTTPDate.now
 
     func encode(into bytes: inout [UInt8]) {
         bytes.append(contentsOf: "HTTP/1.1 \(status) \(Self.reason(for: status))\r\n".utf8)
+        bytes.append(contentsOf: "date: \(date)\r\n".utf8)
         headers.encode(into: &bytes)
         switch framing {
         case .length(let length): bytes.append(contentsOf: "content-length: \(length)\r\n".utf8)

@@ -5,7 +5,7 @@ import Zlib
 struct MessageAssembly {
     private let maxBytes: Int
     private var kind = OutgoingMessage.Kind.binary
-    private var isCompressed = false
+    private(set) var isCompressed = false
     private var utf8 = UTF8Check()
     private var bytes: [UInt8] = []
     /// Payload bytes as they came, of a compressed message.
@@ -19,6 +19,9 @@ struct MessageAssembly {
     init(maxBytes: Int) {
         self.maxBytes = maxBytes
     }
+
+    /// Of the message so far, not compressed.
+    var byteCount: Int { bytes.count }
 
     mutating func begin(_ kind: OutgoingMessage.Kind, isCompressed: Bool) {
         self.kind = kind

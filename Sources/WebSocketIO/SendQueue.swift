@@ -16,15 +16,6 @@ struct SendQueue {
         var payloadBytes: Int { prefix.count + message.payloadBytes }
     }
 
-    /// How frames are made.
-    enum Framing {
-        /// As a server does, for everybody alike.
-        case plain
-        /// As a client does.
-        case masked
-        case compressed(Compression)
-    }
-
     /// What to give to the stream next.
     enum Write {
         /// A message that needs nothing put together: its own frame, as it is.
@@ -37,14 +28,17 @@ struct SendQueue {
     /// that pings and closes find a gap.
     static let fragmentBytes = 65_536
 
-    private let framing: Framing
+    /// Whether frames are masked: those of a client.
+    private let masks: Bool
+    private let compression: Compression?
     private var entries: [Entry] = []
     /// Entries before this one are done with.
     private var head = 0
     private(set) var byteCount = 0
 
-    init(_ framing: Framing = .plain) {
-        self.framing = framing
+    init(masks: Bool = false, compression: Compression? = nil) {
+        self.masks = masks
+        self.compression = compression
     }
 
     var isEmpty: Bool { head == entries.count }
@@ -77,7 +71,7 @@ struct SendQueue {
 
     /// The first message, if it can travel as it is and nothing small could share its write.
     private mutating func takeShared() -> OutgoingMessage? {
-        guard case .plain = framing else { return nil }
+        if masks || compression != nil { return nil }
         let entry = entries[head]
         guard entry.prefix.isEmpty, !entry.hasBegun, entry.payloadBytes <= Self.fragmentBytes,
             count == 1 || entry.payloadBytes >= Self.fragmentBytes / 2
@@ -95,7 +89,7 @@ struct SendQueue {
 
     /// RFC 6455 §5.4: the first fragment carries the opcode, the last one the final bit.
     private mutating func appendFrame(to buffer: inout [UInt8]) {
-        if case .compressed(let compression) = framing {
+        if let compression {
             if !entries[head].hasBegun, entries[head].payloadBytes >= Compression.minBytes {
                 entries[head].isCompressed = compression.begin()
             }
@@ -104,18 +98,23 @@ struct SendQueue {
         let entry = entries[head]
         let length = pieceBytes
         let isFinal = entry.sentBytes + length == entry.payloadBytes
-        var mask: FrameMask?
-        if case .masked = framing { mask = .random() }
+        let mask = nextMask()
         FrameHeader.append(
             opcode(of: entry), isFinal: isFinal, length: length, mask: mask, to: &buffer)
         let start = buffer.count
         appendPayload(of: entry, length: length, to: &buffer)
-        if let mask {
-            buffer.withUnsafeMutableBytes {
-                mask.apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...]), at: 0)
-            }
-        }
+        Self.apply(mask, to: &buffer, from: start)
         advance(by: length, isFinal: isFinal)
+    }
+
+    /// RFC 6455 §5.3: another one for each frame.
+    private func nextMask() -> FrameMask? { masks ? .random() : nil }
+
+    private static func apply(_ mask: FrameMask?, to buffer: inout [UInt8], from start: Int) {
+        guard let mask else { return }
+        buffer.withUnsafeMutableBytes {
+            mask.apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...]), at: 0)
+        }
     }
 
     /// RFC 7692 §6.1: RSV1 stands on the first frame only.
@@ -137,10 +136,13 @@ struct SendQueue {
             }
             if !isFinal { advance(by: length, isFinal: false) }
         }
+        let mask = nextMask()
         FrameHeader.append(
             opcode(of: entry), isFinal: isFinal, isCompressed: !entry.hasBegun,
-            length: compressed.count, to: &buffer)
+            length: compressed.count, mask: mask, to: &buffer)
+        let start = buffer.count
         buffer.append(contentsOf: compressed)
+        Self.apply(mask, to: &buffer, from: start)
         if isFinal { removeFirst() }
     }
 

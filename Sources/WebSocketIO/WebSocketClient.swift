@@ -15,6 +15,8 @@ package enum WebSocketClient {
         package var headers: HTTPHeaders
         /// Certificates in PEM to check a server against; nil means the system's.
         package var authorityFile: String?
+        /// Offer the server compression (permessage-deflate, RFC 7692). Whether it is used is the server's to say.
+        package var offersCompression = false
         /// From the first packet to the end of the handshake.
         package var connectTimeout: Duration = .seconds(10)
         /// Larger messages close the connection with 1009.

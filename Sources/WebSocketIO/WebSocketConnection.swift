@@ -11,15 +11,21 @@ package final class WebSocketConnection: Sendable, Identifiable {
     package let peerAddress: String
     /// What was agreed on, nil when none was asked for.
     package let subprotocol: String?
+    /// Whether permessage-deflate was agreed on.
+    package let isCompressed: Bool
     package let loop: IOLoop
 
     let session: LoopConfined<WebSocketSession?>
     private let unsentBytes = Atomic<Int>(0)
 
-    init(id: UInt64, peerAddress: String, subprotocol: String?, loop: IOLoop) {
+    init(
+        id: UInt64, peerAddress: String, subprotocol: String?, isCompressed: Bool = false,
+        loop: IOLoop
+    ) {
         self.id = id
         self.peerAddress = peerAddress
         self.subprotocol = subprotocol
+        self.isCompressed = isCompressed
         self.loop = loop
         self.session = LoopConfined(nil, on: loop)
     }

@@ -5,10 +5,10 @@ enum WebSocketHandshake {
     // MARK: - A server's side
 
     /// Why `request` is no WebSocket handshake, or nil if it is one. §4.2.1.
-    static func refusal(of request: HTTPRequest, isHTTP11: Bool) -> HTTPResponse? {
+    static func refusal(of request: HTTPRequest) -> HTTPResponse? {
         let headers = request.headers
-        if request.method != "GET" || !isHTTP11 {
-            return HTTPResponse(status: 400, text: "A WebSocket handshake is an HTTP/1.1 GET.")
+        if request.method != "GET" {
+            return HTTPResponse(status: 400, text: "A WebSocket handshake is a GET.")
         }
         if !headers.lists("upgrade", in: "connection") {
             return HTTPResponse(status: 400, text: "The Connection field does not name Upgrade.")
@@ -16,8 +16,10 @@ enum WebSocketHandshake {
         if headers["sec-websocket-version"] != "13" {
             return HTTPResponse(
                 status: 426,
+                // RFC 9110 §15.5.22, §7.8.
                 headers: [
                     "content-type": "text/plain; charset=utf-8", "sec-websocket-version": "13",
+                    "upgrade": "websocket", "connection": "upgrade",
                 ],
                 body: Array("This server speaks version 13 of the WebSocket protocol.\n".utf8))
         }
@@ -65,22 +67,25 @@ enum WebSocketHandshake {
     }
 
     static func request(
-        to address: ServerAddress, key: String, subprotocols: [String], headers: HTTPHeaders
+        to address: ServerAddress, key: String, _ options: WebSocketClient.Options
     ) -> [UInt8] {
         var fields: HTTPHeaders = [
             "host": address.hostField, "upgrade": "websocket", "connection": "Upgrade",
             "sec-websocket-key": key, "sec-websocket-version": "13",
         ]
-        if !subprotocols.isEmpty {
-            fields.append("sec-websocket-protocol", subprotocols.joined(separator: ", "))
+        if !options.subprotocols.isEmpty {
+            fields.append("sec-websocket-protocol", options.subprotocols.joined(separator: ", "))
         }
-        for field in headers.fields { fields.append(field.name, field.value) }
+        if options.offersCompression {
+            fields.append("sec-websocket-extensions", DeflateAgreement.offer)
+        }
+        for field in options.headers.fields { fields.append(field.name, field.value) }
         return ClientRequestHead(method: "GET", path: address.path, headers: fields).encoded
     }
 
     /// Why a server's answer does not open a connection, or nil if it does. §4.1.
     static func fault(
-        in headers: HTTPHeaders, key: String, subprotocols: [String]
+        in headers: HTTPHeaders, key: String, _ options: WebSocketClient.Options
     ) -> String? {
         if !headers.lists("websocket", in: "upgrade") || !headers.lists("upgrade", in: "connection")
         {
@@ -89,10 +94,17 @@ enum WebSocketHandshake {
         if headers["sec-websocket-accept"] != acceptance(of: key) {
             return "the answer is not to this handshake"
         }
-        if headers["sec-websocket-extensions"] != nil {
-            return "the server uses an extension that was not offered"
+        let extensions = headers.values(of: "sec-websocket-extensions")
+        if !extensions.isEmpty {
+            guard options.offersCompression else {
+                return "the server uses an extension that was not offered"
+            }
+            if DeflateAgreement(answer: extensions) == nil {
+                return "the server's answer to the offered compression cannot be accepted"
+            }
         }
-        if let subprotocol = headers["sec-websocket-protocol"], !subprotocols.contains(subprotocol)
+        if let subprotocol = headers["sec-websocket-protocol"],
+            !options.subprotocols.contains(subprotocol)
         {
             return "the server picked a subprotocol that was not offered"
         }

@@ -45,6 +45,8 @@ final class WebSocketSession: Peer, ByteStreamOwner {
     private static let maxPongBytes = 4_096
     /// So much is written to one connection before others have their turn.
     private static let bytesPerTurn = 262_144
+    /// So much is made out of compressed messages of one connection before others have their turn.
+    private static let inflatedBytesPerTurn = 1 << 20
 
     /// - Parameter preamble: goes out first.
     /// - Parameter deflate: what was agreed on; nil for no compression.
@@ -62,18 +64,12 @@ final class WebSocketSession: Peer, ByteStreamOwner {
         self.preamble = preamble
         self.gone = gone
         let pool = stream.core.deflatePool
-        let compression = deflate.map {
-            Compression(
-                pool: pool, windowBits: $0.serverWindowBits, keepsContext: $0.serverKeepsContext)
-        }
-        let decompression = deflate.map {
-            Decompression(pool: pool, keepsContext: $0.clientKeepsContext)
-        }
+        let compression = deflate?.compression(of: role, pool: pool)
         self.compression = compression
-        queue = SendQueue(
-            compression.map { .compressed($0) } ?? (role == .client ? .masked : .plain))
+        queue = SendQueue(masks: role == .client, compression: compression)
         reader = FrameReader(
-            role: role, maxMessageBytes: limits.maxMessageBytes, decompression: decompression)
+            role: role, maxMessageBytes: limits.maxMessageBytes,
+            decompression: deflate?.decompression(of: role, pool: pool))
     }
 
     /// Takes over the stream.
@@ -99,9 +95,14 @@ final class WebSocketSession: Peer, ByteStreamOwner {
                 stream.isReading = false
             } else {
                 // Not within the call that lets it read on, which may be the handler's own.
-                stream.core.schedule(at: monotonicMilliseconds()) { [weak self] in self?.readOn() }
+                readOnLater()
             }
         }
+    }
+
+    /// Goes on with what has been read already, and then with reading, at a later turn of the loop.
+    private func readOnLater() {
+        stream.core.schedule(at: monotonicMilliseconds() + 1) { [weak self] in self?.readOn() }
     }
 
     private func readOn() {
@@ -109,24 +110,32 @@ final class WebSocketSession: Peer, ByteStreamOwner {
         let waiting = unread
         unread = []
         waiting.withUnsafeBytes { take($0) }
-        if !isReadingPaused, !hasToldOwner { stream.isReading = true }
+        if isReadingPaused || hasToldOwner || !unread.isEmpty { return }
+        stream.isReading = true
+        if stream.isInputOver { streamInputEnded() }
     }
 
     func streamReceived(_ bytes: UnsafeRawBufferPointer) {
         heardFromPeer()
-        take(bytes)
+        if unread.isEmpty { take(bytes) } else { unread.append(contentsOf: bytes) }
     }
 
+    /// Takes what it may take now; the rest waits.
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var input = bytes
+        reader.inflationBudget = Self.inflatedBytesPerTurn
         while !input.isEmpty {
             if isReadingPaused, !hasToldOwner {
                 unread.append(contentsOf: input)
                 return
             }
-            guard let event = reader.next(from: &input) else { return }
+            guard let event = reader.next(from: &input) else { break }
             handle(event)
         }
+        if input.isEmpty { return }
+        unread.append(contentsOf: input)
+        stream.isReading = false
+        readOnLater()
     }
 
     private func handle(_ event: FrameReader.Event) {
@@ -164,6 +173,8 @@ final class WebSocketSession: Peer, ByteStreamOwner {
     }
 
     func streamInputEnded() {
+        // Something of what came before waits for its turn.
+        if !unread.isEmpty, !isReadingPaused { return }
         // Without its close frame the peer is gone; whoever hears nothing is told nothing.
         connectionLost()
     }

@@ -42,6 +42,30 @@ struct ClientTests {
         }
     }
 
+    @Test func offersCompressionWhenItIsAskedTo() async throws {
+        let text = Array(repeatElement(Array("again and ".utf8), count: 20_000).joined())
+        try await TestServer.run({ $0.maxCompressedConnections = 1 }) { server in
+            var options = WebSocketClient.Options()
+            for (offers, agreed) in [(false, false), (true, true), (true, false)] {
+                options.offersCompression = offers
+                let channel = try await WebSocketChannel.connect(
+                    to: address(server), options, on: server.loop)
+                let field = server.handler.now.upgrades.last?.headers["sec-websocket-extensions"]
+                #expect(
+                    field == (offers ? "permessage-deflate; client_max_window_bits" : nil))
+                #expect(channel.connection.isCompressed == agreed)
+                var messages = channel.makeAsyncIterator()
+                for size in [0, 31, 32, 5_000, text.count, 5_000] {
+                    let payload = Array(text.prefix(size))
+                    channel.connection.send(OutgoingMessage(.text, payload))
+                    #expect(await messages.next() == WebSocketMessage(.text, payload))
+                }
+                // The compressed one stays, so that the last gets none.
+                if !agreed { channel.connection.close() }
+            }
+        }
+    }
+
     @Test func hearsTheServersCloseCode() async throws {
         let handler = RecordingHandler(onOpen: { $0.close(code: 4_403, reason: "Forbidden") })
         try await TestServer.run(handler: handler) { server in

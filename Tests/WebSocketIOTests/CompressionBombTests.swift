@@ -27,6 +27,31 @@ struct CompressionBombTests {
         }
     }
 
+    /// They are taken apart over many turns of the loop, in order, and what follows them waits.
+    @Test func largeMessagesThatComeTogetherAllArrive() async throws {
+        let handler = RecordingHandler(onMessage: { _, _ in })
+        let limit: (inout HTTPServer.Options) -> Void = {
+            $0.maxCompressedConnections = 1
+            $0.maxMessageBytes = 16 << 20
+        }
+        try await TestServer.run(limit, handler: handler) { server in
+            let client = try RawClient(port: server.port)
+            let offer = ["Sec-WebSocket-Extensions: permessage-deflate"]
+            #expect(try await client.upgrade(extra: offer).contains("permessage-deflate"))
+            for repetitions in [20_000, 100, 30_000] {
+                try await client.send(compressed: Self.deflated(repetitions: repetitions))
+            }
+            try await client.send(text: "the last")
+            // What has been read is taken, though nothing more can come.
+            client.finishSending()
+            await eventually { handler.now.closes.count == 1 }
+            #expect(
+                handler.now.messages.map(\.bytes.count) == [
+                    20_000 * 258 + 1, 100 * 258 + 1, 30_000 * 258 + 1, 8,
+                ])
+        }
+    }
+
     /// One "a", and then so many times 258 more of them, as DEFLATE without the tail that RFC 7692 §7.2.1
     /// leaves out.
     private static func deflated(repetitions: Int) -> [UInt8] {

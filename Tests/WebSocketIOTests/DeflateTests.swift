@@ -24,6 +24,11 @@ struct DeflateAgreementTests {
             "permessage-deflate;server_max_window_bits=\"12\"",
             "permessage-deflate; client_no_context_takeover; server_max_window_bits=12"
         ),
+        // §7.1.2.1: who asks for it gets it said, also when it is what is so anyway.
+        (
+            "permessage-deflate; server_max_window_bits=15",
+            "permessage-deflate; client_no_context_takeover; server_max_window_bits=15"
+        ),
         // In the client's order; the first that can be accepted.
         (
             "x-other, permessage-deflate; new_parameter, permessage-deflate; server_max_window_bits=8, "
@@ -53,6 +58,76 @@ struct DeflateAgreementTests {
     ])
     func declinesWhatItCannotAccept(_ offer: String) {
         #expect(DeflateAgreement(offers: [offer]) == nil)
+    }
+}
+
+/// RFC 7692 §7.1, of a client that offers compression.
+@Suite(.bounded)
+struct OfferedDeflateTests {
+    @Test func aServerOfOursAcceptsTheOffer() throws {
+        let accepted = try #require(DeflateAgreement(offers: [DeflateAgreement.offer]))
+        #expect(DeflateAgreement(answer: [accepted.answer]) == accepted)
+    }
+
+    @Test(arguments: [
+        [], ["x-other"], ["permessage-deflate, permessage-deflate"],
+        ["permessage-deflate", "x-other"], ["permessage-deflate; unknown"],
+        ["permessage-deflate; server_no_context_takeover=1"],
+        ["permessage-deflate; client_no_context_takeover; client_no_context_takeover"],
+        ["permessage-deflate; client_max_window_bits"],
+        ["permessage-deflate; client_max_window_bits=7"],
+        ["permessage-deflate; server_max_window_bits"],
+        ["permessage-deflate; server_max_window_bits=16"], ["permessage-deflate; ="],
+        ["permessage-deflate, ;"],
+    ])
+    func whatIsNoAnswerToItIsNotAccepted(_ answer: [String]) {
+        #expect(DeflateAgreement(answer: answer) == nil)
+    }
+
+    private static let answers = [
+        "", "; server_no_context_takeover", "; client_no_context_takeover",
+        "; server_no_context_takeover; client_no_context_takeover",
+    ].flatMap { takeovers in
+        ["", "; server_max_window_bits=8", "; server_max_window_bits=9"].flatMap { server in
+            ["", "; client_max_window_bits=8", "; client_max_window_bits=\"10\""].map {
+                "permessage-deflate" + takeovers + server + $0
+            }
+        }
+    }
+
+    private static let text = (0..<70_000).map { 0x61 + UInt8($0 * $0 % 23) }
+
+    /// Whatever windows and takeovers the server has chosen, both understand each other.
+    @Test(arguments: answers)
+    func bothSidesUnderstandEachOther(_ answer: String) throws {
+        let agreement = try #require(DeflateAgreement(answer: [answer]))
+        for sender: FrameReader.Role in [.client, .server] {
+            let receiver: FrameReader.Role = sender == .client ? .server : .client
+            let pool = DeflatePool()
+            var queue = SendQueue(
+                masks: sender == .client,
+                compression: agreement.compression(of: sender, pool: pool))
+            var reader = FrameReader(
+                role: receiver, maxMessageBytes: 1 << 20,
+                decompression: agreement.decompression(of: receiver, pool: pool))
+            let messages = [0, 40, 3_000, 70_000, 3_000].map {
+                WebSocketMessage(.text, Array(Self.text[..<$0]))
+            }
+            for message in messages {
+                queue.append(OutgoingMessage(.text, message.bytes), prefix: [])
+            }
+            var received: [WebSocketMessage] = []
+            var buffer: [UInt8] = []
+            while queue.next(into: &buffer) != nil {
+                buffer.withUnsafeBytes { bytes in
+                    var input = bytes
+                    while let event = reader.next(from: &input) {
+                        if case .message(let message) = event { received.append(message) }
+                    }
+                }
+            }
+            #expect(received == messages, "from the \(sender)")
+        }
     }
 }
 
@@ -152,6 +227,40 @@ struct PerMessageDeflateTests {
         let fault = FrameReader.Event.violation(
             code: 1_009, reason: "Message is larger than 100000 bytes")
         #expect(read([compressed], maxMessageBytes: 100_000) == [fault])
+    }
+
+    /// Between two turns the loop does other things.
+    @Test func whatGrowsIsTakenApartInTurns() throws {
+        let compressor = try #require(Deflater(windowBits: 15, level: 9))
+        let size = 32 << 20
+        var bytes: [UInt8] = []
+        var compressed: [UInt8] = []
+        [UInt8](repeating: 0, count: size).withUnsafeBytes {
+            compressor.deflate($0, flushes: true, onto: &compressed)
+        }
+        FrameHeader.append(.binary, isCompressed: true, length: compressed.count, to: &bytes)
+        bytes += compressed
+        var reader = FrameReader(
+            role: .client, maxMessageBytes: size,
+            decompression: Decompression(pool: DeflatePool(), keepsContext: false))
+        var turns = 0
+        var events: [FrameReader.Event] = []
+        bytes.withUnsafeBytes { bytes in
+            var input = bytes
+            while !input.isEmpty {
+                turns += 1
+                reader.inflationBudget = 1 << 20
+                if let event = reader.next(from: &input) { events.append(event) }
+                // One piece of 1,024 bytes may be taken apart beyond it.
+                #expect(reader.inflationBudget > -1_100_000)
+            }
+        }
+        #expect(turns > 15)
+        guard case .message(let message)? = events.first, events.count == 1 else {
+            Issue.record("\(events.count) events")
+            return
+        }
+        #expect(message.bytes.count == size)
     }
 
     /// Blocks with nothing in them grow into nothing, however many there are.

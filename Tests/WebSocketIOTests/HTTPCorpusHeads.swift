@@ -143,6 +143,29 @@ let fieldCases: [HTTPCase] = [
         "9112 §2.2", request("GET / HTTP/1.1", fields: "Useless:\n\nGET /evil HTTP/1.1"), "400"),
 
     HTTPCase("9112 §3.2", "GET / HTTP/1.1\r\n\r\n", "400"),
+    // Fields with one value. RFC 9110 §5.3; 6455 §11.3.
+    HTTPCase(
+        "9110 §8.3", request("GET / HTTP/1.1", fields: "Content-Type: a/b", "Content-Type: a/b"),
+        "400"),
+    HTTPCase(
+        "9110 §11.6.2",
+        request("GET / HTTP/1.1", fields: "Authorization: Bearer a", "authorization: Bearer b"),
+        "400"),
+    HTTPCase("6454 §7.3", request("GET / HTTP/1.1", fields: "Origin: a", "Origin: b"), "400"),
+    HTTPCase(
+        "6455 §11.3.1",
+        request("GET / HTTP/1.1", fields: "Sec-WebSocket-Key: a", "Sec-WebSocket-Key: a"), "400"),
+    HTTPCase(
+        "6455 §11.3.5",
+        request(
+            "GET / HTTP/1.1", fields: "Sec-WebSocket-Version: 13", "Sec-WebSocket-Version: 8"),
+        "400"),
+    HTTPCase(
+        "html §9.2.4", request("GET / HTTP/1.1", fields: "Last-Event-ID: 1", "Last-Event-ID: 2"),
+        "400"),
+    // Lists may come in several lines.
+    HTTPCase("9110 §5.3", request("GET / HTTP/1.1", fields: "Accept: a/b", "Accept: c/d"), "GET /"),
+
     HTTPCase("9112 §3.2", request("GET / HTTP/1.1", fields: "Host: h"), "400"),
     HTTPCase("9112 §3.2", "GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
     HTTPCase("9112 §3.2", "GET / HTTP/1.1\r\nHost:\r\n\r\n", "GET /"),

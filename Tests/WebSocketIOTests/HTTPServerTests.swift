@@ -46,6 +46,29 @@ struct HTTPServerTests {
         }
     }
 
+    /// RFC 9112 §6.3: without a word about its length there is no body.
+    @Test(arguments: ["PUT", "PATCH", "DELETE", "OPTIONS"])
+    func aRequestWithoutALengthHasNoBody(_ method: String) async throws {
+        try await TestServer.run { server in
+            let answer = try await answer(
+                to: "\(method) /p HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", at: server.port
+            )
+            #expect(answer.hasSuffix("\(method) /p\n"))
+        }
+    }
+
+    /// RFC 9110 §6.6.1.
+    @Test(arguments: ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"])
+    func answersSayWhenTheyWereMade(_ request: String) async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(request)
+            let answer = try await client.read(through: "\r\n\r\n")
+            let form = /\r\ndate: [A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT\r\n/
+            #expect(answer.contains(form), "\(answer)")
+        }
+    }
+
     @Test func answersHeadWithoutBody() async throws {
         try await TestServer.run { server in
             let answer = try await answer(
@@ -72,6 +95,7 @@ struct HTTPServerTests {
             501
         ),
         ("POST / HTTP/1.1\r\nHost: x\r\n\r\n", 411),
+        ("GET / HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n\r\n", 400),
         ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n", 413),
         ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
         ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1x\r\n\r\nh", 400),
@@ -155,6 +179,27 @@ struct HTTPServerTests {
                     try await client.read(through: "\r\n\r\n/\(index)\n").hasPrefix("HTTP/1.1 200 ")
                 )
             }
+        }
+    }
+
+    /// Requests are small and their answers large: whoever reads no answer is not served any further.
+    @Test func pipelinedRequestsWaitUntilTheirAnswersAreTaken() async throws {
+        let body = [UInt8](repeating: 0x61, count: 100_000)
+        let handler = RecordingHandler(onRequest: { _, responder in
+            responder.respond(HTTPResponse(status: 200, body: body))
+        })
+        let count = 100
+        try await TestServer.run({ $0.maxQueuedBytes = 1_000_000 }, handler: handler) { server in
+            let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+            try await client.send(
+                String(repeating: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", count: count))
+            try await eventually { try await server.server.usage().queuedBytes > 0 }
+            #expect(handler.now.requests.count < count)
+            for _ in 0..<count {
+                _ = try await client.read(through: "\r\n\r\n")
+                #expect(try await client.read(count: body.count).count == body.count)
+            }
+            #expect(handler.now.requests.count == count)
         }
     }
 

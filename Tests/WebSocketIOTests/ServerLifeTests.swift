@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 import WebSocketIO
@@ -84,6 +85,45 @@ struct ServerLifeTests {
             let answer = try await client.readToEnd()
             #expect(answer.hasSuffix("\r\n\r\nat last\n"))
             #expect(answer.contains("\r\nconnection: close\r\n"))
+            await stopped
+        }
+    }
+
+    /// It comes when the stop has begun and the loop does something else.
+    @Test func stoppingAnswersWhatHasArrivedAndWasNotRead() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let isStopping = Mutex(false)
+        let handler = RecordingHandler(onRequest: { request, responder in
+            guard request.path == "/stream" else {
+                return responder.respond(HTTPResponse(status: 200, text: request.path))
+            }
+            _ = responder.startStream(headers: [:]) {
+                isStopping.withLock { $0 = true }
+                // Holds up the loop, as nobody may.
+                gate.wait()
+            }
+        })
+        try await TestServer.run(handler: handler) { server in
+            var clients = try (0..<10).map { _ in try RawClient(port: server.port) }
+            for client in clients {
+                try await client.send("GET /first HTTP/1.1\r\nHost: x\r\n\r\n")
+                _ = try await client.read(through: "/first\n")
+            }
+            clients.append(try RawClient(port: server.port))
+            try await clients[10].send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try await clients[10].read(through: "\r\n\r\n")
+            async let stopped: Void = server.server.stop(within: .seconds(120))
+            await eventually { isStopping.withLock { $0 } }
+            for client in clients[..<10] {
+                try await client.send("GET /late HTTP/1.1\r\nHost: x\r\n\r\n")
+            }
+            gate.signal()
+            for client in clients[..<10] {
+                let answer = try await client.readToEnd()
+                #expect(answer.contains("\r\nconnection: close\r\n"))
+                #expect(answer.hasSuffix("\r\n\r\n/late\n"))
+            }
+            clients = []
             await stopped
         }
     }

@@ -49,7 +49,6 @@ struct WebSocketHandshakeTests {
         (RawClient.handshake(extra: ["Sec-WebSocket-Protocol: no subprotocol"]), 400),
         (RawClient.handshake().replacing("GET", with: "POST"), 411),
         (RawClient.handshake().replacing("GET", with: "DELETE"), 400),
-        (RawClient.handshake().replacing("HTTP/1.1", with: "HTTP/1.0"), 400),
     ])
     func refusesWithARealStatus(_ handshake: String, _ status: Int) async throws {
         try await TestServer.run { server in
@@ -97,6 +96,32 @@ struct WebSocketHandshakeTests {
             try await client.send(
                 RawClient.handshake(extra: ["Upgrade: \(name)"], omitting: "Upgrade"))
             #expect(try await client.read(through: "GET /\n").hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    /// RFC 9110 §7.8: a server ignores it.
+    @Test func anUpgradeInAnHTTP10RequestIsIgnored() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(
+                RawClient.handshake().replacing("HTTP/1.1", with: "HTTP/1.0"))
+            let answer = try await client.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            #expect(answer.hasSuffix("GET /\n"))
+        }
+    }
+
+    /// RFC 6455 §4.4, RFC 9110 §15.5.22.
+    @Test func anotherVersionIsToldWhichOneIsSpoken() async throws {
+        try await TestServer.run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(RawClient.handshake(version: "12"))
+            let answer = try await client.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 426 Upgrade Required\r\n"))
+            for field in ["sec-websocket-version: 13", "upgrade: websocket", "connection: upgrade"]
+            {
+                #expect(answer.contains("\r\n\(field)\r\n"), "\(field)")
+            }
         }
     }
 

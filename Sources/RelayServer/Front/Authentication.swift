@@ -14,6 +14,16 @@ package struct Authentication: Sendable {
     /// What someone is told who may not come in.
     static let refusal = "A valid token is needed: \"authorization: Bearer TOKEN\"."
 
+    /// Stands in every answer of 401: RFC 9110 §15.5.2.
+    static let challenge: HTTPHeaders = ["www-authenticate": "Bearer"]
+
+    /// What they are told where no GraphQL is spoken.
+    static var refusalResponse: HTTPResponse {
+        var response = HTTPResponse(status: 401, text: refusal)
+        response.headers.append(challenge)
+        return response
+    }
+
     private let tokens: [[UInt8]]
 
     package init(tokens: [String]) { self.tokens = tokens.map { Array($0.utf8) } }

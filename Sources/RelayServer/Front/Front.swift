@@ -65,12 +65,12 @@ final class Front: HTTPServerHandler {
         }
         let viewer = authentication.viewer(headers: request.headers)
         if case .refused = viewer {
-            return .refuse(HTTPResponse(status: 401, text: Authentication.refusal))
+            return .refuse(Authentication.refusalResponse)
         }
         if subprotocol == EchoSocket.subprotocol {
             // It has no connection_init in which a token could still come.
             guard case .known = viewer else {
-                return .refuse(HTTPResponse(status: 401, text: Authentication.refusal))
+                return .refuse(Authentication.refusalResponse)
             }
             return .accept(EchoSocket())
         }
@@ -126,9 +126,7 @@ final class Front: HTTPServerHandler {
         default: break
         }
         guard case .known = authentication.viewer(headers: request.headers) else {
-            var refusal = HTTPResponse(status: 401, text: Authentication.refusal)
-            refusal.headers.append("www-authenticate", "Bearer")
-            responder.respond(refusal)
+            responder.respond(Authentication.refusalResponse)
             return
         }
         let metrics = metrics
@@ -172,7 +170,7 @@ final class Front: HTTPServerHandler {
         if case .known(let name) = authentication.viewer(headers: http.headers) { return name }
         logger.debug("A request has no valid token.", metadata: ["peer": "\(http.peerAddress)"])
         let error = ExecutionError(Authentication.refusal, code: .unauthenticated)
-        throw exchange.refusal(401, error, headers: ["www-authenticate": "Bearer"])
+        throw exchange.refusal(401, error, headers: Authentication.challenge)
     }
 
     private func execute(

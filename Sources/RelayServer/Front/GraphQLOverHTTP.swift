@@ -62,7 +62,8 @@ struct GraphQLOverHTTP {
             throw refusal(
                 415, "A POST needs the header \"content-type: application/json\", in UTF-8.")
         }
-        if let encoding = http.headers["content-encoding"], encoding.lowercased() != "identity" {
+        let encodings = http.headers.list(in: "content-encoding")
+        if let encoding = encodings.first(where: { $0.lowercased() != "identity" }) {
             throw refusal(415, "The body must not be encoded; it is \"\(encoding)\".")
         }
         let body: JSONValue
@@ -113,7 +114,9 @@ struct GraphQLOverHTTP {
             case .stopping: Outcome.stoppingErrors.httpStatus
             }
         // A client that asks for the older type relies on 200 for every well-formed request.
-        return Self.answer(mediaType == .json ? 200 : status, outcome.response, as: mediaType)
+        var answer = Self.answer(mediaType == .json ? 200 : status, outcome.response, as: mediaType)
+        if answer.status == 401 { answer.headers.append(Authentication.challenge) }
+        return answer
     }
 
     func refusal(_ status: Int, _ message: String, headers: HTTPHeaders = [:]) -> Refusal {
