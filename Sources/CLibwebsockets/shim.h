@@ -5,6 +5,11 @@
 #define EV_COMPAT3 0
 #include <ev.h>
 
+// Connections are written to through OpenSSL.
+#if defined(LWS_WITH_GNUTLS) || defined(LWS_WITH_MBEDTLS) || defined(LWS_WITH_WOLFSSL)
+#error "libwebsockets has to be one that was built with OpenSSL"
+#endif
+
 // These of OpenSSL are macros.
 // OpenSSL would keep two buffers of 16 KB for each connection, also when nothing is in them; and it would not tell of
 // the records that a socket has taken of what was written.
@@ -13,6 +18,13 @@ static inline void clws_set_modes(SSL_CTX *context) {
 }
 static inline void clws_set_least_version(SSL_CTX *context) { SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION); }
 static inline int clws_set_server_name(SSL *tls, const char *name) { return (int)SSL_set_tlsext_host_name(tls, name); }
+
+// Whether the library asks for addresses while the loop goes on, and makes a socket only when it has the answer.
+#ifdef LWS_WITH_SYS_ASYNC_DNS
+static const int clws_resolves_later = 1;
+#else
+static const int clws_resolves_later = 0;
+#endif
 
 // libwebsockets runs on a libev loop of ours: under its own one lws_service() never returns.
 // Its sockets and timers are its own; those below are ours. Callbacks get only the watcher, and C

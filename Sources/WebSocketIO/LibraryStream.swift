@@ -77,7 +77,7 @@ final class LibraryStream: ByteStream {
             return stream
         }
         stream.wsi = wsi
-        if lws_get_socket_fd(wsi) < 0 {
+        if clws_resolves_later == 0, lws_get_socket_fd(wsi) < 0 {
             // Since 4.3 it would ask for the address again each second, and the loop would wait each time.
             stream.lose("the host is unknown")
         } else if stream.isClosed {
