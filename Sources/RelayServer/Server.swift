@@ -140,17 +140,26 @@ public final class Server: Sendable {
     ) async throws -> Server {
         // Before the loops are made: each has room for as many descriptors as the process may have then.
         let descriptors = raiseDescriptorLimit()
-        let store = try await OpenStore.open(configuration, logger: logger)
+        // Before the log is touched: without its port, a server has nothing to do there.
+        let sockets = try ListeningSockets(host: configuration.host, port: configuration.port)
         do {
-            return try await start(configuration, store, descriptors: descriptors, logger)
+            let store = try await OpenStore.open(configuration, logger: logger)
+            do {
+                return try await start(
+                    configuration, store, sockets, descriptors: descriptors, logger)
+            } catch {
+                await store.close()
+                throw error
+            }
         } catch {
-            await store.close()
+            sockets.close()
             throw error
         }
     }
 
     private static func start(
-        _ configuration: Configuration, _ store: OpenStore, descriptors: Int, _ logger: Logger
+        _ configuration: Configuration, _ store: OpenStore, _ sockets: ListeningSockets,
+        descriptors: Int, _ logger: Logger
     ) async throws -> Server {
         let loops = try await NetworkLoops.start(configuration.loops)
         do {
@@ -184,7 +193,8 @@ public final class Server: Sendable {
             listening.maxConnections = limit.connections
             listening.maxRefusals = limit.refusals
             let http = try await HTTPServer.start(
-                listening, on: zip(loops.loops, fronts).map { (loop: $0, handler: $1) })
+                listening, bound: sockets,
+                on: zip(loops.loops, fronts).map { (loop: $0, handler: $1) })
             metrics.observe(http)
             // Not before: a server that cannot listen has one thing to say.
             if limit.connections < wanted {

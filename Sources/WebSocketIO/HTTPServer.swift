@@ -39,12 +39,15 @@ package final class HTTPServer: Sendable {
     /// the fewest, so that they are spread evenly however few they are; a connection stays with its loop.
     ///
     /// Throws as the other one does.
+    /// - Parameter sockets: to listen on; closed when the start fails. Without them, the host and port of `options` are
+    ///   bound.
     /// - Parameter loops: at least one; each with what its connections ask, on its thread.
     package static func start(
-        _ options: Options, on loops: [(loop: IOLoop, handler: any HTTPServerHandler)]
+        _ options: Options, bound sockets: ListeningSockets? = nil,
+        on loops: [(loop: IOLoop, handler: any HTTPServerHandler)]
     ) async throws -> HTTPServer {
         precondition(!loops.isEmpty, "a server needs a loop")
-        let sockets = try ListeningSockets(host: options.host, port: options.port)
+        let sockets = try sockets ?? ListeningSockets(host: options.host, port: options.port)
         let load = ServerLoad(
             loops: loops.count, maxConnections: options.maxConnections,
             maxRefusals: options.maxRefusals, maxCompressed: options.maxCompressedConnections)
@@ -61,6 +64,7 @@ package final class HTTPServer: Sendable {
                 made.append(Side(loop: loop, state: state))
             }
             let sides = made
+            try sockets.listen()
             try await sides[0].loop.run {
                 sides[0].state.value.listen(on: sockets) { place, descriptor, address in
                     let side = sides[place.loop]

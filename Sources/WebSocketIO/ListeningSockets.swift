@@ -9,14 +9,16 @@ import Threads
     import Darwin
 #endif
 
-/// Sockets that listen on every address a host name stands for, on one port.
-final class ListeningSockets: Sendable {
+/// Sockets on every address that a host name stands for, on one port. They are bound, and then they listen: so a server
+/// knows that it has its port before it does anything else, and clients are refused until it is ready.
+package final class ListeningSockets: Sendable {
     /// The port, also when the system chose it.
-    let port: Int
+    package let port: Int
+    private let host: String
     private let descriptors: Lock<[Int32]>
 
-    /// Throws `IOError.Code.cannotListen`, and then nothing stays open.
-    init(host: String, port: Int) throws(IOError) {
+    /// Binds. Throws `IOError.Code.cannotListen`, and then nothing stays open.
+    package init(host: String, port: Int) throws(IOError) {
         let addresses = try Self.addresses(of: host, port: port)
         // With both families on one port, the one for IPv6 must not take IPv4 as well.
         let hasIPv4 = addresses.contains { $0.family == AF_INET }
@@ -24,7 +26,7 @@ final class ListeningSockets: Sendable {
         var chosen = port
         var failure: Int32 = 0
         for address in addresses {
-            let result = address.listen(port: chosen, onlyIPv6: hasIPv4)
+            let result = address.bind(port: chosen, onlyIPv6: hasIPv4)
             switch result {
             case .success(let (descriptor, port)):
                 opened.append(descriptor)
@@ -41,7 +43,18 @@ final class ListeningSockets: Sendable {
             throw Self.cannotListen(host: host, port: port, failure)
         }
         self.port = chosen
+        self.host = host
         descriptors = Lock(opened)
+    }
+
+    /// Lets the system make connections. Throws `IOError.Code.cannotListen` when another program, which has bound the
+    /// same port, was quicker.
+    func listen() throws(IOError) {
+        let failure = descriptors.withLock { descriptors -> Int32 in
+            for descriptor in descriptors where listenQueued(descriptor) != 0 { return errno }
+            return 0
+        }
+        if failure != 0 { throw Self.cannotListen(host: host, port: port, failure) }
     }
 
     /// Hands the sockets over; from then on they are the caller's to close.
@@ -53,7 +66,7 @@ final class ListeningSockets: Sendable {
     }
 
     /// Closes what has not been taken.
-    func close() {
+    package func close() {
         for descriptor in takeDescriptors() { closeListening(descriptor) }
     }
 
@@ -119,8 +132,8 @@ private struct SocketAddress {
         }
     }
 
-    /// A listening socket on this address, and its port.
-    func listen(port: Int, onlyIPv6: Bool) -> Result<(Int32, Int), SystemFailure> {
+    /// A socket that is bound to this address, and its port.
+    func bind(port: Int, onlyIPv6: Bool) -> Result<(Int32, Int), SystemFailure> {
         let descriptor = makeStreamSocket(family)
         guard descriptor >= 0 else { return .failure(SystemFailure(number: errno)) }
         set(SOL_SOCKET, SO_REUSEADDR, 1, on: descriptor)
@@ -132,8 +145,7 @@ private struct SocketAddress {
         var length = length
         let failure = withUnsafeMutablePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
-                if bind(descriptor, address, length) != 0 { return errno }
-                if listenQueued(descriptor) != 0 { return errno }
+                if bindSocket(descriptor, address, length) != 0 { return errno }
                 return getsockname(descriptor, address, &length) == 0 ? 0 : errno
             }
         }
@@ -165,6 +177,13 @@ private struct SocketAddress {
 }
 
 private let portOffset = MemoryLayout<sockaddr_in>.offset(of: \.sin_port) ?? 2
+
+// Under names that methods do not hide.
+private func bindSocket(
+    _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+) -> Int32 {
+    bind(descriptor, address, length)
+}
 
 private func listenQueued(_ descriptor: Int32) -> Int32 {
     listen(descriptor, SOMAXCONN)

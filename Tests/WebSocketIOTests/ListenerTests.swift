@@ -38,6 +38,7 @@ struct ListenerTests {
     @Test func withoutDescriptorsTheLoopDoesNotSpinAndLaterTheClientIsAccepted() async throws {
         let loop = try IOLoop.start()
         let sockets = try ListeningSockets(host: "127.0.0.1", port: 0)
+        try sockets.listen()
         let descriptor = try #require(sockets.takeDescriptors().first)
         let system = Exhausted()
         let isAccepted = Mutex(false)
