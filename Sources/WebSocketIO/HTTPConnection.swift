@@ -1,6 +1,6 @@
 /// A connection that a server has accepted: HTTP requests, one after the other, until one of them
 /// turns it into a WebSocket connection.
-final class HTTPConnection: Peer, ByteStreamOwner {
+final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     /// So much may wait unread here while an answer is being made.
     private static let maxWaitingBytes = 65_536
     /// An idle connection is closed so long after the server has begun to stop: a request that was under way by then
@@ -24,9 +24,10 @@ final class HTTPConnection: Peer, ByteStreamOwner {
 
     private var parser: HTTPRequestParser
     private var exchange: HTTPExchange?
-    /// What waits for the stream to take more.
+    /// What waits for the stream to take more, or for this connection's turn.
     private var output: [[UInt8]] = []
     private var outputBytes = 0
+    private var isWaitingForFlush = false
 
     private var phase = Phase.open
     private var isServing = false
@@ -78,7 +79,7 @@ final class HTTPConnection: Peer, ByteStreamOwner {
         // An answer that is given at once comes back here.
         if isServing { return }
         isServing = true
-        while phase == .open, exchange == nil, !stream.isBlocked {
+        while phase == .open, exchange == nil, !isBackedUp {
             switch parser.next() {
             case .incomplete:
                 isServing = false
@@ -159,12 +160,11 @@ final class HTTPConnection: Peer, ByteStreamOwner {
         let session = WebSocketSession(
             stream: stream, role: .server, connection: connection, handler: handler,
             limits: server.options.sessionLimits,
-            preamble: output.joined() + WebSocketHandshake.answer(to: request, deflate: deflate),
+            preamble: WebSocketHandshake.answer(to: request, deflate: deflate),
             deflate: deflate
         ) { [unowned server] in
             server.forget(connection.id, isCompressed: deflate != nil)
         }
-        output = []
         server.upgraded(self, to: session)
         session.begin(with: parser.takeRest())
         if server.isStopping { session.windDown() }
@@ -175,21 +175,42 @@ final class HTTPConnection: Peer, ByteStreamOwner {
     /// Bytes that wait to be sent.
     var queuedBytes: Int { outputBytes + stream.pendingBytes }
 
-    /// Queues `bytes` and writes what the stream takes.
+    /// Whether something that was sent still waits.
+    private var isBackedUp: Bool { stream.isBlocked || !output.isEmpty }
+
+    /// Writes what the stream takes of `bytes`, behind what waits; the rest waits, too.
     func send(_ bytes: [UInt8]) {
         if phase == .over { return }
-        if stream.isBlocked {
-            output.append(bytes)
-            outputBytes += bytes.count
-            if queuedBytes > server.options.maxQueuedBytes + bytes.count { close() }
-            return
-        }
+        if isBackedUp { return enqueue(bytes) }
         waitingSince = monotonicMilliseconds()
         if !stream.write(bytes) { return close() }
         if !stream.isBlocked { allWritten() }
     }
 
-    func streamWritable() {
+    /// Sends `bytes` after the present batch of work, when it is this connection's turn: what goes to many streams
+    /// holds nobody up.
+    func sendInTurn(_ bytes: [UInt8]) {
+        if phase == .over { return }
+        enqueue(bytes)
+        if isWaitingForFlush || stream.isBlocked { return }
+        isWaitingForFlush = true
+        server.core.needsFlush(self)
+    }
+
+    private func enqueue(_ bytes: [UInt8]) {
+        output.append(bytes)
+        outputBytes += bytes.count
+        if queuedBytes > server.options.maxQueuedBytes + bytes.count { close() }
+    }
+
+    func flush() {
+        isWaitingForFlush = false
+        if phase != .over, !stream.isBlocked { writeOutput() }
+    }
+
+    func streamWritable() { writeOutput() }
+
+    private func writeOutput() {
         waitingSince = monotonicMilliseconds()
         var written = 0
         while written < output.count, !stream.isBlocked {
@@ -198,7 +219,7 @@ final class HTTPConnection: Peer, ByteStreamOwner {
             written += 1
         }
         output.removeFirst(written)
-        if !stream.isBlocked { allWritten() }
+        if !isBackedUp { allWritten() }
     }
 
     private func allWritten() {
@@ -225,12 +246,12 @@ final class HTTPConnection: Peer, ByteStreamOwner {
     /// Ends the connection after what is to be written.
     private func end() {
         phase = .ending
-        if !stream.isBlocked { linger() }
+        if !isBackedUp { linger() }
     }
 
     private func updateReading() {
         if phase == .over { return }
-        let isBusy = exchange != nil || stream.isBlocked
+        let isBusy = exchange != nil || isBackedUp
         let isFull = isBusy && parser.waitingBytes >= Self.maxWaitingBytes
         stream.isReading = !isFull && phase == .open
     }
@@ -266,7 +287,7 @@ final class HTTPConnection: Peer, ByteStreamOwner {
     private func endIfIdle() {
         guard phase == .open, exchange == nil, !parser.isInsideRequest else { return }
         // Its last answer may still be on its way out.
-        if stream.isBlocked { end() } else { close() }
+        if isBackedUp { end() } else { close() }
     }
 
     func sweep(now: Int64) {

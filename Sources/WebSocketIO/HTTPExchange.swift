@@ -72,7 +72,7 @@ final class HTTPExchange {
     func stream(_ piece: [UInt8]) {
         guard case .streaming(let framing) = stage, !piece.isEmpty else { return }
         guard framing == .chunked else {
-            connection?.send(piece)
+            connection?.sendInTurn(piece)
             return
         }
         // RFC 9112 §7.1.
@@ -82,7 +82,7 @@ final class HTTPExchange {
         bytes.append(contentsOf: [UInt8(ascii: "\r"), UInt8(ascii: "\n")])
         bytes.append(contentsOf: piece)
         bytes.append(contentsOf: [UInt8(ascii: "\r"), UInt8(ascii: "\n")])
-        connection?.send(bytes)
+        connection?.sendInTurn(bytes)
     }
 
     var queuedBytes: Int { connection?.queuedBytes ?? 0 }

@@ -129,9 +129,9 @@ final class LoopCore {
         }
     }
 
-    /// Remembers that `session` has something to send.
-    func needsFlush(_ session: WebSocketSession) {
-        flushQueue.append(session)
+    /// Remembers that `connection` has something to send.
+    func needsFlush(_ connection: any Flushable) {
+        flushQueue.append(connection)
         if callbackDepth == 0 { flush() }
     }
 
@@ -141,8 +141,8 @@ final class LoopCore {
         if flushQueue.isWaitingForTurn { return }
         let end = monotonicMilliseconds() + FlushQueue.sliceMilliseconds
         var count = 0
-        while let session = flushQueue.pop() {
-            session.flush()
+        while let connection = flushQueue.pop() {
+            connection.flush()
             count += 1
             if count % FlushQueue.handful == 0, !flushQueue.isEmpty, monotonicMilliseconds() >= end
             {

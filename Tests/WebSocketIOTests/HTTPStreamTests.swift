@@ -51,6 +51,32 @@ struct HTTPStreamTests {
         }
     }
 
+    @Test func aTimerRunsInTheMiddleOfAMessageToManyStreams() async throws {
+        let streams = Streams()
+        try await TestServer.run(handler: streams.handler) { server in
+            let clients = try (0..<800).map { _ in try RawClient(port: server.port) }
+            for client in clients { try await client.send(request) }
+            for client in clients { _ = try await client.read(through: "\r\n\r\n") }
+            await eventually { streams.all.withLock { $0.count } == clients.count }
+            let all = streams.all.withLock { $0 }
+            let piece = [UInt8](repeating: 0x61, count: 60_000)
+            let untouchedAtTimer = Mutex<Int?>(nil)
+            try await server.loop.run {
+                server.loop.perform(after: .zero) {
+                    let untouched = all.count { $0.queuedBytes >= piece.count }
+                    untouchedAtTimer.withLock { $0 = untouched }
+                }
+                for stream in all { stream.write(piece) }
+            }
+            for client in clients {
+                _ = try await client.read(through: "\r\n")
+                #expect(try await client.read(count: piece.count).count == piece.count)
+            }
+            let untouched = try #require(untouchedAtTimer.withLock { $0 })
+            #expect(untouched > 0)
+        }
+    }
+
     @Test func hearsThatTheClientWentAway() async throws {
         let streams = Streams()
         try await TestServer.run(handler: streams.handler) { server in

@@ -75,7 +75,8 @@ final class EventStream: SubscriptionSink {
     }
 
     /// On the loop's thread.
-    func take(_ event: Delivery.Event) {
+    /// - Parameter encode: gives a response's event; the same for all streams that get it.
+    func take(_ event: Delivery.Event, encode: (Response) -> [UInt8]) {
         let action = state.withLock { state -> StreamPacing.Action in
             if state.isOver { return .nothing }
             let queuedBytes = state.stream?.queuedBytes ?? 0
@@ -83,7 +84,7 @@ final class EventStream: SubscriptionSink {
             return state.pacing.take(event, isFull: queuedBytes > limit)
         }
         switch action {
-        case .send(let response): send(response)
+        case .send(let response): write(encode(response))
         case .hold, .nothing: break
         case .end(let error): fail([error])
         case .fail(let errors): fail(errors.map(\.json))
@@ -109,7 +110,9 @@ final class EventStream: SubscriptionSink {
 
     // MARK: Events
 
-    private func send(_ response: Response) {
+    private func send(_ response: Response) { write(Self.event(response)) }
+
+    static func event(_ response: Response) -> [UInt8] {
         var event: [UInt8] = []
         event.reserveCapacity(response.bytes.count + 128)
         if let cursor = response.cursor { event += "id: \(cursor)\n".utf8 }
@@ -117,7 +120,7 @@ final class EventStream: SubscriptionSink {
         // JSON of ours has no line breaks.
         event += response.bytes
         event += "\n\n".utf8
-        write(event)
+        return event
     }
 
     private func complete() {

@@ -58,19 +58,26 @@ struct NetworkLoops: Sendable {
 
     private static func hand(_ deliveries: [Delivery], to loop: IOLoop, _ frames: SharedFrames?) {
         loop.perform {
-            // Deliveries of one response stand behind each other: its frame is looked for once.
+            // Deliveries of one response stand behind each other: its frame, or event, is looked for once.
             var latest: (response: Response, frame: OutgoingMessage)?
+            var latestEvent: (response: Response, event: [UInt8])?
             func frame(_ response: Response) -> OutgoingMessage {
                 if let latest, latest.response === response { return latest.frame }
                 let frame = frames?.frame(of: response) ?? GraphQLSocket.message(response)
                 latest = (response, frame)
                 return frame
             }
+            func event(_ response: Response) -> [UInt8] {
+                if let latestEvent, latestEvent.response === response { return latestEvent.event }
+                let event = EventStream.event(response)
+                latestEvent = (response, event)
+                return event
+            }
             for delivery in deliveries {
                 if let sink = delivery.sink as? OperationSink {
                     sink.take(delivery.event, frame)
                 } else if let sink = delivery.sink as? EventStream {
-                    sink.take(delivery.event)
+                    sink.take(delivery.event, encode: event)
                 }
             }
         }
