@@ -93,7 +93,7 @@ struct HandlersTests {
         ("no type", nil, "there is no stored type \"Itme\""),
         ("interface", nil, "there is no stored type \"Node\""),
         ("root", nil, "there is no root record on a server"),
-        ("nan", nil, "Item.text is String!, and NaN is none"),
+        ("nan", nil, "cannot hold NaN or infinity"),
         ("unique", "CONFLICT", "there is another List whose name is \"one\""),
     ]
 
