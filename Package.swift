@@ -138,9 +138,9 @@ let package = Package(
         room(
             "RelayNetwork",
             [
-                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "Threads",
-                "WebSocketIO",
-                openCombine("OpenCombine"),
+                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "RelayStore",
+                "Threads",
+                "WebSocketIO", openCombine("OpenCombine"),
             ]),
         room(
             "RelayServer",

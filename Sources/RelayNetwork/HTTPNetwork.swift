@@ -103,12 +103,14 @@ public final class HTTPNetwork: RespondingNetwork {
     /// Sends an operation.
     package func responses(
         to request: RequestParameters, variables: VariableData, metadata: RelayMetadata? = nil,
-        transactionID: String? = nil, interruptions: Interruptions? = nil
+        transactionID: String? = nil, asksForRecords: Bool = false,
+        interruptions: Interruptions? = nil
     ) -> Responses {
         if request.operationKind == .subscription, let network = options.subscriptions {
             return network.responses(
                 to: request, variables: variables, metadata: metadata,
-                transactionID: transactionID, interruptions: interruptions)
+                transactionID: transactionID, asksForRecords: asksForRecords,
+                interruptions: interruptions)
         }
         let operation = OperationRequest(
             request, variables: variables, metadata: metadata, transactionID: transactionID,

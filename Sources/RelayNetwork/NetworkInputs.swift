@@ -1,9 +1,11 @@
 import WebSocketIO
 
-/// Chance and time, as a network needs them for its delays.
+/// Chance and time, as a network needs them for its delays, and what is measured of it.
 struct NetworkInputs: Sendable {
     /// From 0 to 1.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+    /// Told the size of each message of a WebSocket, on the loop's thread; for measurements.
+    var received: @Sendable (_ bytes: Int) -> Void = { _ in }
     /// Runs something on the loop's thread after a while.
     var after: @Sendable (IOLoop, Duration, @escaping @Sendable () -> Void) -> Void = {
         $0.perform(after: $1, $2)

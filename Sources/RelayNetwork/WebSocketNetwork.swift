@@ -56,6 +56,10 @@ public final class WebSocketNetwork: RespondingNetwork {
         /// and resumed behind the last of them once half are taken; one that cannot be resumed fails as
         /// `overflow`.
         public var responseCapacity = 256
+        /// Whether live streams ask the server for what changed in place of whole results
+        /// (`extensions.relay.records`). The program gets whole results in either case. For servers that refuse
+        /// requests with extensions that they don't know it may be false.
+        public var takesRecordPatches = true
         /// Time in which a connection must be made, and then acknowledged.
         public var connectTimeout: Duration = .seconds(10)
         /// A connection that nobody has needed for so long is closed; nil: never.
@@ -72,6 +76,7 @@ public final class WebSocketNetwork: RespondingNetwork {
     private let link: SocketLink
     private let options: Options
     let order = DeliveryOrder()
+    var takesRecords: Bool { options.takesRecordPatches }
 
     /// Connects nothing yet.
     ///
@@ -124,14 +129,15 @@ public final class WebSocketNetwork: RespondingNetwork {
     /// Begins an operation.
     package func responses(
         to request: RequestParameters, variables: VariableData, metadata: RelayMetadata? = nil,
-        transactionID: String? = nil, interruptions: Interruptions? = nil
+        transactionID: String? = nil, asksForRecords: Bool = false,
+        interruptions: Interruptions? = nil
     ) -> Responses {
         let operation = OperationRequest(
             request, variables: variables, metadata: metadata, transactionID: transactionID,
             options.mutationIDs)
         return link.begin(
-            operation, capacity: options.responseCapacity, interruptions: interruptions,
-            keeping: self)
+            operation, capacity: options.responseCapacity, asksForRecords: asksForRecords,
+            interruptions: interruptions, keeping: self)
     }
 }
 

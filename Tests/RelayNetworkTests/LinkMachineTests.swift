@@ -1,3 +1,5 @@
+import Foundation
+import RelayArtifacts
 import Testing
 
 @testable import RelayNetwork
@@ -373,6 +375,49 @@ struct LinkMachineTests {
         var link = LinkUnderTest.connected("subscription s")
         _ = link.next(1)
         #expect(link.close(4400) == ["disconnected closed(4400)", "fail 1 closed(4400)"])
+    }
+
+    /// Without patches of records a stream goes on behind what was taken; what was on its way is sent anew.
+    @Test func aStreamGoesOnWithoutRecords() {
+        var link = LinkUnderTest()
+        _ = link.perform {
+            $0.begin(
+                OperationID(number: 1),
+                OperationRequest(
+                    .init(name: "s", operationKind: .subscription, text: "s"), variables: [:]),
+                asksForRecords: true)
+        }
+        #expect(link.open().last == Self.subscribe(1, "s", #"{"records":true}"#))
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.next(1, relay: #"{"cursor":"c2"}"#)
+        let id = OperationID(number: 1)
+        #expect(
+            link.perform { $0.renounceRecords(id, at: "c1") } == [
+                "deliver 1 ", #"send {"id":"1","type":"complete"}"#,
+                Self.subscribe(2, "s", #"{"resume":"c1"}"#),
+            ])
+        #expect(link.perform { $0.renounceRecords(id, at: "c1") } == [])
+        // A connection later it is the same.
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(link.open().last == Self.subscribe(1, "s", #"{"resume":"c1"}"#))
+    }
+
+    @Test func whereTheServerHasNoRecordsItIsAskedAgainWithout() {
+        var link = LinkUnderTest()
+        _ = link.perform {
+            $0.begin(
+                OperationID(number: 1),
+                OperationRequest(
+                    .init(name: "s", operationKind: .subscription, text: "s"), variables: [:]),
+                asksForRecords: true)
+        }
+        _ = link.open()
+        let error =
+            #"{"type":"error","id":"1","payload":[{"message":"no","extensions":{"code":"BAD_USER_INPUT"}}]}"#
+        #expect(link.receive(error) == ["deliver 1 ", Self.subscribe(2, "s")])
+        #expect(
+            link.receive(error.replacingOccurrences(of: #""1""#, with: #""2""#)).last == "finish 1")
     }
 
     private static func isSent(_ action: String) -> Bool { action.hasPrefix("send") }

@@ -129,7 +129,7 @@ import Testing
 
         func responses(
             to request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
-            transactionID: String?, interruptions: Interruptions?
+            transactionID: String?, asksForRecords: Bool, interruptions: Interruptions?
         ) -> Responses {
             taken.note(1)
             return Responses(channels[taken.all.count - 1]) {}

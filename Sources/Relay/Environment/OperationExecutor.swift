@@ -123,6 +123,7 @@ final class OperationExecutor: @unchecked Sendable {
     /// Asks the network, unless nobody waits any longer.
     private func send() {
         var cacheConfig = cacheConfig
+        cacheConfig.patchable = request.node.patchable
         let isOver = lock.withLock {
             switch phase {
             case .ended: return true

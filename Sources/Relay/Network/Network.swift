@@ -38,6 +38,8 @@ public struct CacheConfig {
     /// For a mutation: how often its connection ended before the answer came, and where to count that. The
     /// networks of this package use it.
     package var interruptions: Interruptions?
+    /// For a stream: how its responses become records, if patches of records may stand for later ones.
+    package var patchable: NormalizationOperation?
 
     /// See the properties of the same names.
     public init(

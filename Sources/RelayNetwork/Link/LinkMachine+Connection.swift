@@ -144,6 +144,14 @@ extension LinkMachine {
             waiting.insert(id, isMutation: false)
             return sendWaiting()
         }
+        if operation.asksForRecords, operation.responseCount == 0, code == "BAD_USER_INPUT" {
+            // The server may have no records of this operation.
+            operation.beginWithoutRecords()
+            operation.phase = .waiting
+            operations[id] = operation
+            waiting.insert(id, isMutation: false)
+            return [.deliver(id, RenewalMark.bytes)] + sendWaiting()
+        }
         // Its one response had come, and it could not be known that there would be no other.
         let wasComplete = operation.awaitsRecovery && !operation.isStream
         let response = JSONValue.object(["errors": .array(errors)]).bytes

@@ -58,9 +58,12 @@ struct LinkMachine: Sendable {
     // MARK: Operations
 
     /// Begins an operation. Ids must rise.
-    /// - Parameter interruptionCount: of a mutation that was sent before, in another life of the program.
+    /// - Parameters:
+    ///   - asksForRecords: of a stream: whether patches of records may stand for later results.
+    ///   - interruptionCount: of a mutation that was sent before, in another life of the program.
     mutating func begin(
-        _ id: OperationID, _ request: OperationRequest, interruptionCount: UInt64 = 0
+        _ id: OperationID, _ request: OperationRequest, asksForRecords: Bool = false,
+        interruptionCount: UInt64 = 0
     ) -> [LinkAction] {
         if case .stopped = state {
             return [.finish(id, .stopped("send operation \(request.name)"))]
@@ -69,7 +72,8 @@ struct LinkMachine: Sendable {
             return [.finish(id, Self.tooMany(request.name, options.maximumOperations))]
         }
         begunCount += 1
-        let operation = LinkOperation(request, interruptionCount: interruptionCount)
+        let operation = LinkOperation(
+            request, asksForRecords: asksForRecords, interruptionCount: interruptionCount)
         if operation.isMutation, let limit = options.maximumInterruptions,
             interruptionCount >= limit
         {
@@ -116,6 +120,22 @@ struct LinkMachine: Sendable {
         operations[id]?.phase = .waiting
         waiting.insert(id, isMutation: false)
         return sendWaiting()
+    }
+
+    /// Whoever takes the responses of a stream can't make use of patches of records: it goes on with whole results,
+    /// behind what was taken. Those that were sent meanwhile come again, behind a mark.
+    /// - Parameter cursor: of the last response that was taken; nil where none has one.
+    mutating func renounceRecords(_ id: OperationID, at cursor: String?) -> [LinkAction] {
+        guard var operation = operations[id], operation.asksForRecords else { return [] }
+        operation.renounceRecords(at: cursor)
+        var actions = [LinkAction.deliver(id, RenewalMark.bytes)]
+        if case .sent(let wire) = operation.phase {
+            actions += stop(wire)
+            operation.phase = .waiting
+            waiting.insert(id, isMutation: false)
+        }
+        operations[id] = operation
+        return actions + sendWaiting()
     }
 
     /// Ends everything, for good.

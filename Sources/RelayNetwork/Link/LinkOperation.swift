@@ -24,11 +24,16 @@ struct LinkOperation: Sendable {
     private(set) var wasSent = false
     /// The server has read it over the present connection, and did not close that for it.
     private(set) var isRead = false
+    /// The server may send patches of records in place of whole results.
+    private(set) var asksForRecords: Bool
     /// How often a connection ended while the server had it and had not answered.
     var interruptionCount: UInt64
 
-    init(_ request: OperationRequest, interruptionCount: UInt64 = 0) {
+    init(
+        _ request: OperationRequest, asksForRecords: Bool = false, interruptionCount: UInt64 = 0
+    ) {
         self.request = request
+        self.asksForRecords = asksForRecords
         self.interruptionCount = interruptionCount
     }
 
@@ -52,7 +57,8 @@ struct LinkOperation: Sendable {
         wasSent = true
         isRead = false
         awaitsRecovery = resumes
-        return request.payload(resuming: resumes ? cursor : nil)
+        return request.payload(
+            resuming: resumes ? cursor : nil, asksForRecords: asksForRecords)
     }
 
     enum Received: Hashable {
@@ -85,6 +91,18 @@ struct LinkOperation: Sendable {
         // The notice may have been on its way before the server heard from where to go on.
         guard case .sent = phase, !awaitsRecovery, !isMutation else { return }
         self.cursor = cursor
+    }
+
+    /// It goes on behind a cursor, or anew, with whole results.
+    mutating func renounceRecords(at cursor: String?) {
+        asksForRecords = false
+        self.cursor = cursor
+    }
+
+    /// The server has not begun it; it is asked again without patches of records.
+    mutating func beginWithoutRecords() {
+        asksForRecords = false
+        wasSent = false
     }
 
     /// The server has ended the stream, which can be resumed here.

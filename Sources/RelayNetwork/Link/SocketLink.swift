@@ -43,9 +43,12 @@ actor SocketLink {
     // MARK: Operations, from any thread
 
     /// Begins an operation.
-    /// - Parameter owner: stops the link when it is gone, so the responses keep it.
+    /// - Parameters:
+    ///   - asksForRecords: of a stream: whether patches of records may stand for later results.
+    ///   - owner: stops the link when it is gone, so the responses keep it.
     nonisolated func begin(
-        _ request: OperationRequest, capacity: Int, interruptions: Interruptions? = nil,
+        _ request: OperationRequest, capacity: Int, asksForRecords: Bool = false,
+        interruptions: Interruptions? = nil,
         keeping owner: (any Sendable)? = nil
     ) -> Responses {
         let id = OperationID(number: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
@@ -56,10 +59,15 @@ actor SocketLink {
             link.channels[id] = channel
             link.interruptions[id] = interruptions
             link.perform(
-                link.machine.begin(id, request, interruptionCount: interruptions?.count ?? 0))
+                link.machine.begin(
+                    id, request, asksForRecords: asksForRecords,
+                    interruptionCount: interruptions?.count ?? 0))
         }
         if !isTaken { channel.finish(.stopped("send operation \(request.name)")) }
-        return Responses(channel) {
+        let renounce: @Sendable (String?) -> Void = { [weak self] cursor in
+            self?.post { link in link.perform(link.machine.renounceRecords(id, at: cursor)) }
+        }
+        return Responses(channel, renounceRecords: renounce) {
             withExtendedLifetime(owner) {
                 _ = self.post { link in
                     link.channels[id] = nil
@@ -158,6 +166,7 @@ actor SocketLink {
     }
 
     fileprivate func received(_ message: WebSocketMessage, _ attempt: LinkAction.Attempt) {
+        outside.inputs.received(message.bytes.count)
         perform(machine.received(attempt, message.kind == .text ? message.bytes : nil))
     }
 

@@ -34,10 +34,15 @@ package struct OperationRequest: Sendable, Hashable {
         self.relay = members
     }
 
-    /// - Parameter cursor: behind which a stream goes on.
-    package func payload(resuming cursor: String? = nil) -> JSONObject {
+    /// - Parameters:
+    ///   - cursor: behind which a stream goes on.
+    ///   - asksForRecords: whether patches of records may stand for later results.
+    package func payload(
+        resuming cursor: String? = nil, asksForRecords: Bool = false
+    ) -> JSONObject {
         var relay = relay
         if let cursor { relay["resume"] = .string(cursor) }
+        if asksForRecords { relay["records"] = true }
         if relay.isEmpty { return parameters }
         var payload = parameters
         payload["extensions"] = ["relay": .object(relay)]

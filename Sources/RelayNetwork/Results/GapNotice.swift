@@ -3,3 +3,8 @@
 enum GapNotice {
     static let bytes = Array(#"{"data":null,"extensions":{"relay":{"recovered":false}}}"#.utf8)
 }
+
+/// No response either, and of no server: what comes behind it was sent anew.
+enum RenewalMark {
+    static let bytes: [UInt8] = []
+}

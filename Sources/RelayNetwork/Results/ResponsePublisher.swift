@@ -15,15 +15,22 @@ struct ResponsePublisher: Publisher {
     typealias Failure = any Error
 
     private let order: DeliveryOrder
+    private let patched: WholeResults?
     private let begin: @Sendable () -> Responses
 
-    init(in order: DeliveryOrder, _ begin: @escaping @Sendable () -> Responses) {
+    /// - Parameter patched: of a stream that may bring patches of records.
+    init(
+        in order: DeliveryOrder, patched: WholeResults? = nil,
+        _ begin: @escaping @Sendable () -> Responses
+    ) {
         self.order = order
+        self.patched = patched
         self.begin = begin
     }
 
     func receive<S: Subscriber<[UInt8], any Error>>(subscriber: S) {
-        let subscription = ResponseSubscription(AnySubscriber(subscriber), begin(), order)
+        let subscription = ResponseSubscription(
+            AnySubscriber(subscriber), begin(), order, patched)
         subscriber.receive(subscription: subscription)
     }
 }
@@ -42,11 +49,14 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     private var state: State
     private let responses: Responses
     private let order: DeliveryOrder
+    /// Used in the order of deliveries only.
+    private var patched: WholeResults?
 
     init(
         _ subscriber: AnySubscriber<[UInt8], any Error>, _ responses: Responses,
-        _ order: DeliveryOrder
+        _ order: DeliveryOrder, _ patched: WholeResults?
     ) {
+        self.patched = patched
         state = State(subscriber: subscriber)
         self.responses = responses
         self.order = order
@@ -83,7 +93,8 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         while let (subscriber, hasDemand) = takeDue() {
             switch hasDemand ? responses.channel.poll() : responses.channel.pollEnd() {
             case .response(let response, _):
-                let more = subscriber.receive(response)
+                // A response that is not delivered leaves the demand as it was.
+                let more = whole(response).map { subscriber.receive($0) } ?? .max(1)
                 withState { $0.demand += more }
             case .end(.success): return end(.finished)
             case .end(.failure(let error)): return end(.failure(error))
@@ -93,6 +104,13 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
                 }
             }
         }
+    }
+
+    /// A response as the subscriber gets it; nil where it gets none.
+    private func whole(_ response: [UInt8]) -> [UInt8]? {
+        guard let step = patched?.receive(response) else { return response }
+        if step.renounces { responses.renounceRecords(step.cursor) }
+        return step.response
     }
 
     /// - Returns: whom something may be delivered to, and whether that may be a response.

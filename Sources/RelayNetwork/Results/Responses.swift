@@ -5,10 +5,17 @@ package final class Responses: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
 
     let channel: ResponseChannel
+    /// Has the stream go on behind a cursor without patches of records.
+    let renounceRecords: @Sendable (_ cursor: String?) -> Void
     private let onCancel: @Sendable () -> Void
 
-    init(_ channel: ResponseChannel, onCancel: @escaping @Sendable () -> Void) {
+    init(
+        _ channel: ResponseChannel,
+        renounceRecords: @escaping @Sendable (_ cursor: String?) -> Void = { _ in },
+        onCancel: @escaping @Sendable () -> Void
+    ) {
         self.channel = channel
+        self.renounceRecords = renounceRecords
         self.onCancel = onCancel
     }
 

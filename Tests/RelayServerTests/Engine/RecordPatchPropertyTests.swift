@@ -65,6 +65,14 @@ struct RecordPatchPropertyTests {
                         id title labels estimate priority author { id name } watchers { login } } } }
                       issues(last: 4) { edges { node { id author { login } watchers { id name } } } } } }
                     """, variables: ["key": "R"], isOfTracker: true),
+            Question(
+                name: "lists of leaves and of links, by ids",
+                text: """
+                    subscription($key: ID!) { project(key: $key) { __typename id title openIssues
+                      open: issues(open: true) { edges { node {
+                        id title labels estimate priority author { id name } watchers { id login } } } }
+                      issues(last: 4) { edges { node { id author { id login } watchers { id name } } } } } }
+                    """, variables: ["key": "R"], isOfTracker: true),
         ]
 
     @Test(arguments: questions)
@@ -82,6 +90,10 @@ struct RecordPatchPropertyTests {
         try engine.service.subscribe(operation, asked, sink: sink)
         _ = try await engine.results(of: sink, count: 1)
         var folded = FoldedRecords()
+        var patched = PatchedResults(normalizer.operation, variables: normalizer.variables)
+        // One of them names a record by its id here, and by its place there.
+        #expect(
+            normalizer.operation.isPatchable != (question.name == "lists of leaves and of links"))
         var seen = 0
         for _ in 0..<12 {
             for _ in 0..<Int.random(in: 1...8, using: &random) {
@@ -100,12 +112,29 @@ struct RecordPatchPropertyTests {
 
             let told = engine.patchesSoFar(of: sink)
             folded.take(told[seen...], normalizer, &random)
+            for message in told[seen...] where normalizer.operation.isPatchable {
+                _ = try Self.isWorthAsking(message, &patched, seed)
+            }
             seen = told.count
             let expected = normalizer.records(of: fresh["data"] ?? .null)
             #expect(folded.records.text == expected.text, "seed \(seed)")
             let store = try Self.storeRecords(of: fresh, normalizer)
             #expect(store == expected.withoutTypes.text, "seed \(seed)")
         }
+    }
+
+    /// What a client makes of a patch is what the server would have sent in its place.
+    private static func isWorthAsking(
+        _ message: (told: JSONValue, full: JSONValue?), _ patched: inout PatchedResults,
+        _ seed: UInt64
+    ) throws -> Bool {
+        guard case .response(let bytes, let isWorth) = patched.receive(message.told.bytes) else {
+            Issue.record("a patch that does not fit, seed \(seed): \(message.told)")
+            return false
+        }
+        let response = try JSONValue(parsing: bytes)
+        #expect(response == message.full ?? message.told, "seed \(seed)")
+        return isWorth
     }
 
     /// An event's patch is the records of its own result.
@@ -132,6 +161,11 @@ struct RecordPatchPropertyTests {
         let patches = try await engine.results(of: patched, count: count)
         let results = engine.resultsSoFar(of: whole)
         #expect(patches.first?["data"] == results.first?["data"])
+        var client = PatchedResults(normalizer.operation, variables: normalizer.variables)
+        for (place, message) in zip(patches, results).enumerated() {
+            // Each says all of its event, so the client will do without them.
+            #expect(try Self.isWorthAsking(message, &client, seed) == (place < 3), "seed \(seed)")
+        }
         for (patch, result) in zip(patches, results).dropFirst() {
             #expect(patch["data"] == .null)
             var records = ResultRecords()

@@ -1,4 +1,5 @@
 import RelayJSON
+import RelayStore
 
 /// What brings a client from the records of one result to those of another: `extensions.relay.records`.
 ///

@@ -1,31 +1,25 @@
-import GraphQLExecution
-import GraphQLLanguage
-import RelayArtifacts
-import RelayIR
-import RelayJSON
+package import RelayArtifacts
+package import RelayJSON
 
 /// Takes the results of one operation apart into records, as a Relay client does that runs the operation's own
-/// text: so the server knows which fields of which records a new result changes there.
+/// text. With it the server knows which fields of which records a new result changes, and the client what the
+/// server takes it to have.
 ///
 /// An object with an `id` is the record of that id; another is `client:<parent id>:<storage key>`, in a list
 /// with `:<index>` behind it, or the id of its `node` if it is an edge.
-struct RecordNormalizer: Sendable {
-    let operation: NormalizationOperation
-    let variables: VariableData
+package struct RecordNormalizer: Sendable {
+    package let operation: NormalizationOperation
+    package let variables: VariableData
 
-    /// - Throws: if the operation has no normalization; one that was validated has.
-    init(
-        _ operation: PreparedOperation, _ variables: CoercedVariables, schema: Schema
-    ) throws(RelayDocumentErrors) {
-        self.operation = try .normalizing(
-            operation.definition, in: operation.document, schema: schema)
-        self.variables = self.operation.argumentDefinitions.operationVariables(
-            given: VariableData(variables.values))
+    /// - Parameter variables: with the defaults of those that were not given.
+    package init(_ operation: NormalizationOperation, variables: VariableData) {
+        self.operation = operation
+        self.variables = variables
     }
 
     /// The records of a result.
     /// - Parameter data: the member `data` of a response.
-    func records(of data: JSONValue) -> ResultRecords {
+    package func records(of data: JSONValue) -> ResultRecords {
         var records = ResultRecords()
         if let root = data.object {
             normalize(root, operation.selections, type: nil, ResultRecords.rootID, &records)

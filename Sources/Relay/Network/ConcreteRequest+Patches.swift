@@ -1,0 +1,15 @@
+import RelayArtifacts
+import RelayStore
+
+extension ConcreteRequest {
+    /// How responses become records, if the operation may have many of them and patches of records can stand for
+    /// later ones (docs/websocket.md).
+    var patchable: NormalizationOperation? {
+        switch params.operationKind {
+        case .mutation: return nil
+        case .query: guard params.text?.contains("@live") == true else { return nil }
+        case .subscription: break
+        }
+        return operation.isPatchable ? operation : nil
+    }
+}

@@ -1,0 +1,20 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayArtifacts
+import RelayIR
+import RelayStore
+
+extension RecordNormalizer {
+    /// Takes the results of an operation of a client apart.
+    /// - Throws: if the operation has no normalization; one that was validated has.
+    init(
+        _ operation: PreparedOperation, _ variables: CoercedVariables, schema: Schema
+    ) throws(RelayDocumentErrors) {
+        let normalized = try NormalizationOperation.normalizing(
+            operation.definition, in: operation.document, schema: schema)
+        self.init(
+            normalized,
+            variables: normalized.argumentDefinitions.operationVariables(
+                given: VariableData(variables.values)))
+    }
+}

@@ -1,0 +1,138 @@
+package import RelayArtifacts
+import RelayJSON
+
+/// The results of one stream whose server sends patches of records in place of whole results
+/// (`extensions.relay.records`, docs/websocket.md): whole again, as the server would have sent them.
+///
+/// It keeps the records of the last result, as the server takes them to be; they are not the store's, which others
+/// change, too.
+///
+/// 1. A result that is made of a patch has the data that the whole result would have had.
+/// 2. Where that is not sure, the patch is ``Outcome/misfit``: records that the patch changes and the result does
+///    not show, or the other way round, are a sign that the server sees the operation otherwise than its nodes do.
+///    So is a whole result that can't be made again of its own records.
+package struct PatchedResults {
+    package enum Outcome: Equatable {
+        /// A response to be delivered.
+        /// - Parameter isWorthAsking: false when whole results would be smaller, or patches could not be used.
+        case response([UInt8], isWorthAsking: Bool)
+        /// A patch of which no result can be made. None of the patches behind it can be used either.
+        case misfit
+    }
+
+    /// So many messages in a row that would have been smaller as whole results are no chance any more: each event of
+    /// an event stream has a result of its own, and its patch says all of it.
+    private static let dearMessageLimit = 3
+
+    private let normalizer: RecordNormalizer
+    private let plan: ResultPlan
+    /// The records of the last result.
+    private var records = ResultRecords()
+    private var dearMessageCount = 0
+    /// Behind the last response that was made, where the server says it.
+    package private(set) var cursor: String?
+
+    /// - Parameter variables: with the defaults of those that were not given.
+    package init(_ operation: NormalizationOperation, variables: VariableData) {
+        normalizer = RecordNormalizer(operation, variables: variables)
+        plan = ResultPlan([operation.selections], variables)
+    }
+
+    /// The next message of the stream.
+    package mutating func receive(_ bytes: [UInt8]) -> Outcome {
+        guard let message = StreamMessage(bytes) else {
+            return .response(bytes, isWorthAsking: true)
+        }
+        if let patch = message.patch {
+            guard let response = response(to: message, patch) else { return .misfit }
+            cursor = message.cursor ?? cursor
+            return .response(response, isWorthAsking: dearMessageCount < Self.dearMessageLimit)
+        }
+        cursor = message.cursor ?? cursor
+        return .response(bytes, isWorthAsking: takesIn(message))
+    }
+
+    /// Takes the records of a whole result.
+    /// - Returns: false where the result can't be made of them again.
+    private mutating func takesIn(_ message: StreamMessage) -> Bool {
+        // Servers without cursors have no patches either.
+        guard message.cursor != nil, let data = message.result else { return true }
+        records = normalizer.records(of: data)
+        do throws(PatchMismatch) {
+            var writer = ResultWriter(records)
+            try writer.write(plan)
+            return (try? JSONValue(parsing: writer.json.bytes)) == data
+        } catch {
+            return false
+        }
+    }
+
+    /// The response that the server would have sent in place of a patch.
+    private mutating func response(to message: StreamMessage, _ patch: JSONObject) -> [UInt8]? {
+        do throws(PatchMismatch) {
+            try records.apply(patch)
+            var writer = ResultWriter(records, patch: patch)
+            writer.json.raw("{\"data\":")
+            try writer.write(plan)
+            message.writeRest(to: &writer.json)
+            let saysAll = writer.isToldWholly && !patch.contains { $0.value.isNull }
+            let isDear = saysAll && message.size >= writer.json.count
+            dearMessageCount = isDear ? dearMessageCount + 1 : 0
+            // What the next event does not show again is of no use to it.
+            if saysAll { records.keepOnly { patch[$0] != nil } }
+            return writer.json.bytes
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension ResultRecords {
+    fileprivate mutating func keepOnly(_ isKept: (String) -> Bool) {
+        if records.keys.allSatisfy(isKept) { return }
+        records = records.filter { isKept($0.key) }
+    }
+}
+
+/// A message of a stream.
+private struct StreamMessage {
+    let size: Int
+    private let members: JSONObject
+
+    init?(_ bytes: [UInt8]) {
+        guard let members = (try? JSONValue(parsing: bytes))?.object else { return nil }
+        self.members = members
+        size = bytes.count
+    }
+
+    private var relay: JSONObject? { members["extensions"]?["relay"]?.object }
+
+    var cursor: String? { relay?["cursor"]?.string }
+    var patch: JSONObject? { relay?["records"]?.object }
+
+    /// The data, if this is a result: not a part of one, and not a word on how the stream goes on.
+    var result: JSONValue? {
+        guard let data = members["data"], members["hasNext"] == nil, members["path"] == nil,
+            !data.isNull || members["errors"] != nil
+        else { return nil }
+        return data
+    }
+
+    /// What stands behind the data, without the patch.
+    func writeRest(to json: inout JSONWriter) {
+        for (name, value) in members where name != "data" {
+            var value = value
+            if name == "extensions", var extensions = value.object, var relay {
+                relay["records"] = nil
+                relay["left"] = nil
+                extensions["relay"] = .object(relay)
+                value = .object(extensions)
+            }
+            json.raw(UInt8(ascii: ","))
+            json.write(name)
+            json.raw(UInt8(ascii: ":"))
+            json.write(value)
+        }
+        json.raw(UInt8(ascii: "}"))
+    }
+}

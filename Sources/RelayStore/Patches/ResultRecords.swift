@@ -1,0 +1,34 @@
+package import RelayJSON
+
+/// The records of one result, each field in the form that seed files have: what patches are made from, and what
+/// they are applied to.
+package struct ResultRecords: Sendable, Equatable {
+    package static let rootID = "client:root"
+    package static let typeKey = "__typename"
+
+    /// By id, then by storage key.
+    package var records: [String: [String: JSONValue]] = [:]
+
+    package init() {}
+
+    /// The record is there, even if none of its fields is.
+    package mutating func begin(_ id: String) {
+        if records[id] == nil { records[id] = [:] }
+    }
+
+    package mutating func set(_ key: String, _ value: JSONValue, of id: String) {
+        records[id, default: [:]][key] = value
+    }
+
+    /// As JSON text, keys sorted.
+    package static func write(_ fields: [String: JSONValue], to writer: inout JSONWriter) {
+        writer.raw(UInt8(ascii: "{"))
+        for (place, field) in fields.sorted(by: { $0.key < $1.key }).enumerated() {
+            if place > 0 { writer.raw(UInt8(ascii: ",")) }
+            writer.write(field.key)
+            writer.raw(UInt8(ascii: ":"))
+            writer.write(field.value)
+        }
+        writer.raw(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,89 @@
+import RelayJSON
+
+/// Writes a whole result from its records, and checks beside it that a patch meant this very result.
+struct ResultWriter: ~Copyable {
+    /// A result that no message could have brought is a mistake, or somebody's bomb: a patch can say that one
+    /// record stands in a great many places.
+    static let largestResultBytes = 64 << 20
+
+    private let records: ResultRecords
+    /// What a patch said of records that have not been written yet: their keys.
+    private var untold: [String: Set<String>]
+    private let told: Set<String>
+    /// Records of the patch that have not been written.
+    private var unwritten: Set<String>
+    /// Everything that was written is in the patch.
+    private(set) var isToldWholly = true
+    /// What is written; whoever makes a response of it writes before and behind the result.
+    var json = JSONWriter()
+
+    /// - Parameter patch: what has changed since the last result; nil where that is not asked.
+    init(_ records: ResultRecords, patch: JSONObject? = nil) {
+        self.records = records
+        var untold: [String: Set<String>] = [:]
+        for (id, fields) in patch ?? [:] {
+            guard let fields = fields.object else { continue }
+            let keys = fields.lazy.filter { $0.value["unset"] == nil }.map(\.key)
+            untold[id] = Set(keys).subtracting([ResultRecords.typeKey])
+        }
+        self.untold = untold
+        told = Set(untold.keys)
+        unwritten = told
+    }
+
+    /// Writes the value of `data`.
+    /// - Throws: where a record is missing, or where the patch changed what the result does not show.
+    mutating func write(_ plan: ResultPlan) throws(PatchMismatch) {
+        if records.records[ResultRecords.rootID] == nil {
+            json.writeNull()
+        } else {
+            try write(ResultRecords.rootID, plan)
+        }
+        guard untold.values.allSatisfy(\.isEmpty), unwritten.isEmpty else { throw PatchMismatch() }
+    }
+
+    private mutating func write(_ id: String, _ plan: ResultPlan) throws(PatchMismatch) {
+        guard let record = records.records[id], json.count <= Self.largestResultBytes else {
+            throw PatchMismatch()
+        }
+        let isTold = told.contains(id)
+        if isTold { unwritten.remove(id) } else { isToldWholly = false }
+        json.raw(UInt8(ascii: "{"))
+        var isFirst = true
+        let type = plan.concreteType ?? record[ResultRecords.typeKey]?.string
+        for field in plan.fields(of: type) {
+            guard let value = record[field.key] else { continue }
+            if isTold { untold[id]?.remove(field.key) }
+            if !isFirst { json.raw(UInt8(ascii: ",")) }
+            isFirst = false
+            json.raw(field.quoted)
+            switch field.content {
+            case .leaf: json.write(value["value"] ?? value)
+            case .object(let plan): try write(link: value, plan)
+            case .list(let plan): try write(links: value, plan)
+            }
+        }
+        json.raw(UInt8(ascii: "}"))
+    }
+
+    private mutating func write(link value: JSONValue, _ plan: ResultPlan) throws(PatchMismatch) {
+        if value.isNull { return json.writeNull() }
+        guard let id = value["ref"]?.string else { throw PatchMismatch() }
+        try write(id, plan)
+    }
+
+    private mutating func write(links value: JSONValue, _ plan: ResultPlan) throws(PatchMismatch) {
+        if value.isNull { return json.writeNull() }
+        guard let links = value["refs"]?.array else { throw PatchMismatch() }
+        json.raw(UInt8(ascii: "["))
+        for (place, link) in links.enumerated() {
+            if place > 0 { json.raw(UInt8(ascii: ",")) }
+            switch link {
+            case .null: json.writeNull()
+            case .string(let id): try write(id, plan)
+            default: throw PatchMismatch()
+            }
+        }
+        json.raw(UInt8(ascii: "]"))
+    }
+}
