@@ -85,7 +85,7 @@ final class StoreOnDiskTests: Sendable {
         }
         try await ServedTodos.run { todos in
             let before = try Client(directory, url: todos.url)
-            let kept = before.environment.retain(operation: operation)
+            try before.environment.keep(operation)
             let first = await results(before, .storeOrNetwork, count: 2)
             #expect(try first.last??.get().source == .fetched)
             let again = await results(before, .storeOrNetwork, count: 1)
@@ -93,22 +93,26 @@ final class StoreOnDiskTests: Sendable {
                 Issue.record("it is not known when it was fetched: \(again)")
                 return
             }
-            withExtendedLifetime(kept) {}
+            try await before.environment.store.synchronize()
             before.journal.close()
 
             let offline = try Client(directory, url: Self.nowhere)
-            let keptAgain = offline.environment.retain(operation: operation)
+            #expect(offline.environment.keptQueries.map(\.content) == [.unnamed])
+            try offline.environment.keep(operation)
             // Nobody else holds its records now.
             offline.environment.store.collectGarbage()
             let found = await results(offline, .storeOrNetwork, count: 1)
-            #expect(try found.first??.get().source == .cached(nil))
+            let query = try #require(offline.environment.keptQueries.first)
+            #expect(query.content == .cached && query.fetchedAt != nil)
+            #expect(try found.first??.get().source == .cached(query.fetchedAt))
             #expect(offline.text("VG9kbzox") != nil)
-            withExtendedLifetime(keptAgain) {}
             offline.journal.close()
 
             let online = try Client(directory, url: todos.url)
+            try online.environment.keep(operation)
             let both = await results(online, .storeAndNetwork, count: 2)
-            #expect(try both.map { try $0?.get().source } == [.cached(nil), .fetched])
+            #expect(try both.map { try $0?.get().source } == [.cached(query.fetchedAt), .fetched])
+            #expect(online.environment.keptQueries.map(\.content) == [.complete])
             online.journal.close()
         }
     }

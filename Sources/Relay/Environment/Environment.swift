@@ -27,6 +27,7 @@ open class Environment: @unchecked Sendable {
     let scheduler: any Scheduling
     let log: ExecutionLog
     let outbox = Outbox()
+    let kept: KeptQueries
     private let gaps: GapRecovery
 
     /// - Parameters:
@@ -52,6 +53,7 @@ open class Environment: @unchecked Sendable {
         self.scheduler = scheduler
         log = ExecutionLog(store)
         gaps = GapRecovery(store)
+        kept = KeptQueries(store)
     }
 
     /// Whether a request of this kind is being executed.

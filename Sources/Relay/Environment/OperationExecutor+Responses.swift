@@ -21,6 +21,9 @@ extension OperationExecutor {
             let written = try result.get()
             lock.withLock { partial = written.summary.hasNext ? written : nil }
             note(.executeNext)
+            if operation.kind == .query, written.summary.errors.isEmpty, !written.summary.hasNext {
+                environment.kept.noteFetched(request)
+            }
             deliver(response, written.summary, written)
         } catch StoreError.responseWithoutData(let summary) {
             withoutData(response, summary, answering: entry)

@@ -29,7 +29,7 @@ public final class QueryResource: @unchecked Sendable {
     /// Where a query's data is from.
     public enum Source: Hashable, Sendable {
         /// The store had it: it was fetched before, perhaps by an earlier run of the program whose store was on
-        /// disk. With the time at which it was fetched whole, if this run did that.
+        /// disk. With the time at which it was fetched whole, if this run did that, or the query is kept.
         case cached(Date?)
         /// The server has just given it.
         case fetched
@@ -54,7 +54,7 @@ public final class QueryResource: @unchecked Sendable {
             var fetched: Date?
             if case .available(let date) = environment.check(operation: operation) {
                 isAvailable = true
-                fetched = date
+                fetched = date ?? environment.kept.fetchedAt(operation.request)
             }
             let stored = Result<QueryResult, any Error>.success(
                 QueryResult(operation: operation, errors: [], source: .cached(fetched)))

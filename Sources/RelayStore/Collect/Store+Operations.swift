@@ -135,6 +135,7 @@ extension Store {
     /// Works in slices: others may read and write in between, and none waits longer than for a slice.
     package func collectGarbage() {
         isCollectionScheduled.store(false, ordering: .relaxed)
+        if isCollectionHeld { return }
         guard (try? write { writer, _ in beginCollection(&writer) }) ?? false else { return }
         if !observers.isEmpty { observers.tell(.collectionStarted) }
         let before = snapshot.recordCount

@@ -49,6 +49,7 @@ public final class Store: Sendable {
     private let hasTasks = Atomic(false)
     private let journal: StoreJournal?
     let isCollectionScheduled = Atomic(false)
+    let collectionHolds = Lock(CollectionHolds())
     /// The thread that holds the writer's lock; zero when none does.
     private let writingThread = Atomic<UInt>(0)
 

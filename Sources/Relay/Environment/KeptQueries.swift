@@ -1,0 +1,207 @@
+import Foundation
+import RelayArtifacts
+import RelayJSON
+import RelayStore
+
+/// The queries that are kept, with their records, from run to run of the program.
+///
+/// 1. The list is in the store, as records of its own, so it is wherever the store is: on disk, and after a crash as
+///    far as the journal had come.
+/// 2. A query of the list that this run has named is retained as long as the run lasts.
+/// 3. While there are others, nothing is collected, until the store has doubled.
+final class KeptQueries: @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+
+    private struct Entry {
+        let operation: OperationDescriptor
+        let retention: Retention
+        /// This run has fetched it.
+        var isFetched = false
+    }
+
+    /// Where the list is.
+    private static let listID = DataID("client:kept")
+    private static let queriesKey = "queries"
+
+    private let store: Store
+    private let limit: Int
+    private let lock = NSLock()
+    private var entries: [RequestDescriptor: Entry] = [:]
+    /// Keeps the list itself.
+    private var list: Retention?
+    /// Holds collections back for queries that an earlier run has kept and this one has not named.
+    private var hold: Retention?
+
+    init(_ store: Store, limit: Int = 1_000) {
+        self.store = store
+        self.limit = limit
+        let listed = Self.listed(in: store.snapshot)
+        if listed.isEmpty { return }
+        // Refused inside an updater only.
+        list = try? store.retain(Self.listOperation)
+        hold = store.holdCollections(upTo: 2 * store.snapshot.recordCount + 10_000)
+    }
+
+    // MARK: The list
+
+    /// What leads a collection through the list. No query, or it would be fetched where queries are that somebody
+    /// retains.
+    private static let listOperation = OperationSelector(
+        ConcreteRequest(
+            fragment: ReaderFragment(name: "KeptQueries", type: "__KeptQueries", selections: []),
+            operation: NormalizationOperation(
+                name: "KeptQueries",
+                selections: [
+                    .field(
+                        NormalizationLinkedField(
+                            name: queriesKey, concreteType: "__KeptQuery", plural: true,
+                            selections: [.field(NormalizationScalarField(name: "name"))]))
+                ]),
+            params: RequestParameters(name: "KeptQueries", operationKind: .subscription)),
+        variables: [:], root: listID)
+
+    private static func id(of request: RequestDescriptor) -> DataID {
+        id(request.node.params.name, request.variables)
+    }
+
+    private static func id(_ name: String, _ variables: VariableData) -> DataID {
+        DataID("\(listID):\(name):\(JSONValue.object(variables.json).text)")
+    }
+
+    private static func listed(in snapshot: RelayStore.Snapshot) -> [DataID] {
+        guard let list = snapshot.existing(listID.rawValue),
+            case .links(let ids)? = snapshot.fieldValue(queriesKey, of: list)
+        else { return [] }
+        return ids.compactMap(\.self)
+    }
+
+    var all: [KeptQuery] {
+        let snapshot = store.snapshot
+        let entries = lock.withLock { Array(self.entries.values) }
+        return Self.listed(in: snapshot).compactMap { id in
+            guard let record = snapshot.existing(id.rawValue),
+                case .string(let name)? = snapshot.fieldValue("name", of: record),
+                case .string(let text)? = snapshot.fieldValue("variables", of: record),
+                let variables = (try? JSONValue(parsing: text))?.object
+            else { return nil }
+            return KeptQuery(
+                name: name, variables: VariableData(variables),
+                fetchedAt: Self.fetchedAt(record, snapshot),
+                content: content(entries.first { Self.id(of: $0.operation.request) == id }))
+        }
+    }
+
+    private func content(_ entry: Entry?) -> KeptQuery.Content {
+        guard let entry else { return .unnamed }
+        let found = try? store.check(entry.operation.selector)
+        if found == nil || found == .missing { return .incomplete }
+        return entry.isFetched ? .complete : .cached
+    }
+
+    private static func fetchedAt(_ record: RecordIndex, _ snapshot: RelayStore.Snapshot) -> Date? {
+        guard case .int(let microseconds)? = snapshot.fieldValue("fetchedAt", of: record) else {
+            return nil
+        }
+        return Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    }
+
+    // MARK: Keeping
+
+    func keep(_ operation: OperationDescriptor) throws {
+        let request = operation.request
+        let name = request.node.params.name
+        guard operation.kind == .query, operation.root == .rootID else {
+            throw KeptQueryError(.notAQuery, "\(name) is no query.")
+        }
+        if lock.withLock({ entries[request] != nil }) { return }
+        let listed = Self.listed(in: store.snapshot)
+        let id = Self.id(of: request)
+        if !listed.contains(id) {
+            guard listed.count < limit else {
+                throw KeptQueryError(.tooMany, "\(listed.count) queries are kept already.")
+            }
+            guard id.rawValue.utf8.count <= KeptQuery.largestVariablesBytes else {
+                throw KeptQueryError(
+                    .tooLarge,
+                    """
+                    Variables of \(name) have more than \(KeptQuery.largestVariablesBytes) bytes.
+                    """)
+            }
+        }
+        let entry = Entry(operation: operation, retention: try store.retain(operation.selector))
+        let list = try store.retain(Self.listOperation)
+        if !listed.contains(id) { try add(id, request) }
+        lock.withLock {
+            if entries[request] == nil { entries[request] = entry }
+            self.list = list
+        }
+        endHoldIfAllAreNamed()
+    }
+
+    private func add(_ id: DataID, _ request: RequestDescriptor) throws {
+        let variables = JSONValue.object(request.variables.json).text
+        try store.commitUpdate { source in
+            let list =
+                source[Self.listID]
+                ?? source.create(dataID: Self.listID, typeName: "__KeptQueries")
+            let query = source[id] ?? source.create(dataID: id, typeName: "__KeptQuery")
+            query["name"] = request.node.params.name
+            query["variables"] = variables
+            let others = (list.getLinkedRecords(Self.queriesKey) ?? []).filter { $0?.dataID != id }
+            list.setLinkedRecords(Self.queriesKey, records: others + [query])
+        }
+    }
+
+    func stopKeeping(_ name: String, _ variables: VariableData) throws {
+        let id = Self.id(name, variables)
+        if Self.listed(in: store.snapshot).contains(id) {
+            try store.commitUpdate { source in
+                guard let list = source[Self.listID] else { return }
+                let others = (list.getLinkedRecords(Self.queriesKey) ?? [])
+                    .filter { $0?.dataID != id }
+                list.setLinkedRecords(Self.queriesKey, records: others)
+                source.delete(dataID: id)
+            }
+        }
+        let ended = lock.withLock { () -> [Retention] in
+            let requests = entries.keys.filter { Self.id(of: $0) == id }
+            return requests.compactMap { entries.removeValue(forKey: $0)?.retention }
+        }
+        for retention in ended { retention.cancel() }
+        endHoldIfAllAreNamed()
+    }
+
+    private func endHoldIfAllAreNamed() {
+        let listed = Self.listed(in: store.snapshot)
+        let ended = lock.withLock { () -> Retention? in
+            let named = Set(entries.keys.map { Self.id(of: $0) })
+            guard listed.allSatisfy(named.contains) else { return nil }
+            defer { hold = nil }
+            return hold
+        }
+        ended?.cancel()
+    }
+
+    // MARK: Fetching
+
+    /// The server has answered a query, whole.
+    func noteFetched(_ request: RequestDescriptor) {
+        let isKept = lock.withLock {
+            if entries.isEmpty { return false }
+            entries[request]?.isFetched = true
+            return entries[request] != nil
+        }
+        guard isKept else { return }
+        let microseconds = Int(Date().timeIntervalSince1970 * 1_000_000)
+        // Refused inside an updater only, where no response comes.
+        try? store.commitUpdate { $0[Self.id(of: request)]?["fetchedAt"] = microseconds }
+    }
+
+    /// When a kept query was answered, also in an earlier run.
+    func fetchedAt(_ request: RequestDescriptor) -> Date? {
+        if lock.withLock({ entries[request] == nil }) { return nil }
+        let snapshot = store.snapshot
+        return snapshot.existing(Self.id(of: request).rawValue)
+            .flatMap { Self.fetchedAt($0, snapshot) }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import OpenCombine
+import RelayStore
+import Testing
+import TodoFixtures
+
+@testable import Relay
+
+/// Queries that are kept from run to run. Collections are only those that a test asks for.
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct KeptQueryTests {
+    private func environment(
+        _ records: RelayStore.Snapshot = RelayStore.Snapshot()
+    ) -> (Environment, MockNetwork) {
+        var options = StoreOptions()
+        options.schedule = { _ in }
+        options.releaseBufferSize = 0
+        let network = MockNetwork()
+        network.answer { _, variables in
+            guard case .string(let id)? = variables["id"] else { return nil }
+            return Data(Payloads.todo(id, "text of \(id)", complete: false).utf8)
+        }
+        return (Environment(network: network, store: Store(records, options: options)), network)
+    }
+
+    /// What the next run of the program finds.
+    private func restarted(_ environment: Environment) throws -> Environment {
+        self.environment(try environment.store.confirmed).0
+    }
+
+    private func text(_ environment: Environment, _ id: String) -> String? {
+        environment.store.snapshotText(of: id, "text")
+    }
+
+    private func fetch(_ environment: Environment, _ id: String) {
+        _ = Collected(environment.fetchQuery(TodoQuery(id: id)))
+    }
+
+    @Test func whatIsKeptIsThereInTheNextRun() throws {
+        let (first, _) = environment()
+        try first.keep(TodoQuery(id: "a"))
+        #expect(first.keptQueries.map(\.content) == [.incomplete])
+        #expect(first.keptQueries.first?.fetchedAt == nil)
+        fetch(first, "a")
+        fetch(first, "b")
+        #expect(first.keptQueries.map(\.content) == [.complete])
+
+        let second = try restarted(first)
+        // Nothing is collected before the program has named what is kept.
+        second.store.collectGarbage()
+        #expect(text(second, "a") != nil && text(second, "b") != nil)
+        let found = try #require(second.keptQueries.first)
+        #expect(found.name == "TodoQuery" && found.variables == ["id": "a"])
+        #expect(found.content == .unnamed && found.fetchedAt != nil)
+
+        try second.keep(TodoQuery(id: "a"))
+        #expect(second.keptQueries.map(\.content) == [.cached])
+        #expect(second.keptQueries.first?.fetchedAt == found.fetchedAt)
+        second.store.collectGarbage()
+        #expect(text(second, "a") != nil && text(second, "b") == nil)
+        #expect(second.keptQueries.count == 1)
+
+        // And in the run after that, however often it is collected.
+        let third = try restarted(second)
+        try third.keep(TodoQuery(id: "a"))
+        for _ in 0..<3 { third.store.collectGarbage() }
+        #expect(third.keptQueries.map(\.content) == [.cached])
+        let told = Noted()
+        let preparing = QueryResource(environment: third)
+            .prepare(operation: TodoQuery(id: "a").createDescriptor(), fetchPolicy: .storeOnly)
+            .sink { told.results.append($0) }
+        #expect(
+            try told.results.map { try $0?.get().source } == [.cached(found.fetchedAt)])
+        withExtendedLifetime(preparing) {}
+    }
+
+    private final class Noted {
+        var results: [Result<QueryResource.QueryResult, any Error>?] = []
+    }
+
+    @Test func whatIsNotKeptAnyMoreIsCollected() throws {
+        let (first, _) = environment()
+        for id in ["a", "b"] {
+            try first.keep(TodoQuery(id: id))
+            fetch(first, id)
+        }
+        try first.stopKeeping(TodoQuery(id: "a"))
+        try first.stopKeeping(TodoQuery(id: "never kept"))
+        first.store.collectGarbage()
+        #expect(text(first, "a") == nil && text(first, "b") != nil)
+        #expect(first.keptQueries.map(\.variables) == [["id": "b"]])
+
+        // A query that the program does not have any more is let go of by what the list says.
+        let second = try restarted(first)
+        for query in second.keptQueries { try second.stopKeeping(query) }
+        second.store.collectGarbage()
+        #expect(text(second, "b") == nil && second.keptQueries.isEmpty)
+    }
+
+    @Test func keepingTwiceIsKeepingOnce() throws {
+        let (environment, _) = environment()
+        for _ in 0..<2 { try environment.keep(TodoQuery(id: "a")) }
+        fetch(environment, "a")
+        #expect(environment.keptQueries.count == 1)
+        try environment.stopKeeping(TodoQuery(id: "a"))
+        environment.store.collectGarbage()
+        #expect(text(environment, "a") == nil)
+    }
+
+    /// The list is no query: where queries that somebody retains are fetched again, it is not.
+    @Test func theListIsNeverFetched() throws {
+        let (environment, network) = environment()
+        try environment.keep(TodoQuery(id: "a"))
+        environment.missedEvents()
+        #expect(network.executionCount == 1)
+        #expect(environment.keptQueries.map(\.content) == [.complete])
+    }
+
+    @Test func queriesThatAreNeverNamedHoldCollectionsBackUntilTheStoreHasDoubled() throws {
+        let (first, _) = environment()
+        try first.keep(TodoQuery(id: "a"))
+        fetch(first, "a")
+        let second = try restarted(first)
+        second.store.collectGarbage()
+        #expect(text(second, "a") != nil)
+        try second.commitUpdate { source in
+            for number in 0..<10_100 {
+                source.create(dataID: DataID("n\(number)"), typeName: "Todo")["text"] = "n"
+            }
+        }
+        second.store.collectGarbage()
+        #expect(text(second, "a") == nil && text(second, "n1") == nil)
+        // It is known all the same, and can be fetched again.
+        try second.keep(TodoQuery(id: "a"))
+        #expect(second.keptQueries.map(\.content) == [.incomplete])
+    }
+
+    @Test func atTheBoundsKeepingFails() throws {
+        let store = Store()
+        let kept = KeptQueries(store, limit: 2)
+        func code(_ operation: OperationDescriptor) -> KeptQueryError.Code? {
+            do { try kept.keep(operation) } catch { return (error as? KeptQueryError)?.code }
+            return nil
+        }
+        let long = String(repeating: "x", count: 70_000)
+        #expect(code(change("a", true).createDescriptor()) == .notAQuery)
+        #expect(code(TodoQuery(id: long).createDescriptor()) == .tooLarge)
+        #expect(code(TodoQuery(id: "a").createDescriptor()) == nil)
+        #expect(code(TodoQuery(id: "b").createDescriptor()) == nil)
+        #expect(code(TodoQuery(id: "c").createDescriptor()) == .tooMany)
+        #expect(code(TodoQuery(id: "a").createDescriptor()) == nil)
+        #expect(kept.all.count == 2)
+    }
+}
