@@ -62,9 +62,9 @@ struct StillPeerTests {
                     server.loop.perform(after: .milliseconds(10)) { next.resume() }
                 }
             }
-            // A timer makes a few turns; a loop that spins makes thousands meanwhile.
+            // A timer makes a few turns; a loop that spins made 485,851 meanwhile.
             let made = try await turns(of: server.loop) - before
-            #expect(made < 20 * UInt32(timers), "the loop turned \(made) times")
+            #expect(made < 100 * UInt32(timers), "the loop turned \(made) times")
             try await client.setReading(true)
             await eventually { client.received.count >= size }
             #expect(connection.queuedBytes == 0)
