@@ -175,7 +175,7 @@ let package = Package(
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
-        tests(of: "EventLog", exclude: ["Fixtures"]),
+        tests(of: "EventLog", ["DiskSimulation"], exclude: ["Fixtures"]),
         tests(
             of: "RelayStore",
             [
@@ -219,6 +219,16 @@ let package = Package(
                 "EventStore", "Relay", "RelayNetwork", "TodoFixtures", openCombine("OpenCombine"),
             ],
             path: "Tests/JournaledClient", swiftSettings: strict),
+        .target(
+            name: "DiskSimulation", dependencies: ["EventLog"], path: "Tests/DiskSimulation",
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "BoundedTesting", "DiskSimulation", "EventLog", "EventStore", "GraphQLExecution",
+                "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
+                "RelayNetwork", "RelayServer", "RelayStore", logging,
+            ], path: "Tests/Simulation", swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(name: "BoundedTesting", path: "Tests/BoundedTesting", swiftSettings: strict),
         .testTarget(

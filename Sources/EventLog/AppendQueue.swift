@@ -93,6 +93,8 @@ struct AppendQueue {
     /// Everything that waits, for the sync thread to write; nil when nothing does.
     mutating func takeGroup() -> Group? {
         guard !filling.isEmpty, let empty = emptied else { return nil }
+        assert(durableThrough <= head.sequence, "nothing is durable that is not written")
+        assert(writingBytes == 0, "one group is written at a time")
         let group = Group(
             frame: filling, waiters: waiters, head: head, durableThrough: durableThrough,
             range: head.sequence + 1...nextSequence - 1)

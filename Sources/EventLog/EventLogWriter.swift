@@ -26,7 +26,7 @@ package final class EventLogWriter: Sendable {
     let directory: LogDirectory
     private let housekeeping: Housekeeping?
     /// Ends when the log is closed, giving the lock back.
-    private let thread: BlockingThread
+    private let thread: any LogThread
 
     /// Opens the log in a directory, making it when there is none, after taking its lock.
     ///
@@ -57,15 +57,32 @@ package final class EventLogWriter: Sendable {
         let metadataFile = MetadataFile(directory, log.metadata)
         housekeeping = Housekeeping(
             HousekeepingQueue(log, options: options), directory: directory,
-            metadata: metadataFile, storeID: log.metadata.storeID)
-        thread = BlockingThread { [housekeeping] in
-            let writer = SegmentWriter(
-                log, in: directory, metadata: metadataFile,
-                largestSize: options.segmentSizeBytes, housekeeping: housekeeping)
-            var loop = SyncLoop(queue: queue, writer: writer, options: options)
-            loop.run()
+            metadata: metadataFile, storeID: log.metadata.storeID, runner: options.runner)
+        let begin: @Sendable () -> SyncLoop = { [housekeeping] in
+            SyncLoop(
+                queue: queue,
+                writer: SegmentWriter(
+                    log, in: directory, metadata: metadataFile,
+                    largestSize: options.segmentSizeBytes, housekeeping: housekeeping),
+                options: options)
+        }
+        let end: @Sendable () -> Void = { [housekeeping] in
             housekeeping?.stop()
             lock.close()
+        }
+        if let runner = options.runner {
+            let loop = SteppedSyncLoop(begin())
+            thread = runner.start {
+                let step = loop.step()
+                if step == .ended { end() }
+                return step
+            }
+        } else {
+            thread = BlockingThread {
+                var loop = begin()
+                loop.run()
+                end()
+            }
         }
     }
 

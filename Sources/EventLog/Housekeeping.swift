@@ -107,39 +107,24 @@ struct HousekeepingQueue {
 /// Whatever fails here is tried again later or left undone: appending needs none of it.
 final class Housekeeping: Sendable {
     let queue: Monitor<HousekeepingQueue>
-    private let thread: BlockingThread
+    private let thread: any LogThread
 
+    /// - Parameter runner: runs it; nil for a thread.
     /// - Returns: nil when there will never be anything to do.
     init?(
         _ queue: HousekeepingQueue, directory: LogDirectory, metadata: MetadataFile,
-        storeID: StoreID
+        storeID: StoreID, runner: (any LogRunner)?
     ) {
         guard queue.hasWork else { return nil }
         let queue = Monitor(queue)
         self.queue = queue
-        thread = BlockingThread {
-            Self.yieldToOthers()
-            var supply = SegmentSupply(directory: directory)
-            defer { supply.discard() }
-            let isStopped: @Sendable () -> Bool = { queue.withLock { $0.isStopped } }
-            let recycles = queue.withLock { $0.sparesWanted > 0 }
-            let deflater = SegmentDeflater(
-                directory: directory, storeID: storeID, keepsPlainFile: recycles,
-                isCancelled: isStopped)
-            while let task = Self.nextTask(queue) {
-                switch task {
-                case .fillSpare(let size):
-                    let spare = try? supply.fill(size: size, isCancelled: isStopped)
-                    queue.update { $0.filled(spare ?? nil) }
-                case .deflate(let segment):
-                    // A damaged segment stays as it is, for whoever reads it to say so.
-                    if (try? deflater.deflate(segment)) == true { supply.keep(segment) }
-                    queue.update { $0.deflated() }
-                case .drop(let sequence):
-                    let removed = try? directory.dropSegments(
-                        before: sequence, of: storeID, recordingIn: metadata)
-                    queue.update { $0.dropped(removed?.segments ?? []) }
-                }
+        if let runner {
+            let work = HousekeepingWork(queue, directory, metadata, storeID)
+            thread = runner.start { work.step() }
+        } else {
+            thread = BlockingThread {
+                Self.yieldToOthers()
+                HousekeepingWork(queue, directory, metadata, storeID).run()
             }
         }
     }
@@ -150,18 +135,80 @@ final class Housekeeping: Sendable {
         thread.join()
     }
 
-    private static func nextTask(_ queue: Monitor<HousekeepingQueue>) -> HousekeepingQueue.Task? {
-        queue.wait { queue -> HousekeepingQueue.Task?? in
-            if queue.isStopped { return .some(queue.nextDrop()) }
-            return queue.next().map { .some($0) }
-        }
-    }
-
     /// Deflating takes a processor for seconds; whoever answers requests goes first.
     private static func yieldToOthers() {
         #if canImport(Glibc)
             // On Linux a priority belongs to the thread, and 0 names the calling one.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
         #endif
+    }
+}
+
+/// Does what a ``HousekeepingQueue`` says.
+///
+/// `@unchecked Sendable`: only one thread at a time works on it.
+private final class HousekeepingWork: @unchecked Sendable {
+    private let queue: Monitor<HousekeepingQueue>
+    private let directory: LogDirectory
+    private let metadata: MetadataFile
+    private let storeID: StoreID
+    private let isStopped: @Sendable () -> Bool
+    private let deflater: SegmentDeflater
+    private var supply: SegmentSupply
+
+    init(
+        _ queue: Monitor<HousekeepingQueue>, _ directory: LogDirectory, _ metadata: MetadataFile,
+        _ storeID: StoreID
+    ) {
+        self.queue = queue
+        self.directory = directory
+        self.metadata = metadata
+        self.storeID = storeID
+        isStopped = { queue.withLock { $0.isStopped } }
+        supply = SegmentSupply(directory: directory)
+        deflater = SegmentDeflater(
+            directory: directory, storeID: storeID,
+            keepsPlainFile: queue.withLock { $0.sparesWanted > 0 }, isCancelled: isStopped)
+    }
+
+    /// Works until it is told to stop.
+    func run() {
+        while let task = queue.wait({ Self.next(&$0) }) { perform(task) }
+        supply.discard()
+    }
+
+    /// Does the next piece of work, if there is one.
+    func step() -> LogStep {
+        switch queue.withLock({ Self.next(&$0) }) {
+        case nil: return .idle
+        case .some(nil):
+            supply.discard()
+            return .ended
+        case .some(let task?):
+            perform(task)
+            return .worked
+        }
+    }
+
+    /// - Returns: nil when there is nothing to do now; a task that is nil when there is nothing to do any more.
+    private static func next(_ queue: inout HousekeepingQueue) -> HousekeepingQueue.Task?? {
+        if queue.isStopped { return .some(queue.nextDrop()) }
+        return queue.next().map { .some($0) }
+    }
+
+    private func perform(_ task: HousekeepingQueue.Task) {
+        switch task {
+        case .fillSpare(let size):
+            let spare = try? supply.fill(size: size, isCancelled: isStopped)
+            queue.update { $0.filled(spare ?? nil) }
+        case .deflate(let segment):
+            // A damaged segment stays as it is, for whoever reads it to say so.
+            if (try? deflater.deflate(segment)) == true { supply.keep(segment) }
+            queue.update { $0.deflated() }
+        case .drop(let sequence):
+            let removed = try? directory.dropSegments(
+                before: sequence, of: storeID, recordingIn: metadata)
+            queue.update { $0.dropped(removed?.segments ?? []) }
+        }
     }
 }

@@ -22,20 +22,29 @@ struct SegmentSupply {
 
     /// The spares that an earlier process left, ready to be used.
     ///
-    /// Whatever else is in `spare/` is half-done work and is removed.
+    /// Whatever else is in `spare/` is half-done work and is removed. So is a file that has been used: after a loss
+    /// of power it may have its name here beside that of the segment which it has become, because two directories
+    /// need not be synced together. It has a header by then.
     func leftOver() throws(FileSystemError) -> [Spare] {
         var spares: [Spare] = []
         for name in try directory.fileSystem.list(directory.sparePath) {
             let path = directory.sparePath + "/" + name
-            if name.hasSuffix(Self.suffix) {
-                let file = try directory.fileSystem.open(path, .read)
-                defer { file.close() }
-                spares.append(Spare(path: path, sizeBytes: try file.size()))
+            let size = name.hasSuffix(Self.suffix) ? try unusedSize(of: path) : nil
+            if let size {
+                spares.append(Spare(path: path, sizeBytes: size))
             } else {
                 try directory.fileSystem.remove(path)
             }
         }
         return spares
+    }
+
+    /// The size of a file without a header; nil when it has one.
+    private func unusedSize(of path: String) throws(FileSystemError) -> UInt64? {
+        let file = try directory.fileSystem.open(path, .read)
+        defer { file.close() }
+        let head = try file.bytes(at: 0, count: SegmentHeader.size)
+        return head.allSatisfy { $0 == 0 } ? try file.size() : nil
     }
 
     /// Keeps the plain file of a segment that has been deflated, for ``fill(size:isCancelled:)``.

@@ -49,6 +49,7 @@ final class SegmentWriter {
         if isFull && !frame.isEmpty, let next = try openNext() {
             try beginSegment(next.file, sizeBytes: next.sizeBytes, after: head)
         }
+        assert(head.sequence + 1 >= firstSequence, "a frame is behind its segment's beginning")
         isDirty = true
         do throws(FileSystemError) {
             try frame.withBytes { bytes throws(FileSystemError) in

@@ -5,6 +5,8 @@ struct SyncLoop {
     let options: EventLogOptions
     /// With durability `batch`.
     private var schedule: SyncSchedule
+    /// Taken from the queue already.
+    private var taken: Work?
 
     init(queue: Monitor<AppendQueue>, writer: SegmentWriter, options: EventLogOptions) {
         self.queue = queue
@@ -21,33 +23,60 @@ struct SyncLoop {
         case stop
     }
 
+    /// Works until the log is closed.
     mutating func run() {
-        var work = nextWork()
         while true {
-            switch work {
-            case .group(let group): work = write(group)
-            case .synchronize:
-                synchronizeEarlierFrames()
-                work = nextWork()
-            case .stop:
-                closeLog()
-                return
-            }
+            if perform(takeTaken() ?? waitForWork()) == .ended { return }
         }
     }
 
-    private func nextWork() -> Work {
+    /// Does the next piece of work, if there is one. Waits for nothing but the disk.
+    mutating func step() -> LogStep {
+        guard let work = takeTaken() ?? workNow() else { return .idle }
+        return perform(work)
+    }
+
+    private mutating func perform(_ work: Work) -> LogStep {
+        switch work {
+        case .group(let group): write(group)
+        case .synchronize: synchronizeEarlierFrames()
+        case .stop:
+            closeLog()
+            return .ended
+        }
+        return .worked
+    }
+
+    private mutating func takeTaken() -> Work? {
+        defer { taken = nil }
+        return taken
+    }
+
+    private var due: UInt64? { options.durability == .batch ? schedule.due : nil }
+
+    private func waitForWork() -> Work {
         // Taking a group makes room for whoever waits for it.
         defer { queue.notify() }
-        guard options.durability == .batch, let due = schedule.due else {
-            return queue.wait { Self.work(&$0) }
-        }
+        guard let due else { return queue.wait { Self.work(&$0) } }
         let clock = options.clock
         return queue.wait(for: { clock.sleep(until: due) }) { queue -> Work? in
-            // A sync that is due goes first: nothing more is acknowledged before it.
-            if due <= clock.now { return .synchronize }
-            return Self.work(&queue)
+            Self.work(&queue, unlessDue: due, clock)
         }
+    }
+
+    private func workNow() -> Work? {
+        defer { queue.notify() }
+        let (due, clock) = (due, options.clock)
+        return queue.withLock { queue in
+            due.map { Self.work(&queue, unlessDue: $0, clock) } ?? Self.work(&queue)
+        }
+    }
+
+    /// A sync that is due goes first: nothing more is acknowledged before it.
+    private static func work(
+        _ queue: inout AppendQueue, unlessDue due: UInt64, _ clock: any LogClock
+    ) -> Work? {
+        due <= clock.now ? .synchronize : work(&queue)
     }
 
     private static func work(_ queue: inout AppendQueue) -> Work? {
@@ -58,8 +87,7 @@ struct SyncLoop {
         }
     }
 
-    /// - Returns: what to do next.
-    private mutating func write(_ group: AppendQueue.Group) -> Work {
+    private mutating func write(_ group: AppendQueue.Group) {
         let isEarly = options.durability != .always
         let byteCount = group.frame.size
         let chain = group.frame.close(
@@ -71,12 +99,11 @@ struct SyncLoop {
             let isDue = options.durability == .batch && schedule.isDue(at: options.clock.now)
             if !isEarly || isDue { syncTime = try synchronize() }
         } catch {
-            fail(group, error)
-            return nextWork()
+            return fail(group, error)
         }
         // The next group is taken before anyone hears of this one: what they append in answer
         // is prepared while that group is on its way to the disk.
-        let next = queue.update { queue in
+        let next = queue.update { queue -> AppendQueue.Group? in
             queue.finish(group, chain: chain, byteCount: byteCount)
             if let syncTime { queue.synchronized(in: syncTime) }
             return isEarly ? nil : queue.takeGroup()
@@ -84,7 +111,7 @@ struct SyncLoop {
         for waiter in group.waiters {
             waiter.completion(waiter.range, .success(group.range.upperBound))
         }
-        return next.map { .group($0) } ?? nextWork()
+        taken = next.map { .group($0) }
     }
 
     private mutating func fail(_ group: AppendQueue.Group, _ failure: SegmentWriter.Failure) {
@@ -156,4 +183,13 @@ struct SyncLoop {
         guard (try? writer.synchronize()) != nil else { return }
         writer.noteClosed(head)
     }
+}
+
+/// `@unchecked Sendable`: a runner never calls twice at once.
+final class SteppedSyncLoop: @unchecked Sendable {
+    private var loop: SyncLoop
+
+    init(_ loop: SyncLoop) { self.loop = loop }
+
+    func step() -> LogStep { loop.step() }
 }

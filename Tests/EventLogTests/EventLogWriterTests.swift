@@ -1,4 +1,5 @@
 import BoundedTesting
+import DiskSimulation
 import Testing
 
 @testable import EventLog

@@ -1,3 +1,5 @@
+import DiskSimulation
+
 @testable import EventLog
 
 /// A store id that is the same in every run.

@@ -1,3 +1,4 @@
+import DiskSimulation
 import Testing
 
 @testable import EventLog
@@ -46,6 +47,18 @@ import Testing
         #expect(try reader.verify().damages == [])
         // One file of zeros for the next segment; the one behind it went with the writer.
         #expect(disk.paths(under: "log/spare").map { $0.hasSuffix(".zero") } == [true])
+    }
+
+    /// A spare was renamed to be a segment, and only the one directory was synced. Found by the simulator.
+    @Test func aSegmentThatAlsoHasTheNameOfASpareAfterALossOfPowerIsNotWrittenOver() throws {
+        #expect(live(on: disk) == 24)
+        let last = try #require(disk.segments.last)
+        for spare in disk.paths(under: "log/spare") { try disk.remove(spare) }
+        try disk.link("log/segments/\(last.twentyDigits).log", as: "log/spare/1.zero")
+        #expect(live(on: disk, events: 60) == 60)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(1...60, size: 60))
+        #expect(try reader.verify().damages == [])
     }
 
     @Test func aCrashAtEveryCallWhileSegmentsAreUsedAgainLosesNothing() throws {

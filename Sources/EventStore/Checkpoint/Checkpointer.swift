@@ -1,4 +1,3 @@
-import Dispatch
 import EventLog
 import RelayStore
 import Threads
@@ -9,7 +8,7 @@ final class Checkpointer: Sendable {
     private let epoch: UInt32
     private let options: EventStoreOptions
     private let schedule: Lock<CheckpointSchedule>
-    private let queue = DispatchQueue(label: "relay.checkpoint", qos: .utility)
+    private let queue: BackgroundQueue
     private let drop: @Sendable (UInt64) -> Void
 
     /// - Parameters:
@@ -21,6 +20,7 @@ final class Checkpointer: Sendable {
         options: EventStoreOptions, drop: @escaping @Sendable (UInt64) -> Void
     ) {
         self.drop = drop
+        queue = BackgroundQueue("relay.checkpoint", isUtility: true, runner: options.log.runner)
         self.files = files
         self.epoch = epoch
         self.options = options

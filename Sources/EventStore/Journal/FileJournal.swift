@@ -1,4 +1,3 @@
-import Dispatch
 package import EventLog
 public import RelayStore
 import Threads
@@ -17,12 +16,14 @@ public final class FileJournal: EventJournal {
     private let restored = Lock<Snapshot?>(nil)
     private let completions = Lock(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
-    private let refusals = DispatchQueue(label: "relay.journal.refusals")
+    private let refusals: BackgroundQueue
     /// Reads the past, which may take its time.
-    private let past = DispatchQueue(label: "relay.journal.past", qos: .utility)
+    private let past: BackgroundQueue
 
     init(_ opened: OpenedLog) {
         directory = opened.directory
+        refusals = BackgroundQueue("relay.journal.refusals", runner: opened.runner)
+        past = BackgroundQueue("relay.journal.past", isUtility: true, runner: opened.runner)
         log = opened.log
         reader = opened.reader
         checkpointer = opened.checkpointer

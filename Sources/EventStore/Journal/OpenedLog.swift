@@ -13,6 +13,7 @@ struct OpenedLog {
     let snapshot: Snapshot
     let tail: HistoryTail
     let report: StartReport
+    let runner: (any LogRunner)?
 
     /// As ``EventStore/open(_:indexes:options:)``.
     init(
@@ -48,6 +49,7 @@ struct OpenedLog {
             log.close()
             throw error
         }
+        runner = options.log.runner
         self.directory = directory
         self.log = log
     }

@@ -124,6 +124,9 @@ final class CatchUp: Sendable {
 
     private func tellFromMemory(_ batch: [Waiting], _ outputs: Outputs) async {
         guard var sequence = batch.map(\.sequence).min() else { return }
+        assert(
+            batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
+            "nobody was told of what is not durable")
         var pass = CatchUpPass(service, identity, persisted, documents)
         enter(batch, &pass, on: durable.snapshot, outputs)
         while !pass.isEmpty {

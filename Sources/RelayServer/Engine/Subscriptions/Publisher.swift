@@ -102,6 +102,7 @@ final class Publisher: Sendable {
         messages = messages.dropFirst(handledCount)
         toldThrough.store(sequence, ordering: .releasing)
         let (before, _) = waitingSteps.subtract(stepCount, ordering: .acquiringAndReleasing)
+        assert(before >= stepCount, "what was handled has waited")
         if before >= Self.stepLimit { onRoom.withLock { $0 }() }
         waitForSinks()
     }

@@ -46,6 +46,7 @@ extension SubscriptionTable {
         case .lost:
             announce(request.sink, recovered: false, snapshot.sequence)
         }
+        assert(groupsBySink[ObjectIdentifier(request.sink)] == nil, "a sink is in one group")
         group.sinks[ObjectIdentifier(request.sink)] = request.sink
         groupsBySink[ObjectIdentifier(request.sink)] = group.id
         if let result = group.lastResult { tell(request.sink, .latest(response(result))) }

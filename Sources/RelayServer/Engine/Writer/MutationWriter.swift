@@ -207,7 +207,10 @@ private final class InFlight: Sendable {
 
     func add(_ count: Int) { bytes.add(count, ordering: .acquiringAndReleasing) }
 
-    func remove(_ count: Int) { bytes.subtract(count, ordering: .acquiringAndReleasing) }
+    func remove(_ count: Int) {
+        let left = bytes.subtract(count, ordering: .acquiringAndReleasing).newValue
+        assert(left >= 0, "what has arrived was on its way")
+    }
 }
 
 extension ExecutionError {

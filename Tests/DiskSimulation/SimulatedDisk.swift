@@ -1,6 +1,5 @@
+package import EventLog
 import Synchronization
-
-@testable import EventLog
 
 /// A disk in memory that forgets, tears, fails and fills up on request.
 ///
@@ -9,9 +8,9 @@ import Synchronization
 /// sector and name by name.
 ///
 /// `@unchecked Sendable`: everything mutable is behind `lock`.
-final class SimulatedDisk: FileSystem, @unchecked Sendable {
+package final class SimulatedDisk: FileSystem, @unchecked Sendable {
     /// What of the unsynced writes survives a crash.
-    enum Survival {
+    package enum Survival {
         case nothing
         case everything
         /// Of one file, the first so many bytes of what was written since the last sync.
@@ -20,10 +19,10 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         case random(SeededGenerator)
     }
 
-    struct Call: Sendable {
-        let number: Int
-        let name: String
-        let path: String
+    package struct Call: Sendable {
+        package let number: Int
+        package let name: String
+        package let path: String
     }
 
     fileprivate struct State {
@@ -33,6 +32,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         var syncedDirectories: Set<String> = []
         var callCount = 0
         var fault: (@Sendable (Call) -> Fault?)?
+        var pause: (@Sendable () -> Void)?
         var capacity = Int.max
         var isReadOnly = false
         var isPoweredOff = false
@@ -40,7 +40,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         var usedBytes: Int { names.values.reduce(0) { $0 + $1.bytes.count } }
     }
 
-    enum Fault {
+    package enum Fault {
         case error(Int32)
         /// A write that takes only so many bytes.
         case short(Int)
@@ -48,16 +48,16 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         case powerOff
     }
 
-    static let inputOutput: Int32 = 5
-    static let noSpace: Int32 = 28
-    static let tooManyOpenFiles: Int32 = 24
-    static let noEntry: Int32 = 2
-    static let exists: Int32 = 17
-    static let readOnly: Int32 = 30
+    package static let inputOutput: Int32 = 5
+    package static let noSpace: Int32 = 28
+    package static let tooManyOpenFiles: Int32 = 24
+    package static let noEntry: Int32 = 2
+    package static let exists: Int32 = 17
+    package static let readOnly: Int32 = 30
 
     fileprivate let state = Mutex(State())
 
-    init() {}
+    package init() {}
 
     private init(names: [String: SimulatedFile.Node], directories: Set<String>) {
         state.withLock {
@@ -70,26 +70,34 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
     // MARK: Faults
 
-    var callCount: Int { state.withLock { $0.callCount } }
+    package var callCount: Int { state.withLock { $0.callCount } }
 
-    func setFault(_ fault: (@Sendable (Call) -> Fault?)?) {
+    package func setFault(_ fault: (@Sendable (Call) -> Fault?)?) {
         state.withLock { $0.fault = fault }
     }
 
+    /// Called before each call does anything, on the caller's thread: what others do meanwhile.
+    package func setPause(_ pause: (@Sendable () -> Void)?) {
+        state.withLock { $0.pause = pause }
+    }
+
+    /// Nothing can be read or written any more.
+    package func powerOff() { state.withLock { $0.isPoweredOff = true } }
+
     /// Bytes that all files together may have.
-    func setCapacity(_ bytes: Int) {
+    package func setCapacity(_ bytes: Int) {
         state.withLock { $0.capacity = bytes }
     }
 
     /// What all files together have.
-    var usedBytes: Int { state.withLock { $0.usedBytes } }
+    package var usedBytes: Int { state.withLock { $0.usedBytes } }
 
-    func setReadOnly(_ isReadOnly: Bool) {
+    package func setReadOnly(_ isReadOnly: Bool) {
         state.withLock { $0.isReadOnly = isReadOnly }
     }
 
     /// The disk as another machine would find it after this one stopped.
-    func crashed(_ survival: Survival) -> SimulatedDisk {
+    package func crashed(_ survival: Survival) -> SimulatedDisk {
         state.withLock { state in
             var survival = survival
             var copies: [ObjectIdentifier: SimulatedFile.Node] = [:]
@@ -114,7 +122,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
     /// The disk as another process finds it after this one was killed: nothing is lost, and nothing more is synced
     /// than before. Locks and faults are gone.
-    func killed() -> SimulatedDisk {
+    package func killed() -> SimulatedDisk {
         state.withLock { state in
             var copies: [ObjectIdentifier: SimulatedFile.Node] = [:]
             func copy(_ node: SimulatedFile.Node) -> SimulatedFile.Node {
@@ -147,11 +155,11 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
     // MARK: Looking inside
 
-    func contents(at path: String) -> [UInt8]? {
+    package func contents(at path: String) -> [UInt8]? {
         state.withLock { $0.names[path]?.bytes }
     }
 
-    func setContents(_ bytes: [UInt8], at path: String) {
+    package func setContents(_ bytes: [UInt8], at path: String) {
         state.withLock {
             let node = SimulatedFile.Node(bytes: bytes)
             $0.names[path] = node
@@ -159,18 +167,18 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
-    func paths(under directory: String) -> [String] {
+    package func paths(under directory: String) -> [String] {
         state.withLock { state in
             state.names.keys.filter { $0.hasPrefix(directory + "/") }.sorted()
         }
     }
 
     /// A disk with the same files, all of them synced.
-    func copy() -> SimulatedDisk { crashed(.everything) }
+    package func copy() -> SimulatedDisk { crashed(.everything) }
 
     // MARK: FileSystem
 
-    func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
+    package func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
         let node = try perform("open", path, writes: mode != .read) {
             (state) throws(FileSystemError) in
             if let node = state.names[path] {
@@ -187,7 +195,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         return SimulatedFile(disk: self, node: node, path: path)
     }
 
-    func rename(_ source: String, to destination: String) throws(FileSystemError) {
+    package func rename(_ source: String, to destination: String) throws(FileSystemError) {
         try perform("rename", source, writes: true) { (state) throws(FileSystemError) in
             guard let node = state.names.removeValue(forKey: source) else {
                 throw FileSystemError(call: "rename", path: source, errno: Self.noEntry)
@@ -196,7 +204,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
-    func link(_ path: String, as name: String) throws(FileSystemError) {
+    package func link(_ path: String, as name: String) throws(FileSystemError) {
         try perform("link", path, writes: true) { (state) throws(FileSystemError) in
             guard let node = state.names[path] else {
                 throw FileSystemError(call: "link", path: path, errno: Self.noEntry)
@@ -208,7 +216,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
-    func remove(_ path: String) throws(FileSystemError) {
+    package func remove(_ path: String) throws(FileSystemError) {
         try perform("unlink", path, writes: true) { (state) throws(FileSystemError) in
             guard state.names.removeValue(forKey: path) != nil else {
                 throw FileSystemError(call: "unlink", path: path, errno: Self.noEntry)
@@ -216,7 +224,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
-    func list(_ directory: String) throws(FileSystemError) -> [String] {
+    package func list(_ directory: String) throws(FileSystemError) -> [String] {
         try perform("opendir", directory, writes: false) { (state) throws(FileSystemError) in
             guard state.directories.contains(directory) else {
                 throw FileSystemError(call: "opendir", path: directory, errno: Self.noEntry)
@@ -228,7 +236,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
-    func createDirectory(_ path: String) throws(FileSystemError) {
+    package func createDirectory(_ path: String) throws(FileSystemError) {
         // A directory that is there is found before a read-only disk is.
         let exists = state.withLock { $0.directories.contains(path) }
         try perform("mkdir", path, writes: !exists) { state in
@@ -236,7 +244,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
-    func synchronizeDirectory(_ path: String) throws(FileSystemError) {
+    package func synchronizeDirectory(_ path: String) throws(FileSystemError) {
         try perform("fsync", path, writes: false) { state in
             let prefix = path + "/"
             func isInside(_ name: String) -> Bool {
@@ -258,6 +266,7 @@ final class SimulatedDisk: FileSystem, @unchecked Sendable {
         _ name: String, _ path: String, writes: Bool,
         _ body: (inout State) throws(FileSystemError) -> Result
     ) throws(FileSystemError) -> Result {
+        state.withLock { $0.pause }?()
         let outcome: Swift.Result<Result, FileSystemError> = state.withLock { state in
             state.callCount += 1
             let call = Call(number: state.callCount, name: name, path: path)
@@ -334,8 +343,8 @@ extension SimulatedDisk.Survival {
 }
 
 /// An open file on a ``SimulatedDisk``.
-final class SimulatedFile: File {
-    let path: String
+package final class SimulatedFile: File {
+    package let path: String
     private let disk: SimulatedDisk
     private let node: Node
 
@@ -345,7 +354,7 @@ final class SimulatedFile: File {
         self.path = path
     }
 
-    func read(
+    package func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(FileSystemError) -> Int {
         try disk.perform("pread", path, writes: false) { _ in
@@ -356,23 +365,25 @@ final class SimulatedFile: File {
         }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) -> Int {
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError)
+        -> Int
+    {
         try disk.write([UInt8](bytes), to: node, at: Int(offset), path: path)
     }
 
-    func synchronizeData() throws(FileSystemError) {
+    package func synchronizeData() throws(FileSystemError) {
         try disk.perform("fdatasync", path, writes: false) { _ in node.synchronize() }
     }
 
-    func truncate(to size: UInt64) throws(FileSystemError) {
+    package func truncate(to size: UInt64) throws(FileSystemError) {
         try disk.perform("ftruncate", path, writes: true) { _ in node.truncate(to: Int(size)) }
     }
 
-    func size() throws(FileSystemError) -> UInt64 {
+    package func size() throws(FileSystemError) -> UInt64 {
         try disk.perform("fstat", path, writes: false) { _ in UInt64(node.bytes.count) }
     }
 
-    func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool {
+    package func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool {
         try disk.perform("flock", path, writes: false) { _ in
             let others = node.locks.filter { $0.key != ObjectIdentifier(self) }.values
             let isFree = lock == .exclusive ? others.isEmpty : !others.contains(.exclusive)
@@ -383,7 +394,7 @@ final class SimulatedFile: File {
 
     deinit { close() }
 
-    func close() {
+    package func close() {
         disk.unlock(node, from: self)
     }
 
@@ -457,7 +468,7 @@ final class SimulatedFile: File {
             of new: [UInt8], at offset: Int, to bytes: inout [UInt8],
             _ generator: inout SeededGenerator
         ) {
-            let sector = Int(SegmentTail.sectorSize)
+            let sector = 512
             var start = 0
             while start < new.count {
                 let end = min((offset + start) / sector * sector + sector - offset, new.count)
@@ -485,14 +496,14 @@ final class SimulatedFile: File {
 }
 
 /// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

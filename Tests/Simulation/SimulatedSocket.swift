@@ -1,0 +1,223 @@
+import GraphQLExecution
+import GraphQLLanguage
+import GraphQLTransportWS
+import RelayJSON
+
+@testable import RelayServer
+
+/// What is on its way between a client and its server.
+///
+/// `@unchecked Sendable`, as everything of a simulation: it runs on one thread.
+final class Wire: @unchecked Sendable {
+    var toServer: [[UInt8]] = []
+    var toClient: [[UInt8]] = []
+    var isCut = false
+    /// The client takes nothing.
+    var isSlow = false
+
+    var queuedBytes: Int { toClient.reduce(0) { $0 + $1.count } }
+}
+
+/// The server's end of a connection: `RelayServer`'s state machines, without a loop and without bytes. What
+/// `GraphQLSocket` does on its loop happens in the simulation's own steps.
+///
+/// `@unchecked Sendable`: it runs on one thread.
+final class SimulatedSocket: @unchecked Sendable {
+    private struct Arrival: Sendable {
+        let operation: ServerConnection.Operation
+        let request: GraphQLRequest
+        let prepared: Result<PreparedOperation, ExecutionErrors>
+    }
+
+    static let queueLimit = 16 << 10
+
+    let wire: Wire
+    private let server: SimulatedServer
+    private var machine = ServerConnection()
+    private var streams: [ServerConnection.Operation: SimulatedSink] = [:]
+    private var arrivals = ArrivalOrder<Arrival>()
+    private var whenDrained: [@Sendable () -> Void] = []
+
+    init(_ wire: Wire, _ server: SimulatedServer) {
+        self.wire = wire
+        self.server = server
+    }
+
+    private var service: GraphQLService { server.service }
+
+    // MARK: The wire
+
+    func receive(_ bytes: [UInt8]) { perform(machine.receive(bytes)) }
+
+    /// The client has taken a message.
+    func drained() {
+        guard wire.queuedBytes == 0 else { return }
+        for operation in streams.keys.sorted(by: { $0.id < $1.id }) {
+            streams[operation]?.drained()
+        }
+        let actions = whenDrained
+        whenDrained = []
+        for action in actions { action() }
+    }
+
+    func closed() {
+        wire.isCut = true
+        whenDrained = []
+        perform(machine.socketClosed())
+    }
+
+    private func perform(_ actions: [ServerConnection.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes): send(bytes)
+            case .close: wire.isCut = true
+            case .authenticate: perform(machine.accept())
+            case .start(let operation, let payload): start(operation, payload)
+            case .stop(let operation):
+                if let sink = streams.removeValue(forKey: operation) { service.unsubscribe(sink) }
+            }
+        }
+    }
+
+    func send(_ bytes: [UInt8]) {
+        if !wire.isCut { wire.toClient.append(bytes) }
+    }
+
+    // MARK: Operations, as in GraphQLSocket
+
+    private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
+        let request: GraphQLRequest
+        do throws(ExecutionError) {
+            request = try GraphQLRequest(payload)
+        } catch {
+            return fail(operation, [error])
+        }
+        let known = service.findPrepared(request)
+        if let known, known.kind == .query || arrivals.isEmpty {
+            return run(operation, known, request)
+        }
+        let ticket = arrivals.arrive()
+        server.tasks.start { [self] in
+            let prepared = Result { () throws(ExecutionErrors) in try service.prepare(request) }
+            server.onLoop { [self] in
+                settle(
+                    ticket,
+                    Arrival(operation: operation, request: request, prepared: prepared))
+            }
+        }
+    }
+
+    private func settle(_ ticket: ArrivalOrder<Arrival>.Ticket, _ arrival: Arrival) {
+        for ready in arrivals.settle(ticket, arrival) {
+            do throws(ExecutionErrors) {
+                run(ready.operation, try ready.prepared.get(), ready.request)
+            } catch {
+                fail(ready.operation, error.errors)
+            }
+        }
+    }
+
+    private func run(
+        _ operation: ServerConnection.Operation, _ prepared: PreparedOperation,
+        _ request: GraphQLRequest
+    ) {
+        guard prepared.isStream else {
+            server.noteStarted(request)
+            service.execute(prepared, request) { [self] outcome in
+                server.check(outcome, of: request)
+                server.onLoop { [self] in finish(operation, outcome) }
+            }
+            return
+        }
+        guard machine.wants(operation) else { return }
+        let sink = SimulatedSink(self, operation, resumes: request.resumes)
+        streams[operation] = sink
+        do throws(ExecutionErrors) {
+            try service.subscribe(prepared, request, sink: sink)
+        } catch {
+            fail(operation, error.errors)
+        }
+    }
+
+    private func finish(_ operation: ServerConnection.Operation, _ outcome: Outcome) {
+        guard machine.wants(operation) else { return }
+        if case .refused(let errors) = outcome { return fail(operation, errors) }
+        send(
+            ServerMessage.nextPrefix(id: operation.id) + outcome.response.bytes
+                + ServerMessage.nextSuffix)
+        perform(machine.complete(operation))
+    }
+
+    private func fail(_ operation: ServerConnection.Operation, _ errors: [ExecutionError]) {
+        streams[operation] = nil
+        perform(machine.error(operation, errors.map(\.json)))
+    }
+
+    // MARK: For its sinks
+
+    func wants(_ operation: ServerConnection.Operation) -> Bool {
+        !wire.isCut && machine.wants(operation)
+    }
+
+    var isFull: Bool { wire.queuedBytes > Self.queueLimit }
+
+    var isHalfFull: Bool { wire.queuedBytes > Self.queueLimit / 2 }
+
+    func whenDrained(_ action: @escaping @Sendable () -> Void) {
+        if wire.isCut { return }
+        if wire.queuedBytes == 0 { return server.onLoop(action) }
+        whenDrained.append(action)
+    }
+
+    func end(_ sink: SimulatedSink, _ errors: [JSONValue]) {
+        streams[sink.operation] = nil
+        service.unsubscribe(sink)
+        perform(machine.error(sink.operation, errors))
+    }
+
+    func complete(_ sink: SimulatedSink) {
+        streams[sink.operation] = nil
+        perform(machine.complete(sink.operation))
+    }
+}
+
+/// Where the results of one stream go.
+///
+/// `@unchecked Sendable`: it runs on one thread.
+final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
+    let operation: ServerConnection.Operation
+    private let socket: SimulatedSocket
+    private var pacing: StreamPacing
+
+    init(_ socket: SimulatedSocket, _ operation: ServerConnection.Operation, resumes: Bool) {
+        self.socket = socket
+        self.operation = operation
+        pacing = StreamPacing(resumes: resumes)
+    }
+
+    var isWanted: Bool { socket.wants(operation) }
+    var isFull: Bool { socket.isHalfFull }
+
+    func whenDrained(_ action: @escaping @Sendable () -> Void) { socket.whenDrained(action) }
+
+    func take(_ event: Delivery.Event) {
+        guard isWanted else { return }
+        switch pacing.take(event, isFull: socket.isFull) {
+        case .send(let response): send(response)
+        case .end(let error): socket.end(self, [error])
+        case .fail(let errors): socket.end(self, errors.map(\.json))
+        case .complete: socket.complete(self)
+        case .hold, .nothing: break
+        }
+    }
+
+    /// The peer has taken everything.
+    func drained() {
+        if let response = pacing.drained() { send(response) }
+    }
+
+    private func send(_ response: Response) {
+        socket.send(
+            ServerMessage.nextPrefix(id: operation.id) + response.bytes + ServerMessage.nextSuffix)
+    }
+}

@@ -1,0 +1,559 @@
+import DiskSimulation
+import EventLog
+import EventStore
+import GraphQLExecution
+import RelayJSON
+import RelayStore
+import Synchronization
+
+@testable import RelayServer
+
+/// Something that the invariants of docs/ARCHITECTURE.md do not allow.
+struct Violation: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// A server and its clients in virtual time, with one seed for everything that happens (docs/simulation.md).
+///
+/// `@unchecked Sendable`: it runs on one thread.
+final class Simulation: @unchecked Sendable {
+    let schema: String
+    let seed: String
+    let durability: Durability
+    private var random: SeededGenerator
+    private(set) var scheduler: Scheduler
+    private(set) var server: SimulatedServer?
+    private var disk = SimulatedDisk()
+    private var clients: [SimulatedClient] = []
+    private var violation: String?
+    private var history: [String] = []
+    private var clockOffset: Int64 = 0
+    private var idCount = 0
+    private var isFrozen = false
+    /// Errors that the disk was made to give and that end a server.
+    private var hasFailedDisk = false
+    /// Reading the log may have failed, because there were no descriptors.
+    private(set) var hasReadFaults = false
+    private var facts = Facts()
+
+    init(seed number: UInt64, schema: String, seed: String) {
+        self.schema = schema
+        self.seed = seed
+        var random = SeededGenerator(seed: number)
+        let kinds: [Durability] = [.always, .always, .always, .batch, .batch, .none]
+        durability = kinds[Int.random(in: kinds.indices, using: &random)]
+        scheduler = Scheduler(time: 0, random: SeededGenerator(seed: random.next()))
+        self.random = random
+        clients = (1...3).map {
+            SimulatedClient("c\($0)", in: self, mutationsInFlight: $0 == 1 ? 1 : 4)
+        }
+    }
+
+    // MARK: What everybody takes from it
+
+    func wallClock(_ scheduler: Scheduler) -> Int64 {
+        1_700_000_000_000_000 + Int64(scheduler.now / 1_000) + clockOffset
+    }
+
+    func makeID(_ type: String) -> DataID {
+        idCount += 1
+        return DataID("\(type):\(idCount)")
+    }
+
+    /// The first counts; what comes after it may only follow from it.
+    func violate(_ what: String) { violation = violation ?? what }
+
+    func noteFrozen() { isFrozen = true }
+
+    func noteTold(_ sequence: UInt64, epoch: UInt64) { facts.told = max(facts.told, sequence) }
+
+    /// It is on its way to the writer, behind those that came before it.
+    func noteStarted(_ request: GraphQLRequest) { facts.started.append(request) }
+
+    /// The same mutation has one answer, however often it is given.
+    func noteAnswer(_ bytes: [UInt8], of request: GraphQLRequest) {
+        guard let id = request.extensions["relay"]?["mutationId"]?.string,
+            let json = try? JSONValue(parsing: bytes), json["errors"] == nil
+        else { return }
+        if let first = facts.answers[id], first != bytes, durability == .always {
+            violate(
+                "mutation \(id) has two answers, \(String(decoding: first, as: UTF8.self)) and \(json.text)"
+            )
+        }
+        facts.answers[id] = bytes
+    }
+
+    func noteOutOfOrder(_ request: GraphQLRequest) {
+        guard let id = request.extensions["relay"]?["mutationId"]?.string else { return }
+        facts.outOfOrder.insert(id)
+    }
+
+    func noteFailed(_ errors: [ExecutionError]) {
+        for error in errors where !hasReadFaults {
+            violate("a stream ended: \(error.message)")
+        }
+    }
+
+    func noteAcknowledged(_ id: String) {
+        facts.acknowledged[id] = scheduler.now
+    }
+
+    func noteRefused(_ id: String, _ result: JSONValue) {
+        facts.refused.insert(id)
+        let code = result["errors"]?.array?.first?["extensions"]?["code"]?.string
+        let known: Set = ["STORAGE_FULL", "OVERLOADED", "NOT_FOUND", "BAD_USER_INPUT"]
+        if code == nil || known.contains(code ?? "") { return }
+        violate("mutation \(id) was answered \(result.text)")
+    }
+
+    // MARK: A run
+
+    /// Lets so much happen, heals everything, and checks what there is.
+    /// - Throws: the first violation.
+    func run(steps: Int) throws {
+        do {
+            try begin()
+            for _ in 0..<steps {
+                try act()
+                try check()
+            }
+            try heal()
+            try checkEnd()
+        } catch {
+            server?.kill()
+            let last = history.suffix(30).joined(separator: ", ")
+            throw Violation("\(durability): \(error)\nLast: \(last)")
+        }
+        server?.kill()
+    }
+
+    private func check() throws {
+        if let violation { throw Violation(violation) }
+    }
+
+    private func begin() throws {
+        try start()
+        for client in clients { client.subscribe(isLive: false) }
+        clients[0].subscribe(isLive: true)
+    }
+
+    private func note(_ what: String) { history.append(what) }
+
+    private func act() throws {
+        switch Int.random(in: 0..<1000, using: &random) {
+        case 0..<420: turn(Int.random(in: 1...30, using: &random))
+        case 420..<620: mutate()
+        case 620..<700: pass(Int.random(in: 5...60, using: &random))
+        case 700..<720: pass(Int.random(in: 100...2_000, using: &random))
+        case 720..<780: repeatMutation()
+        case 780..<820: cutSomebody()
+        case 820..<850: slowSomebody()
+        case 850..<870: resubscribe()
+        case 870..<885: clockOffset -= Int64.random(in: 0...5_000_000, using: &random)
+        case 885..<905: fillDisk()
+        case 905..<925: takeDescriptors()
+        case 925..<935: failDisk()
+        case 935..<950: try crash(losesPower: false)
+        case 950..<970: try crash(losesPower: true)
+        case 970..<985: try steadyTraffic()
+        default: healDisk()
+        }
+        if isFrozen { try restartFrozen() }
+        if server == nil, Int.random(in: 0..<4, using: &random) == 0 { try start() }
+    }
+
+    // MARK: Ordinary things
+
+    /// Lets everybody go on for a while: messages arrive, tasks run, threads work.
+    private func turn(_ count: Int) {
+        for _ in 0..<count {
+            let client = clients[Int.random(in: clients.indices, using: &random)]
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: _ = client.deliver()
+            case 1: _ = client.receive()
+            default: _ = scheduler.turn()
+            }
+        }
+    }
+
+    private func settle() {
+        while scheduler.turn() || clients.contains(where: { $0.deliver() || $0.receive() }) {}
+    }
+
+    private func pass(_ milliseconds: Int) {
+        note("\(milliseconds) ms")
+        scheduler.pass(milliseconds: milliseconds)
+    }
+
+    private func mutate() {
+        let client = clients[Int.random(in: clients.indices, using: &random)]
+        for _ in 0..<Int.random(in: 1...4, using: &random) { client.mutate(&random) }
+        note("\(client.name) mutates")
+    }
+
+    /// Somebody sends again what was sent a moment ago, whatever became of it.
+    private func repeatMutation() {
+        guard let server, let request = facts.started.suffix(8).randomElement(using: &random)
+        else { return }
+        note("repeat \(request.extensions["relay"]?.text ?? "")")
+        guard let prepared = try? server.service.prepare(request) else { return }
+        noteOutOfOrder(request)
+        facts.repeatCount += 1
+        server.service.execute(prepared, request) { [self] outcome in
+            facts.repeatAnswerCount += 1
+            server.check(outcome, of: request)
+        }
+    }
+
+    private func cutSomebody() {
+        let client = clients[Int.random(in: clients.indices, using: &random)]
+        note("cut \(client.name)")
+        client.cut()
+    }
+
+    private func slowSomebody() {
+        let client = clients[Int.random(in: clients.indices, using: &random)]
+        guard let wire = client.socket?.wire else { return }
+        wire.isSlow.toggle()
+        note("\(client.name) is \(wire.isSlow ? "slow" : "quick")")
+    }
+
+    private func resubscribe() {
+        let client = clients[Int.random(in: clients.indices, using: &random)]
+        note("\(client.name) subscribes anew")
+        client.cancelSomething(&random)
+        client.subscribe(isLive: Bool.random(using: &random))
+    }
+
+    /// Mutations, and pauses shorter than the interval of syncs, for several intervals; then the power goes.
+    private func steadyTraffic() throws {
+        guard durability == .batch, server != nil else { return }
+        for _ in 0..<Int.random(in: 6...14, using: &random) {
+            clients[0].mutate(&random)
+            settle()
+            pass(Int.random(in: 20...80, using: &random))
+            try check()
+            if isFrozen { return }
+        }
+        settle()
+        try crash(losesPower: true)
+    }
+
+    // MARK: The disk
+
+    private func fillDisk() {
+        note("the disk is full")
+        disk.setCapacity(disk.usedBytes + Int.random(in: 0...4_000, using: &random))
+    }
+
+    private func takeDescriptors() {
+        note("no descriptors")
+        hasReadFaults = true
+        let random = SharedGenerator(self.random.next())
+        disk.setFault { call in
+            call.name == "open" && random.coin() ? .error(SimulatedDisk.tooManyOpenFiles) : nil
+        }
+    }
+
+    private func failDisk() {
+        note("the disk fails")
+        hasFailedDisk = true
+        let random = SharedGenerator(self.random.next())
+        disk.setFault { call in
+            ["fdatasync", "pwrite", "fsync"].contains(call.name) && random.coin()
+                ? .error(SimulatedDisk.inputOutput) : nil
+        }
+    }
+
+    private func healDisk() {
+        disk.setFault(nil)
+        disk.setCapacity(.max)
+    }
+
+    // MARK: Lives of the server
+
+    private func start() throws {
+        guard server == nil else { return }
+        note("start")
+        disk.setPause { [scheduler] in scheduler.pause() }
+        do {
+            server = try SimulatedServer(self, on: disk, durability, scheduler)
+        } catch let violation as Violation {
+            throw violation
+        } catch {
+            // A disk that fails, or is full, is a reason; a damaged log is none.
+            if "\(error)".contains("damaged") { throw Violation("a start is refused: \(error)") }
+            note("which failed: \(error)")
+            try end(losesPower: false)
+            healDisk()
+        }
+    }
+
+    private func restartFrozen() throws {
+        if !hasFailedDisk { throw Violation("the log froze, and no write or sync had failed") }
+        note("frozen")
+        healDisk()
+        try crash(losesPower: false)
+        try start()
+    }
+
+    private func crash(losesPower: Bool) throws {
+        note(losesPower ? "power loss" : "kill -9")
+        try end(losesPower: losesPower)
+    }
+
+    private func end(losesPower: Bool) throws {
+        let found: SimulatedDisk
+        if losesPower {
+            let isHarsh = Bool.random(using: &random)
+            found = disk.crashed(
+                isHarsh ? .nothing : .random(SeededGenerator(seed: random.next())))
+            facts.losePower(at: scheduler.now)
+        } else {
+            found = disk.killed()
+        }
+        server?.kill()
+        server = nil
+        facts.endLife()
+        for client in clients { client.cut() }
+        disk = found
+        isFrozen = false
+        hasFailedDisk = false
+        hasReadFaults = false
+        // Nobody of the old process goes on in the new one.
+        let time = scheduler.now
+        let old = scheduler
+        scheduler = Scheduler(time: time, random: SeededGenerator(seed: random.next()))
+        old.moveTimers(to: scheduler)
+    }
+
+    // MARK: The end
+
+    private func heal() throws {
+        note("all is well")
+        healDisk()
+        for _ in 0..<120 {
+            if isFrozen { try restartFrozen() }
+            try start()
+            for client in clients { client.socket?.wire.isSlow = false }
+            settle()
+            scheduler.pass(milliseconds: 1_000)
+            settle()
+            try check()
+            if clients.allSatisfy({ $0.unansweredMutations.isEmpty }), server != nil, !isFrozen,
+                facts.repeatCount == facts.repeatAnswerCount,
+                clients.allSatisfy({ $0.socket != nil })
+            {
+                return
+            }
+        }
+        let waiting = clients.flatMap(\.unansweredMutations)
+        throw Violation(
+            "two minutes after the last fault \(waiting.count) mutations are not answered, "
+                + "\(waiting.prefix(3)) among them")
+    }
+
+    private func checkEnd() throws {
+        guard let server else { throw Violation("there is no server at the end") }
+        let log = try EventsOfLog(disk)
+        try checkMutations(log)
+        let state = server.service.snapshot
+        guard state.sequence == log.events.last?.sequence else {
+            throw Violation("the state is that of \(state.sequence), the log ends elsewhere")
+        }
+        let refolded = try History("log", fileSystem: disk).refolded()
+        if refolded.stateHash != state.stateHash {
+            throw Violation("the state is not what the log leads to")
+        }
+        for client in clients {
+            for (stream, isLive) in client.streams {
+                isLive ? try checkLive(stream) : try checkEvents(stream, log, client.name)
+            }
+        }
+        try check()
+    }
+
+    /// What every start finds, and what is checked at the end.
+    func checkOpened(
+        _ snapshot: Snapshot, on disk: SimulatedDisk, _ durability: Durability, epoch: UInt64
+    ) throws {
+        if facts.lostPowerAt != nil, durability != .always {
+            facts.told = min(facts.told, snapshot.sequence)
+        } else if snapshot.sequence < facts.told {
+            throw Violation(
+                "event \(facts.told) was told of, and the log ends with \(snapshot.sequence)")
+        }
+        try checkMutations(EventsOfLog(disk))
+    }
+
+    private func checkMutations(_ log: EventsOfLog) throws {
+        var last: [String: UInt64] = [:]
+        var seen: Set<String> = []
+        for add in log.mutations {
+            guard let id = add.id else { continue }
+            guard seen.insert("\(id)").inserted else {
+                throw Violation("mutation \(id) was carried out twice")
+            }
+            if facts.outOfOrder.contains("\(id)") { continue }
+            if let before = last[id.client], before > id.number {
+                throw Violation("\(id) was carried out behind \(id.client):\(before)")
+            }
+            last[id.client] = id.number
+        }
+        for (id, time) in facts.acknowledged.sorted(by: { $0.key < $1.key })
+        where !seen.contains(id) {
+            guard durability != .always, let lostPowerAt = facts.lostPowerAt else {
+                throw Violation("mutation \(id) was acknowledged and is not in the log")
+            }
+            let milliseconds = (Int64(lostPowerAt) - Int64(time)) / 1_000_000
+            if durability == .batch, milliseconds > 100 + 2 * Int64(Scheduler.stepMilliseconds) {
+                throw Violation(
+                    "mutation \(id) was acknowledged \(milliseconds) ms before the power went, and is lost"
+                )
+            }
+            facts.acknowledged[id] = nil
+            facts.answers[id] = nil
+        }
+        facts.lostPowerAt = nil
+    }
+
+    /// Between two gaps that it was told of, a stream has every event of the log, once, in order.
+    private func checkEvents(
+        _ stream: SimulatedClient.Stream, _ log: EventsOfLog, _ name: String
+    ) throws {
+        guard durability == .always else { return }
+        for (number, segment) in stream.segments.enumerated() {
+            guard let first = segment.first?.cursor.sequence,
+                let last = segment.last?.cursor.sequence
+            else { continue }
+            let isOpen = number == stream.segments.count - 1 && !stream.isOver
+            let expected = log.mutations.filter {
+                $0.field == "addTodo" && $0.sequence >= first && (isOpen || $0.sequence <= last)
+            }
+            let told = segment.map(\.cursor.sequence)
+            if told != expected.map(\.sequence) {
+                throw Violation(
+                    "a stream of \(name) was told of \(told), the log has \(expected.map(\.sequence))"
+                )
+            }
+            for (told, event) in zip(segment, expected)
+            where told.data["todoAdded"]?["todo"]?["text"]?.string != event.text {
+                throw Violation(
+                    "a stream of \(name) was told \(told.data.text) at \(event.sequence)")
+            }
+        }
+    }
+
+    /// A live result is what the query gives at its sequence, and no older one follows a newer.
+    private func checkLive(_ stream: SimulatedClient.Stream) throws {
+        guard durability == .always, let service = server?.service else { return }
+        for segment in stream.segments {
+            let sequences = segment.map(\.cursor.sequence)
+            if sequences != sequences.sorted() {
+                throw Violation("live results came in the order \(sequences)")
+            }
+        }
+        for told in stream.segments.joined().suffix(3) {
+            let request = GraphQLRequest(
+                query: String(SimulatedClient.live.dropFirst("subscription".count)),
+                extensions: ["relay": ["at": .int(Int64(told.cursor.sequence))]])
+            var answer: JSONValue?
+            let box = AnswerBox()
+            service.execute(try service.prepare(request), request) { box.set($0) }
+            settle()
+            if case .executed(let response)? = box.outcome {
+                answer = try JSONValue(parsing: response.bytes)["data"]
+            }
+            if answer != told.data {
+                throw Violation(
+                    "at \(told.cursor.sequence) a live query was told \(told.data.text), and is \(answer?.text ?? "refused")"
+                )
+            }
+        }
+    }
+}
+
+/// What was promised to somebody.
+private struct Facts {
+    /// The last event that anybody was told of.
+    var told: UInt64 = 0
+    /// In this life of the server.
+    var started: [GraphQLRequest] = []
+    /// Mutations whose answers have arrived, and when.
+    var acknowledged: [String: UInt64] = [:]
+    var answers: [String: [UInt8]] = [:]
+    var refused: Set<String> = []
+    /// Mutations that may be carried out behind later ones: a refusal is not remembered, so that one that was refused and
+    /// is sent again, by its client or beside it, is a new one.
+    var outOfOrder: Set<String> = []
+    /// Of this life of the server: the same mutations sent again beside their clients, and their answers.
+    var repeatCount = 0
+    var repeatAnswerCount = 0
+    /// Since the last start.
+    var lostPowerAt: UInt64?
+
+    mutating func endLife() {
+        started = []
+        (repeatCount, repeatAnswerCount) = (0, 0)
+    }
+
+    mutating func losePower(at time: UInt64) { lostPowerAt = lostPowerAt ?? time }
+}
+
+/// The mutations of a log, read from its files.
+struct EventsOfLog {
+    struct Mutation {
+        let sequence: UInt64
+        let field: String
+        let id: MutationID?
+        let text: String?
+    }
+
+    private(set) var events: [Event] = []
+    private(set) var mutations: [Mutation] = []
+
+    init(_ disk: SimulatedDisk) throws {
+        let history = try History("log", fileSystem: disk)
+        var intents: [UInt64: MutationIntent] = [:]
+        guard let extent = history.extent else { return }
+        let iterator = try history.events(in: extent)
+        while let event = try iterator.next() {
+            if event.sequence != UInt64(events.count) + 1 {
+                throw Violation("event \(event.sequence) follows event \(events.count)")
+            }
+            events.append(event)
+            switch event.body {
+            case .mutation(let intent): intents[event.sequence] = intent
+            case .response(let response):
+                guard let intent = intents[response.mutation] else {
+                    throw Violation("response \(event.sequence) ends no mutation")
+                }
+                let input = try JSONValue(parsing: intent.argumentBytes)["input"]
+                mutations.append(
+                    Mutation(
+                        sequence: event.sequence, field: intent.field, id: intent.mutationID,
+                        text: input?["text"]?.string))
+            default: break
+            }
+        }
+    }
+}
+
+/// Tosses coins from any thread.
+private final class SharedGenerator: Sendable {
+    private let random: Mutex<SeededGenerator>
+
+    init(_ seed: UInt64) { random = Mutex(SeededGenerator(seed: seed)) }
+
+    func coin() -> Bool { random.withLock { Bool.random(using: &$0) } }
+}
+
+private final class AnswerBox: Sendable {
+    private let value = Mutex<Outcome?>(nil)
+
+    var outcome: Outcome? { value.withLock { $0 } }
+
+    func set(_ outcome: Outcome) { value.withLock { $0 = outcome } }
+}
