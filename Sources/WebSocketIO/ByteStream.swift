@@ -70,10 +70,11 @@ class ByteStream {
     /// Says that nothing more will be written. The peer may go on sending.
     func finish() {}
 
-    /// Whether the peer has ended its direction or is gone. The system knows also while nothing is read, and of what
-    /// was sent before and has not been read yet.
-    final var hasPeerEnded: Bool {
-        isInputOver || descriptorForEnd.map(WebSocketIO.hasPeerEnded) ?? false
+    /// How the peer has ended, if it has. The system knows also while nothing is read, and of what was sent before
+    /// and has not been read yet.
+    final var peerEnd: PeerEnd {
+        let seen = descriptorForEnd.map { PeerEnd(of: $0) } ?? .none
+        return seen == .none && isInputOver ? .finished : seen
     }
 
     /// Ends the connection at once. The owner hears nothing more.

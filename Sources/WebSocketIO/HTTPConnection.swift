@@ -3,6 +3,8 @@
 final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     /// So much may wait unread here while an answer is being made.
     private static let maxWaitingBytes = 65_536
+    /// More than this of one connection does not wait for its turn.
+    private static let maxBytesInTurn = 65_536
     /// An idle connection is closed so long after the server has begun to stop: a request that was under way by then
     /// gets its answer.
     private static let lastCallMilliseconds: Int64 = 100
@@ -86,8 +88,11 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
                 if stream.isInputOver { end() } else { updateReading() }
                 return
             case .headBeforeBody:
-                if isRefused { continue }
-                send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+                if isRefused {
+                    refuse(Self.tooMany)
+                } else {
+                    send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+                }
             case .request(let head, let body):
                 begin(head, body)
             case .refused(let response):
@@ -98,11 +103,13 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         updateReading()
     }
 
+    private static let tooMany = HTTPResponse(status: 503, text: "There are too many connections.")
+
     private func begin(_ head: HTTPRequestParser.Head, _ body: [UInt8]) {
         waitingSince = monotonicMilliseconds()
         hasServedRequest = true
         if isRefused {
-            refuse(HTTPResponse(status: 503, text: "There are too many connections."))
+            refuse(Self.tooMany)
             return
         }
         var request = HTTPRequest(
@@ -191,8 +198,10 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     /// holds nobody up.
     func sendInTurn(_ bytes: [UInt8]) {
         if phase == .over { return }
+        // What waits for a turn must not look like a client that is slow.
+        if isWaitingForFlush, outputBytes > Self.maxBytesInTurn, !writePieces() { return close() }
         enqueue(bytes)
-        if isWaitingForFlush || stream.isBlocked { return }
+        if phase == .over || isWaitingForFlush || stream.isBlocked { return }
         isWaitingForFlush = true
         server.core.needsFlush(self)
     }
@@ -200,7 +209,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     private func enqueue(_ bytes: [UInt8]) {
         output.append(bytes)
         outputBytes += bytes.count
-        if queuedBytes > server.options.maxQueuedBytes + bytes.count { close() }
+        if queuedBytes - bytes.count > server.options.maxQueuedBytes { close() }
     }
 
     func flush() {
@@ -212,14 +221,20 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
 
     private func writeOutput() {
         waitingSince = monotonicMilliseconds()
+        guard writePieces() else { return close() }
+        if !isBackedUp { allWritten() }
+    }
+
+    /// Writes what the stream takes. False when the connection is lost.
+    private func writePieces() -> Bool {
         var written = 0
+        defer { output.removeFirst(written) }
         while written < output.count, !stream.isBlocked {
             outputBytes -= output[written].count
-            if !stream.write(output[written]) { return close() }
             written += 1
+            if !stream.write(output[written - 1]) { return false }
         }
-        output.removeFirst(written)
-        if !isBackedUp { allWritten() }
+        return true
     }
 
     private func allWritten() {

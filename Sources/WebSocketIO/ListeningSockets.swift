@@ -25,7 +25,7 @@ package final class ListeningSockets: Sendable {
         var opened: [Int32] = []
         var chosen = port
         var failure: Int32 = 0
-        for address in addresses {
+        binding: for address in addresses {
             let result = address.bind(port: chosen, onlyIPv6: hasIPv4)
             switch result {
             case .success(let (descriptor, port)):
@@ -34,8 +34,7 @@ package final class ListeningSockets: Sendable {
             case .failure(let error):
                 failure = error.number
                 // A machine may know an address family by name only.
-                if error.number != EADDRNOTAVAIL && error.number != EAFNOSUPPORT { break }
-                continue
+                if error.number != EADDRNOTAVAIL && error.number != EAFNOSUPPORT { break binding }
             }
         }
         if opened.isEmpty || failure != 0 && failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT {

@@ -40,7 +40,10 @@ struct MessageAssembly {
 
     /// Deflate never needs much more than what it stands for. What is longer grows into nothing, and would be
     /// read for ever.
-    private var maxCompressedBytes: Int { maxBytes + maxBytes / 256 + 1_024 }
+    private var maxCompressedBytes: Int {
+        let (sum, overflows) = maxBytes.addingReportingOverflow(maxBytes / 256 + 1_024)
+        return overflows ? .max : sum
+    }
 
     /// Takes a piece of a payload.
     ///

@@ -29,18 +29,34 @@ func sendSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int? {
     }
 }
 
-/// Whether the other end of a connection has ended its direction or is gone, read from or not.
-func hasPeerEnded(_ descriptor: Int32) -> Bool {
-    var asked = pollfd(fd: descriptor, events: peerEnded, revents: 0)
-    return poll(&asked, 1, 0) > 0
-        && asked.revents & (peerEnded | Int16(POLLHUP) | Int16(POLLERR)) != 0
+/// How the other end of a connection has ended.
+enum PeerEnd {
+    case none
+    /// It sends nothing more; what it has sent can still be read.
+    case finished
+    /// The connection is broken.
+    case gone
+
+    /// Of a socket, read from or not.
+    init(of descriptor: Int32) {
+        var asked = pollfd(fd: descriptor, events: peerFinished, revents: 0)
+        guard poll(&asked, 1, 0) > 0 else {
+            self = .none
+            return
+        }
+        if asked.revents & (Int16(POLLHUP) | Int16(POLLERR)) != 0 {
+            self = .gone
+        } else {
+            self = asked.revents & peerFinished != 0 ? .finished : .none
+        }
+    }
 }
 
 #if os(Linux)
     /// POLLRDHUP, which is declared only for programs that ask for GNU's extensions.
-    private let peerEnded: Int16 = 0x2000
+    private let peerFinished: Int16 = 0x2000
 #else
-    private let peerEnded = Int16(POLLHUP)
+    private let peerFinished = Int16(POLLHUP)
 #endif
 
 /// The system's `close`, under a name that methods called `close` do not hide.

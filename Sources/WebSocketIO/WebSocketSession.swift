@@ -24,6 +24,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     /// What has been read and waits until the owner wants messages again.
     private var unread: [UInt8] = []
     private var lastHeard = monotonicMilliseconds()
+    /// When it was seen that a peer that is not read from has ended its direction.
+    private var peerEndSeen: Int64?
 
     private var queue: SendQueue
     private var isWaitingForFlush = false
@@ -89,6 +91,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
 
     var isReadingPaused = false {
         didSet {
+            // While it closes, the peer's close frame is read, whatever its owner waits for.
+            if !handshake.isOpen { isReadingPaused = false }
             guard isReadingPaused != oldValue else { return }
             heardFromPeer()
             if isReadingPaused {
@@ -156,7 +160,10 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
 
     /// Answers to what came before the end go out before it, as far as the peer takes them.
     private func sendWhatIsReady() {
-        if handshake.isOpen { flush() }
+        while handshake.isOpen, !stream.isClosed, !stream.isBlocked {
+            flush()
+            if queue.isEmpty { return }
+        }
     }
 
     private func heardFromPeer() {
@@ -201,6 +208,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
 
     func close(code: UInt16, reason: String) {
         handshake.want(WebSocketClose(code: code, reason: reason))
+        isReadingPaused = false
         if !stream.isBlocked { requestFlush() }
     }
 
@@ -371,17 +379,28 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         if isStuck, !hasToldOwner {
             return giveUp(reason: "Too slow: nothing was taken for a while")
         }
-        // A peer that is not read from is not heard. That it has gone is seen all the same.
-        if isReadingPaused {
-            if stream.hasPeerEnded { connectionLost() }
-            return
-        }
+        // It is waited for by the handshake's own deadline.
+        if !handshake.isOpen { return }
+        if isReadingPaused { return watchUnreadPeer(now: now) }
         let silence = now - lastHeard
         if silence >= 2 * limits.keepAliveMilliseconds, hasPinged {
             abort()
         } else if silence >= limits.keepAliveMilliseconds, !hasPinged, !isPingDue {
             isPingDue = true
             if !stream.isBlocked { requestFlush() }
+        }
+    }
+
+    /// A peer that is not read from is not heard. That it has gone is seen all the same. One that has only ended its
+    /// direction is read to its end when reading goes on, if that is soon.
+    private func watchUnreadPeer(now: Int64) {
+        switch stream.peerEnd {
+        case .none: break
+        case .gone: connectionLost()
+        case .finished:
+            let seen = peerEndSeen ?? now
+            peerEndSeen = seen
+            if now - seen >= 2 * limits.keepAliveMilliseconds { connectionLost() }
         }
     }
 }

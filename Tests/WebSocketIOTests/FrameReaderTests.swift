@@ -79,6 +79,13 @@ struct FrameReaderTests {
 
     // MARK: - §5.2 Base framing
 
+    /// A compressed message may need a little more than it stands for, at most the largest number there is.
+    @Test func aLimitMayBeTheLargestNumber() throws {
+        var assembly = MessageAssembly(maxBytes: .max)
+        assembly.begin(.binary, isCompressed: true)
+        try assembly.announce(1_000)
+    }
+
     @Test func readsMessagesOfEveryLengthForm() {
         for size in [0, 1, 125, 126, 127, 4_095, 65_535, 65_536, 65_537] {
             let payload = (0..<size).map { UInt8(0x20 + $0 % 0x5F) }

@@ -324,6 +324,11 @@ struct HTTPServerTests {
             for client in kept { try await client.upgrade() }
             let http = try await answer(to: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", at: server.port)
             #expect(http.hasPrefix("HTTP/1.1 503 "))
+            let waiting = try await answer(
+                to: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"
+                    + "Expect: 100-continue\r\n\r\n",
+                at: server.port)
+            #expect(waiting.hasPrefix("HTTP/1.1 503 "))
             #expect(
                 try await answer(to: RawClient.handshake(), at: server.port).hasPrefix(
                     "HTTP/1.1 503 "))

@@ -51,6 +51,29 @@ struct HTTPStreamTests {
         }
     }
 
+    /// Whether a client is slow is judged by what it takes, not by what one turn of the loop brings.
+    @Test func whatComesInOneTurnGoesOutAsFarAsTheClientTakesIt() async throws {
+        let streams = Streams()
+        try await TestServer.run({ $0.maxQueuedBytes = .max }, handler: streams.handler) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(request)
+            _ = try await client.read(through: "\r\n\r\n")
+            let stream = try await streams.started()
+            let piece = [UInt8](repeating: 0x61, count: 40_000)
+            let count = 20
+            let waiting = try await server.loop.run {
+                for _ in 0..<count { stream.write(piece) }
+                return stream.queuedBytes
+            }
+            #expect(waiting < count * piece.count)
+            for _ in 0..<count {
+                _ = try await client.read(through: "\r\n")
+                #expect(try await client.read(count: piece.count) == piece)
+                _ = try await client.read(through: "\r\n")
+            }
+        }
+    }
+
     @Test func aTimerRunsInTheMiddleOfAMessageToManyStreams() async throws {
         let streams = Streams()
         try await TestServer.run(handler: streams.handler) { server in

@@ -15,6 +15,7 @@ struct StillPeerTests {
         try await TestServer.run(
             {
                 $0.maxQueuedBytes = 1 << 30
+                $0.keepAlive = .seconds(1)
                 if isEncrypted { $0.tls = certificate.identity }
             }, handler: handler
         ) { server in

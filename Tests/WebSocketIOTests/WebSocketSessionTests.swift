@@ -304,6 +304,25 @@ struct WebSocketSessionTests {
         }
     }
 
+    /// RFC 6455 §5.5.1: also when its owner does not read.
+    @Test func whatAPeerSaidBeforeItEndedIsTakenWhenReadingGoesOn() async throws {
+        let handler = RecordingHandler(onOpen: { $0.pauseReading() })
+        try await withClient(handler: handler) { client, server in
+            try await client.send(text: "last words")
+            try await client.send(frame: RawClient.Frame(opcode: 8, payload: [0x03, 0xE8]))
+            client.finishSending()
+            // Meanwhile it is looked after all connections.
+            for _ in 0..<20 {
+                await withCheckedContinuation { next in
+                    server.loop.perform(after: .milliseconds(100)) { next.resume() }
+                }
+            }
+            handler.now.connections.first?.resumeReading()
+            await eventually { handler.now.closes.map(\.code) == [1_000] }
+            #expect(handler.now.messages.map(\.bytes) == [Array("last words".utf8)])
+        }
+    }
+
     @Test func aPausedConnectionReadsOnLater() async throws {
         let handler = RecordingHandler(onOpen: { $0.pauseReading() })
         try await withClient(handler: handler) { client, server in

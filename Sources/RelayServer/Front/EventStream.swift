@@ -67,11 +67,14 @@ final class EventStream: SubscriptionSink {
     var isFull: Bool { state.withLock { $0.isFull } }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
-        let isFull = state.withLock { state in
-            if state.isFull { state.whenDrained.append(action) }
-            return state.isFull
+        // Behind what has been handed to the loop and was not taken yet.
+        loop.perform { [self] in
+            let isFull = state.withLock { state in
+                if state.isFull { state.whenDrained.append(action) }
+                return state.isFull
+            }
+            if !isFull { action() }
         }
-        if !isFull { action() }
     }
 
     /// On the loop's thread.
@@ -79,9 +82,8 @@ final class EventStream: SubscriptionSink {
     func take(_ event: Delivery.Event, encode: (Response) -> [UInt8]) {
         let action = state.withLock { state -> StreamPacing.Action in
             if state.isOver { return .nothing }
-            let queuedBytes = state.stream?.queuedBytes ?? 0
-            state.isFull = queuedBytes > limit / 2
-            return state.pacing.take(event, isFull: queuedBytes > limit)
+            let isFull = (state.stream?.queuedBytes ?? 0) > limit
+            return state.pacing.take(event, isFull: isFull)
         }
         switch action {
         case .send(let response): write(encode(response))
@@ -90,6 +92,7 @@ final class EventStream: SubscriptionSink {
         case .fail(let errors): fail(errors.map(\.json))
         case .complete: complete()
         }
+        state.withLock { $0.isFull = ($0.stream?.queuedBytes ?? 0) > limit / 2 }
     }
 
     private func drained() {

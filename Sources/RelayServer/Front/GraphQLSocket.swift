@@ -262,11 +262,12 @@ final class GraphQLSocket: WebSocketHandler {
         state.withLock { $0.machine.wants(operation) }
     }
 
-    /// The connection, on which something is about to be sent.
-    var connectionToSendOn: WebSocketConnection? {
+    /// The connection, on which something is about to be sent, and whether the peer has to take everything first
+    /// before it is read from.
+    var connectionToSendOn: (WebSocketConnection, awaitsPeer: Bool)? {
         state.withLock { state in
             state.silentSince = .now
-            return state.connection
+            return state.connection.map { ($0, state.pace.awaitsPeer) }
         }
     }
 

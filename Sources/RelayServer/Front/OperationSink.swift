@@ -40,10 +40,11 @@ final class OperationSink: SubscriptionSink {
     /// - Parameter frame: the frame of a `next` message behind its prefix; made once for all sinks.
     func take(_ event: Delivery.Event, _ frame: (Response) -> OutgoingMessage) {
         guard !isOver.load(ordering: .relaxed), let socket,
-            let connection = socket.connectionToSendOn
+            let (connection, awaitsPeer) = socket.connectionToSendOn
         else { return }
         let isFull = socket.isFull(connection)
-        switch pacing.withLock({ $0.take(event, isFull: isFull) }) {
+        let action = pacing.withLock { $0.take(event, isFull: isFull, awaitsPeer: awaitsPeer) }
+        switch action {
         case .send(let response): connection.send(frame(response), prefix: prefix)
         case .hold: connection.awaitDrained()
         case .end(let error): socket.end(self, [error])

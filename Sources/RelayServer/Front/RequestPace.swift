@@ -34,7 +34,7 @@ struct RequestPace: Sendable {
     private var refilled: ContinuousClock.Instant?
     private var isPaused = false
     /// Too much waits for the peer: nothing is read before it has taken all of it.
-    private var awaitsPeer = false
+    private(set) var awaitsPeer = false
 
     init(_ limits: SocketLimits) {
         self.limits = (limits.requestsInProgress, limits.requestsPerSecond)

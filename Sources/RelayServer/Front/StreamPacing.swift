@@ -27,8 +27,13 @@ struct StreamPacing: Sendable {
     /// - Parameter resumes: the stream goes on somewhere in the past.
     init(resumes: Bool) { isCaughtUp = !resumes }
 
-    /// - Parameter isFull: more than the limit waits for the peer.
-    mutating func take(_ event: Delivery.Event, isFull: Bool) -> Action {
+    /// - Parameters:
+    ///   - isFull: more than the limit waits for the peer.
+    ///   - awaitsPeer: nothing is read from the peer before it has taken everything, so what can be held back is:
+    ///     with new results all the time it would never be done.
+    mutating func take(
+        _ event: Delivery.Event, isFull: Bool, awaitsPeer: Bool = false
+    ) -> Action {
         switch event {
         case .began(let cursor):
             lastCursor = cursor
@@ -37,14 +42,14 @@ struct StreamPacing: Sendable {
             if isFull { return .end(Self.slowConsumer(lastCursor)) }
             return send(response)
         case .latest(let response):
-            if isFull {
+            if isFull || awaitsPeer {
                 held = response
                 return .hold
             }
             return send(response)
         case .patch(let response, let full):
             // Whoever has missed one gets a whole result in its place.
-            if isFull {
+            if isFull || awaitsPeer {
                 held = full.response
                 return .hold
             }

@@ -27,6 +27,22 @@ struct StreamPacingTests {
         #expect(cursor == Self.cursor(4 + UInt64(taken)).text)
     }
 
+    /// So that it is done at some time, however many results there are.
+    @Test func liveResultsWaitWhileAPeerHasToTakeEverything() throws {
+        var pacing = StreamPacing(resumes: false)
+        let held = pacing.take(.latest(Self.response(5)), isFull: false, awaitsPeer: true)
+        guard case .hold = held else {
+            Issue.record("it was not held back: \(held)")
+            return
+        }
+        #expect(pacing.drained()?.cursor == Self.cursor(5).text)
+        let event = pacing.take(.next(Self.response(6)), isFull: false, awaitsPeer: true)
+        guard case .send = event else {
+            Issue.record("an event cannot be held back: \(event)")
+            return
+        }
+    }
+
     @Test func ofLiveResultsTheNewestWaitsUntilThereIsRoom() throws {
         var pacing = StreamPacing(resumes: false)
         for sequence in 5...6 as ClosedRange<UInt64> {
