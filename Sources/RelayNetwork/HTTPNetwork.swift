@@ -30,7 +30,7 @@ public final class HTTPNetwork: RespondingNetwork {
         /// Names mutations. Give networks of one client the same.
         public var mutationIDs = MutationIDs()
         /// When a request that came to nothing is sent again; three times by default. A mutation that
-        /// ``Relay/Environment/resumeMutations(_:completion:)`` sends again waits for a server that cannot be reached
+        /// `Environment.resumeMutations` sends again waits for a server that cannot be reached
         /// as long as it takes, with these delays.
         public var retry = RetryPolicy(maximumAttempts: 4)
         /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
