@@ -140,7 +140,8 @@ public final class Server: Sendable {
     ) async throws -> Server {
         // Before the loops are made: each has room for as many descriptors as the process may have then.
         let descriptors = raiseDescriptorLimit()
-        // Before the log is touched: without its port, a server has nothing to do there.
+        // Before the log is touched: without its port, a server has nothing to do there. Of two that start at the same
+        // moment both may bind; one of them then hears of it when it begins to listen.
         let sockets = try ListeningSockets(host: configuration.host, port: configuration.port)
         do {
             let store = try await OpenStore.open(configuration, logger: logger)

@@ -52,7 +52,7 @@ func makeContext(
 /// the context that keeps TLS in order for the others; nil before the first of them is made.
 ///
 /// It is never destroyed. With the last context that was asked to initialize OpenSSL, newer versions of the library
-/// (4.5.8, 5.0) end OpenSSL for the whole process, digests and all. And whenever another context is asked for it, the
+/// (4.5.8, 5.0) shut OpenSSL down for the whole process, digests and all. And whenever another context is asked for it, the
 /// library forgets under which number it has kept what belongs to TLS connections, so that handshakes under way on
 /// other loops fail.
 private let contextCreation = Lock<KeeperOfTLS?>(nil)

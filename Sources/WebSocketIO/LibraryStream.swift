@@ -139,8 +139,8 @@ final class LibraryStream: ByteStream {
 
     // MARK: - The stream
 
-    /// Past the library's own writing: what a socket does not take, that keeps, and reads nothing meanwhile, so that
-    /// the loop is told of waiting input again and again.
+    /// Bypasses `lws_write`, which keeps what a socket does not take and reads nothing meanwhile, so that the loop is
+    /// told of waiting input again and again.
     override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let wsi else { return nil }
         guard isEncrypted else { return sendSome(lws_get_socket_fd(wsi), bytes) }

@@ -12,7 +12,7 @@ final class StreamDrain: ByteStreamOwner {
     private var discardedBytes = 0
     private var timer: LoopTimer?
 
-    /// Takes over a stream on which nothing waits to be written. One that drains already goes on as it does.
+    /// Takes over a stream on which nothing waits to be written. A stream that is being drained already is left alone.
     ///
     /// - Parameter ended: called once, when the stream is closed; not when it drains already.
     static func begin(_ stream: ByteStream, ended: @escaping () -> Void) {
