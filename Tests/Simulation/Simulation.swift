@@ -32,6 +32,8 @@ final class Simulation: @unchecked Sendable {
     private var clockOffset: Int64 = 0
     private var idCount = 0
     private var isFrozen = false
+    /// When a server last ran.
+    private var lastRan: UInt64 = 0
     /// Errors that the disk was made to give and that end a server.
     private var hasFailedDisk = false
     /// Reading the log may have failed, because there were no descriptors.
@@ -305,12 +307,13 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func end(losesPower: Bool) throws {
+        if server != nil { lastRan = scheduler.now }
         let found: SimulatedDisk
         if losesPower {
             let isHarsh = Bool.random(using: &random)
             found = disk.crashed(
                 isHarsh ? .nothing : .random(SeededGenerator(seed: random.next())))
-            facts.losePower(at: scheduler.now)
+            facts.losePower(at: lastRan)
         } else {
             found = disk.killed()
         }
@@ -410,7 +413,7 @@ final class Simulation: @unchecked Sendable {
             let milliseconds = (Int64(lostPowerAt) - Int64(time)) / 1_000_000
             if durability == .batch, milliseconds > 100 + 2 * Int64(Scheduler.stepMilliseconds) {
                 throw Violation(
-                    "mutation \(id) was acknowledged \(milliseconds) ms before the power went, and is lost"
+                    "mutation \(id) was acknowledged \(milliseconds) ms before the last server ended, and is lost"
                 )
             }
             facts.acknowledged[id] = nil
@@ -499,6 +502,7 @@ private struct Facts {
         (repeatCount, repeatAnswerCount) = (0, 0)
     }
 
+    /// - Parameter time: when a server last ran: one that was killed before syncs nothing until the power goes.
     mutating func losePower(at time: UInt64) { lostPowerAt = lostPowerAt ?? time }
 }
 
