@@ -87,6 +87,10 @@ package final class WebSocketConnection: Sendable, Identifiable {
         onLoop { $0.isReadingPaused = false }
     }
 
+    /// On the loop's thread: sends what waits for its turn, as far as the peer takes it. For whoever is about to
+    /// judge by ``queuedBytes`` that the peer is slow.
+    package func sendWaiting() { session.value?.flush() }
+
     /// Has the handler told, by `drained`, when nothing waits to be sent any more; soon, if that is so now.
     package func awaitDrained() {
         onLoop { $0.awaitDrained() }

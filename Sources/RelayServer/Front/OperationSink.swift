@@ -42,7 +42,12 @@ final class OperationSink: SubscriptionSink {
         guard !isOver.load(ordering: .relaxed), let socket,
             let (connection, awaitsPeer) = socket.connectionToSendOn
         else { return }
-        let isFull = socket.isFull(connection)
+        var isFull = socket.isFull(connection)
+        if isFull {
+            // It may be what one turn of the loop has brought, and nobody has tried to send.
+            connection.sendWaiting()
+            isFull = socket.isFull(connection)
+        }
         let action = pacing.withLock { $0.take(event, isFull: isFull, awaitsPeer: awaitsPeer) }
         switch action {
         case .send(let response): connection.send(frame(response), prefix: prefix)

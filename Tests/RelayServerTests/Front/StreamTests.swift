@@ -229,6 +229,35 @@ struct StreamTests {
         }
     }
 
+    /// More than may wait for a client comes in one turn of the loop, and the client takes it.
+    @Test func aBurstEndsNoStreamOfAClientThatReads() async throws {
+        try await RunningServer.run { server in
+            let reader = try await GraphQLClient(server)
+            reader.subscribe("1", "subscription { todoAdded { todo { text } } }")
+            try await eventually("the subscription") {
+                try await server.metric("relay_subscriptions") == 1 ? true : nil
+            }
+            let count = 13
+            let text = String(repeating: "x", count: 100_000)
+            let fields = (0..<count).map { "a\($0): addTodo(input: {text: $text}) { todo { id } }" }
+            let writer = try await GraphQLClient(server)
+            writer.send(
+                .subscribe(
+                    id: "1",
+                    payload: [
+                        "query": .string("mutation($text: String!) { \(fields.joined()) }"),
+                        "variables": ["text": .string(text)],
+                    ]))
+            #expect(try await writer.result()["errors"] == nil)
+            for number in 0..<count {
+                let told = try await reader.result()
+                #expect(
+                    told["data"]?["todoAdded"]?["todo"]?["text"]?.string == text,
+                    "\(number): \(told["errors"]?.text ?? "another text")")
+            }
+        }
+    }
+
     /// Its client sends it again when the connection ends; an error would be the last word.
     @Test func aMutationThatIsPreparedWhileTheServerStopsGetsNoError() async throws {
         let upstream = Upstream()
