@@ -137,6 +137,7 @@ struct EventStreamTests {
             var told: [String] = []
             while true {
                 let event = try await events.read(through: "\n\n")
+                try #require(!event.isEmpty, "it ended without a word")
                 told.append(event)
                 if event.contains("event: complete") { break }
             }
@@ -146,6 +147,7 @@ struct EventStreamTests {
             var results = 0
             while true {
                 let event = try await live.read(through: "\n\n")
+                try #require(!event.isEmpty, "it ended without a word")
                 results += 1
                 if event.contains("\"totalCount\":\(2 + count),") { break }
             }

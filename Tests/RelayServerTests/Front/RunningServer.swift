@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLTransportWS
 import Logging
 import RelayJSON
@@ -21,9 +22,9 @@ struct RunningServer: Sendable {
         configuration.seed = Array(try Example.text("todo.seed.ndjson").utf8)
         configuration.port = 0
         // A machine that is busy with other tests must not look like a slow client.
-        configuration.connectionLimits.handshakeTimeout = .seconds(60)
-        configuration.connectionLimits.writeStuckTimeout = .seconds(60)
-        configuration.socketLimits.initialisationTimeout = .seconds(60)
+        configuration.connectionLimits.handshakeTimeout = .testDeadline
+        configuration.connectionLimits.writeStuckTimeout = .testDeadline
+        configuration.socketLimits.initialisationTimeout = .testDeadline
         change(&configuration)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try await Server.start(configuration, logger: logger)
