@@ -220,7 +220,8 @@ let package = Package(
             ],
             path: "Tests/JournaledClient", swiftSettings: strict),
         .target(
-            name: "DiskSimulation", dependencies: ["EventLog"], path: "Tests/DiskSimulation",
+            name: "DiskSimulation", dependencies: ["BoundedTesting", "EventLog"],
+            path: "Tests/DiskSimulation",
             swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import RelayJSON
 import Testing

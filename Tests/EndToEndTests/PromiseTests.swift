@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import LoopbackPorts
 import RelayJSON

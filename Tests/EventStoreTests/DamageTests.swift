@@ -1,3 +1,4 @@
+import BoundedTesting
 import EventLog
 import Foundation
 import RelayStore
@@ -29,7 +30,7 @@ import Testing
     func noDamageIsCalledIntactAndNoRepairLosesMoreThanItsPlan(_ shape: Shape) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         let log = try DamagedLog(shape, seed: seed)
-        var generator = SplitMix64(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var outcomes = Outcomes()
         for damage in try log.damages(&generator) {
             let context = "\(shape) with \(damage), seed \(seed)"
@@ -132,7 +133,7 @@ struct DamagedLog {
     }
 
     /// Every damage that is tried.
-    func damages(_ generator: inout SplitMix64) throws -> [Damage] {
+    func damages(_ generator: inout SeededGenerator) throws -> [Damage] {
         var damages: [Damage] = []
         for file in try files() {
             damages.append(.removed(file))

@@ -1,3 +1,4 @@
+import BoundedTesting
 import RelayJSON
 import RelayStore
 import Testing
@@ -33,7 +34,7 @@ import Testing
     /// Lists that are changed in every way, with and without holes, packed and not.
     @Test func theChangeOfAListMakesTheOneOfTheOther() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         var records: [RecordIndex?] = []
         var list = LinkList.empty
         for step in 0..<2_000 {

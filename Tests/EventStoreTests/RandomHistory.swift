@@ -1,3 +1,4 @@
+import BoundedTesting
 import RelayJSON
 import RelayStore
 
@@ -7,13 +8,13 @@ struct RandomHistory {
     /// The state after the last event.
     private(set) var snapshot = Snapshot()
     private let hasFingerprints: Bool
-    private var random: SplitMix64
+    private var random: SeededGenerator
     private var nextNumber: [String: UInt64] = [:]
 
     /// - Parameter hasFingerprints: as versions note them that tell mutations with one id apart.
     init(seed: UInt64, count: Int, hasFingerprints: Bool = false) throws {
         self.hasFingerprints = hasFingerprints
-        random = SplitMix64(state: seed)
+        random = SeededGenerator(seed: seed)
         let seedWrites = writes(8)
         try add(.genesis(schema: "type Query { a: Int }", seed: seedWrites))
         while events.count < count { try addRandom() }
@@ -101,18 +102,5 @@ struct RandomHistory {
                 deleted: .random(in: 0..<3, using: &random), [one]),
         ]
         return values[Int.random(in: values.indices, using: &random)]
-    }
-}
-
-/// A small generator that a seed reproduces.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

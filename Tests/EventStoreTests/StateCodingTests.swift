@@ -1,3 +1,4 @@
+import BoundedTesting
 import RelayStore
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
     }
 
     /// Made by hand, as only thousands of events would lead to it.
-    private func ledger(_ random: inout SplitMix64) throws -> MutationLedger {
+    private func ledger(_ random: inout SeededGenerator) throws -> MutationLedger {
         let print = try #require(MutationFingerprint((0..<16).map { UInt8($0) }))
         var sequence: UInt64 = 0
         return MutationLedger(
@@ -78,7 +79,7 @@ import Testing
 
     @Test func whatIsKnownOfMutationIDsReadsBack() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             var restorer = SnapshotRestorer(indexes: [])
             restorer.begin(sequence: 1_000, schema: "", creationCount: 0)
@@ -246,7 +247,7 @@ import Testing
                 try decode(Array(bytes[..<count]))
             }
         }
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<2_000 {
             var damaged = bytes
             damaged[Int.random(in: damaged.indices, using: &random)] =

@@ -1,3 +1,4 @@
+import BoundedTesting
 import RelayJSON
 import Testing
 

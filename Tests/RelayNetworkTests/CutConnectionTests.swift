@@ -1,3 +1,4 @@
+import BoundedTesting
 import EventStore
 import Foundation
 import Relay
@@ -101,7 +102,7 @@ struct CutConnectionTests {
         _ networks: [WebSocketNetwork], _ todos: ServedTodos, seed: UInt64, _ cuts: Noted<Cut>,
         progress: () -> Int
     ) async throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var last = 0
         while !Task.isCancelled {
             let now = progress()
@@ -138,18 +139,5 @@ extension JSONValue {
     fileprivate var texts: [String] {
         (self["data"]?["user"]?["todos"]?["edges"]?.array ?? [])
             .compactMap { $0["node"]?["text"]?.string }
-    }
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

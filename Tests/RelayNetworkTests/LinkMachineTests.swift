@@ -380,13 +380,7 @@ struct LinkMachineTests {
     /// Without patches of records a stream goes on behind what was taken; what was on its way is sent anew.
     @Test func aStreamGoesOnWithoutRecords() {
         var link = LinkUnderTest()
-        _ = link.perform {
-            $0.begin(
-                OperationID(number: 1),
-                OperationRequest(
-                    .init(name: "s", operationKind: .subscription, text: "s"), variables: [:]),
-                asksForRecords: true)
-        }
+        _ = link.begin("subscription s", asksForRecords: true)
         #expect(link.open().last == Self.subscribe(1, "s", #"{"records":true}"#))
         _ = link.next(1, relay: #"{"cursor":"c1"}"#)
         _ = link.next(1, relay: #"{"cursor":"c2"}"#)
@@ -405,13 +399,7 @@ struct LinkMachineTests {
 
     @Test func whereTheServerHasNoRecordsItIsAskedAgainWithout() {
         var link = LinkUnderTest()
-        _ = link.perform {
-            $0.begin(
-                OperationID(number: 1),
-                OperationRequest(
-                    .init(name: "s", operationKind: .subscription, text: "s"), variables: [:]),
-                asksForRecords: true)
-        }
+        _ = link.begin("subscription s", asksForRecords: true)
         _ = link.open()
         let error =
             #"{"type":"error","id":"1","payload":[{"message":"no","extensions":{"code":"BAD_USER_INPUT"}}]}"#

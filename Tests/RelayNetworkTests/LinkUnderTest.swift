@@ -30,12 +30,14 @@ struct LinkUnderTest {
     // MARK: What happens
 
     /// Begins an operation: "query q", "mutation m", "subscription s".
-    mutating func begin(_ words: String, interruptionCount: UInt64 = 0) -> [String] {
+    mutating func begin(
+        _ words: String, asksForRecords: Bool = false, interruptionCount: UInt64 = 0
+    ) -> [String] {
         lastID += 1
         return texts(
             machine.begin(
                 OperationID(number: lastID), Self.request(words, lastID),
-                interruptionCount: interruptionCount))
+                asksForRecords: asksForRecords, interruptionCount: interruptionCount))
     }
 
     private static func request(_ words: String, _ number: UInt64) -> OperationRequest {

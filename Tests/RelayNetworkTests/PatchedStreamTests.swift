@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import Relay
 import RelayArtifacts
@@ -81,7 +82,7 @@ struct PatchedStreamTests {
     @Test func storesAreTheSameWithPatchesAndWithout() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("patched and whole stores: seed \(seed)")
-        var random = RandomNumbers(state: seed)
+        var random = SeededGenerator(seed: seed)
         try await ServedTodos.run { todos in
             let patched = try Client(todos, takesPatches: true)
             let whole = try Client(todos, takesPatches: false)
@@ -127,7 +128,7 @@ struct PatchedStreamTests {
 
     /// - Returns: a mutation, and the todo that it is about; nil for a new one.
     private static func change(
-        _ ids: inout [String], _ random: inout RandomNumbers
+        _ ids: inout [String], _ random: inout SeededGenerator
     ) -> (String, String?) {
         let id = ids.randomElement(using: &random) ?? ""
         let number = Int.random(in: 0..<100, using: &random)
@@ -256,17 +257,5 @@ struct PatchedStreamTests {
             #expect(texts.all.count == 10 && counts.all.count == 10 && root.all.isEmpty)
             withExtendedLifetime((following, readers)) {}
         }
-    }
-}
-
-struct RandomNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,3 +1,4 @@
+import BoundedTesting
 import RelayJSON
 import Testing
 
@@ -16,29 +17,26 @@ struct IndexesTests {
     /// Random writes; after each of them the look-ups are those of a snapshot that is indexed anew.
     @Test func everyLookUpFollowsFromTheRecords() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var state = seed
-        func below(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
-        func item() -> DataID { DataID("i\(below(30))") }
-        func list() -> DataID { DataID("l\(below(3))") }
+        var random = SeededGenerator(seed: seed)
+        func item() -> DataID { DataID("i\(random.below(30))") }
+        func list() -> DataID { DataID("l\(random.below(3))") }
         var snapshot = Snapshot(indexes: Self.definitions)
         for step in 0..<1_500 {
             var draft = Draft(on: snapshot)
             let links: FieldValue =
-                switch below(8) {
+                switch random.below(8) {
                 case 0...3: .append(item())
                 case 4...5: .remove(item())
-                case 6: .splice(start: below(6), deleted: below(3), [item(), nil])
-                default: .links((0..<below(5)).map { _ in item() })
+                case 6: .splice(start: random.below(6), deleted: random.below(3), [item(), nil])
+                default: .links((0..<random.below(5)).map { _ in item() })
                 }
-            switch below(10) {
+            switch random.below(10) {
             case 0: draft.delete(item())
             case 1: draft.delete(list())
             case 2...5: draft.write(list(), type: "List", fields: [("items", links)])
             case 6: draft.write(item(), type: "Other", fields: [("done", .bool(true))])
-            default: draft.write(item(), type: "Item", fields: [("done", .bool(below(2) == 0))])
+            default:
+                draft.write(item(), type: "Item", fields: [("done", .bool(random.below(2) == 0))])
             }
             check(draft, since: snapshot, "seed \(seed), step \(step)")
             snapshot = draft.snapshot
@@ -49,19 +47,15 @@ struct IndexesTests {
     @Test func aRecordIsFoundByItsUniqueValueThoughAnotherHadItMeanwhile() throws {
         let definitions: [IndexDefinition] = [.unique(type: "T", key: "name")]
         let seed = UInt64.random(in: 0 ... .max)
-        var state = seed
-        func below(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var random = SeededGenerator(seed: seed)
         var draft = Draft(on: Snapshot(indexes: definitions))
         for step in 0..<3_000 {
-            let id = DataID("t\(below(5))")
-            switch below(8) {
+            let id = DataID("t\(random.below(5))")
+            switch random.below(8) {
             case 0: draft.delete(id)
             case 1: draft.write(id, type: "T", fields: [("name", .unset)])
             case 2: draft.write(id, type: "T", fields: [("other", .int(Int64(step)))])
-            default: draft.write(id, type: "T", fields: [("name", .string("n\(below(4))"))])
+            default: draft.write(id, type: "T", fields: [("name", .string("n\(random.below(4))"))])
             }
             let snapshot = draft.snapshot
             let (type, key) = (snapshot.symbols.name("T"), snapshot.symbols.name("name"))

@@ -1,3 +1,4 @@
+import BoundedTesting
 import Testing
 
 @testable import RelayStore
@@ -92,8 +93,8 @@ import Testing
 
     /// Every operation beside a model that is an array of positions; the seed is printed.
     @Test func packingIsSeenByNobody() {
-        var random = Random(seed: .random(in: 0 ... .max))
-        let seed = random.seed
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
         var list = LinkList.empty
         var model: [(position: Int, record: RecordIndex)] = []
         var end = 0
@@ -141,21 +142,5 @@ import Testing
         }
         let place = zip(before, after).prefix { $0.position == $1.position }.count
         return ["-\(before[place].position):\(before[place].record.rawValue)"]
-    }
-}
-
-/// Random numbers that follow from a seed.
-private struct Random {
-    let seed: UInt64
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        self.seed = seed
-        state = seed
-    }
-
-    mutating func below(_ bound: Int) -> Int {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int(state >> 33) % bound
     }
 }

@@ -1,3 +1,4 @@
+import BoundedTesting
 import RelayJSON
 import RelayStore
 import Testing
@@ -104,7 +105,7 @@ func write(
 
     @Test func randomHistoriesReplayToTheSameRecords() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         var live = Draft(on: Snapshot())
         for _ in 0..<2_000 {
             let id = DataID("r\(Int.random(in: 0..<40, using: &random))")
@@ -139,7 +140,7 @@ func write(
 
     @Test func damagedWriteSetsAreRefusedAndNeverTrap() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         var draft = Draft(on: Snapshot())
         _ = write(
             &draft, "a",
@@ -156,18 +157,5 @@ func write(
             var changes = ChangeSet()
             snapshot.apply(writes, changes: &changes)  // seed printed by the runner if this traps
         }
-    }
-}
-
-/// A small generator that a seed reproduces.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

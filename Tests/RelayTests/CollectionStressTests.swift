@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import OpenCombine
 import Relay
@@ -68,22 +69,22 @@ import TodoFixtures
     }
 
     private func rounds(
-        _ seed: UInt64, _ body: (inout SplitMix64, Int) async throws -> Void
+        _ seed: UInt64, _ body: (inout SeededGenerator, Int) async throws -> Void
     ) async {
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         for round in 0..<Self.rounds {
             await #expect(throws: Never.self) { try await body(&random, round) }
             await Task.yield()
         }
     }
 
-    private func id(_ random: inout SplitMix64) -> String {
+    private func id(_ random: inout SeededGenerator) -> String {
         "\(Int.random(in: 0..<Self.ids, using: &random))"
     }
 
     // MARK: What the tasks do
 
-    private func fetch(_ random: inout SplitMix64, _ round: Int) async throws {
+    private func fetch(_ random: inout SeededGenerator, _ round: Int) async throws {
         let name = "f\(random.next()).\(round)"
         let id = id(&random)
         let result = try await environment.fetch(
@@ -91,7 +92,7 @@ import TodoFixtures
         #expect(result.data?.node?.text == name && result.data?.node?.id == id)
     }
 
-    private func mutate(_ random: inout SplitMix64, _ round: Int) async throws {
+    private func mutate(_ random: inout SeededGenerator, _ round: Int) async throws {
         let name = "m\(random.next()).\(round)"
         let shown = id(&random)
         let result = try await environment.commit(
@@ -108,7 +109,7 @@ import TodoFixtures
         ChangeTodoStatusMutation(variables: .init(input: .init(complete: true, id: id)))
     }
 
-    private func follow(_ random: inout SplitMix64, _ round: Int) async throws {
+    private func follow(_ random: inout SeededGenerator, _ round: Int) async throws {
         let told = (0..<4).map { _ in
             let selector = TodoQuery(id: id(&random)).createDescriptor().fragment
             let now = environment.lookup(selector: selector, as: TodoQuery.Data.self)
@@ -124,7 +125,7 @@ import TodoFixtures
         kept.cancel()
     }
 
-    private func change(_ random: inout SplitMix64, _ round: Int) async throws {
+    private func change(_ random: inout SeededGenerator, _ round: Int) async throws {
         let id = DataID(id(&random))
         switch round % 4 {
         case 0: try environment.commitUpdate { $0.delete(dataID: id) }

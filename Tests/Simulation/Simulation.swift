@@ -1,3 +1,4 @@
+import BoundedTesting
 import DiskSimulation
 import EventLog
 import EventStore

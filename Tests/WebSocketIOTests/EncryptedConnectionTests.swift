@@ -1,3 +1,4 @@
+import BoundedTesting
 import Testing
 
 @testable import WebSocketIO

@@ -1,10 +1,11 @@
+import BoundedTesting
 import GraphQLLanguage
 
 /// Documents for a schema, made of random choices that follow from a seed: valid ones, ones with a mistake
 /// or two, and ones that are hardly documents.
 struct DocumentGenerator {
     private let schema: Schema
-    private var random: SplitMix
+    private var random: SeededGenerator
     private var fragments: [String] = []
     private var fragmentCount = 0
     /// Chance of a mistake at every place where one can be made, in a thousand.
@@ -12,7 +13,7 @@ struct DocumentGenerator {
 
     init(_ schema: Schema, seed: UInt64) {
         self.schema = schema
-        random = SplitMix(state: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     mutating func next() -> String {
@@ -194,19 +195,4 @@ struct DocumentGenerator {
             return ["\"\"", "\"a\\n\\u00e9\"", "\"\"\"b \"quoted\"\n  c\"\"\""][random.below(3)]
         }
     }
-}
-
-/// The same numbers for the same seed, everywhere.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLExecution
 import RelayJSON
 import RelayStore
@@ -200,7 +201,7 @@ struct MutationWriterTests {
     /// Whatever fails in between: each is answered once, and only by what is in the log.
     @Test func everyMutationIsAnsweredOnceByWhatIsDurable() async throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let engine = try await EngineUnderTest()
         var posted: [(id: Int, answer: Answer)] = []
         for _ in 0..<400 {

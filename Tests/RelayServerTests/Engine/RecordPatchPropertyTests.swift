@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLExecution
 import RelayArtifacts
 import RelayJSON
@@ -79,7 +80,7 @@ struct RecordPatchPropertyTests {
     func foldingThePatchesGivesTheRecordsOfAFreshResult(_ question: Question) async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("records: \(question.name), seed \(seed)")
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let engine = try await Self.engine(for: question)
         var asked = GraphQLRequest(query: question.text, variables: question.variables)
         let operation = try engine.service.prepare(asked)
@@ -141,7 +142,7 @@ struct RecordPatchPropertyTests {
     @Test func thePatchOfAnEventIsTheRecordsOfItsResult() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("records of events: seed \(seed)")
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let engine = try await EngineUnderTest()
         let text = """
             subscription { todoAdded { todo { id text } user { totalCount todos(last: 2) { edges {
@@ -191,7 +192,7 @@ struct RecordPatchPropertyTests {
     }
 
     /// Ids are known: `EngineUnderTest` counts.
-    private static func changeOfTodos(_ random: inout SplitMix) -> String {
+    private static func changeOfTodos(_ random: inout SeededGenerator) -> String {
         let made = (1...40).map { "Todo-\($0)" }
         let id =
             Bool.random(using: &random)
@@ -211,7 +212,7 @@ struct RecordPatchPropertyTests {
         }
     }
 
-    private static func changeOfTracker(_ random: inout SplitMix) -> String {
+    private static func changeOfTracker(_ random: inout SeededGenerator) -> String {
         let issue = "Issue-\(Int.random(in: 1...12, using: &random))"
         let person = "P\(Int.random(in: 0..<3, using: &random))"
         let number = Int.random(in: 0..<100, using: &random)
@@ -266,7 +267,7 @@ private struct FoldedRecords {
     /// Takes what was told, now and then as somebody slow is told it: some left out, and then a full result.
     mutating func take(
         _ told: ArraySlice<(told: JSONValue, full: JSONValue?)>, _ normalizer: RecordNormalizer,
-        _ random: inout SplitMix
+        _ random: inout SeededGenerator
     ) {
         for (place, result) in zip(told.indices, told) {
             let isLast = place == told.endIndex - 1

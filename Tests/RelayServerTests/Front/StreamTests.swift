@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLTransportWS
 import RelayJSON
 import Testing
@@ -190,7 +191,10 @@ struct StreamTests {
         }
     }
 
-    @Test func aMutationThatIsUnderWayIsAnsweredBeforeAStop() async throws {
+    /// A server whose mutation `fetchItem` waits for what `upstream` gives, and whose stop waits for it.
+    private func withWaitingMutation(
+        _ body: (RunningServer, _ upstream: Upstream) async throws -> Void
+    ) async throws {
         let upstream = Upstream()
         var handlers = HandlerSchema.handlers()
         handlers.mutation(
@@ -208,8 +212,14 @@ struct StreamTests {
             $0.schema = HandlerSchema.base
             $0.seed = Array(HandlerSchema.seed.utf8)
             $0.handlers = handlers
-            $0.stopDeadline = .seconds(240)
-        } _: { server in
+            $0.stopDeadline = .testDeadline
+        } _: {
+            try await body($0, upstream)
+        }
+    }
+
+    @Test func aMutationThatIsUnderWayIsAnsweredBeforeAStop() async throws {
+        try await withWaitingMutation { server, upstream in
             let client = try await GraphQLClient(server)
             client.subscribe(
                 "1", "mutation { fetchItem(input: {text: \"\", listId: \"l1\"}) { item { text } } }"
@@ -260,20 +270,7 @@ struct StreamTests {
 
     /// Its client sends it again when the connection ends; an error would be the last word.
     @Test func aMutationThatIsPreparedWhileTheServerStopsGetsNoError() async throws {
-        let upstream = Upstream()
-        var handlers = HandlerSchema.handlers()
-        handlers.mutation(
-            "fetchItem",
-            waitingFor: { _, _, _ in
-                _ = try await upstream.answer()
-                return { records, _, _ in records.create(typeName: "Item").dataID }
-            })
-        try await RunningServer.run { [handlers] in
-            $0.schema = HandlerSchema.base
-            $0.seed = Array(HandlerSchema.seed.utf8)
-            $0.handlers = handlers
-            $0.stopDeadline = .seconds(240)
-        } _: { server in
+        try await withWaitingMutation { server, upstream in
             let client = try await GraphQLClient(server)
             client.subscribe(
                 "0", "mutation { fetchItem(input: {text: \"\", listId: \"l1\"}) { item { id } } }")

@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLExecution
 import RelayArtifacts
 import RelayJSON
@@ -114,13 +115,13 @@ struct HandedOverObjectTests {
 /// Makes values, what is selected of them, and what the specification makes of both.
 private struct CompletionModel {
     let fields: [String: [(String, String)]]
-    var random: SeededNumbers
+    var random: SeededGenerator
     /// Paths of the errors of the last completion, in order.
     private(set) var errors: [JSONValue] = []
 
     init(fields: [String: [(String, String)]], seed: UInt64) {
         self.fields = fields
-        random = SeededNumbers(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     private func members(_ type: String, depth: Int) -> [(String, String)] {

@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLExecution
 import GraphQLLanguage
 import RelayArtifacts
@@ -55,7 +56,7 @@ struct HandlerWritePropertyTests {
             sdl: Self.sdl, handlers: handlers, seed: Self.seed)
         let reading = try IndependentReading(Self.sdl)
         #expect(reading.problem(in: engine.service.snapshot, since: engine.service.snapshot) == nil)
-        var random = SeededNumbers(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var carriedOut = 0
         for round in 0..<3_000 {
             let body = BodyScript(&random)
@@ -117,13 +118,13 @@ private struct BodyScript: CustomStringConvertible, Sendable {
         "as", "bs", "nodes", "title", "a", "count", "none", "__typename", "bs(first:1)",
     ]
 
-    init(_ random: inout SeededNumbers) {
+    init(_ random: inout SeededGenerator) {
         var steps: [Step] = []
         for _ in 0...random.below(3) { steps.append(Self.step(&random)) }
         self.steps = steps
     }
 
-    private static func step(_ random: inout SeededNumbers) -> Step {
+    private static func step(_ random: inout SeededGenerator) -> Step {
         let id = random.pick(ids)
         let other = random.pick(ids)
         let field = random.pick(fields)
@@ -155,7 +156,7 @@ private struct BodyScript: CustomStringConvertible, Sendable {
         }
     }
 
-    private static func value(_ random: inout SeededNumbers, depth: Int) -> Value {
+    private static func value(_ random: inout SeededGenerator, depth: Int) -> Value {
         switch random.below(depth < 2 ? 12 : 9) {
         case 0: .string("RED")
         case 1: .string("one")

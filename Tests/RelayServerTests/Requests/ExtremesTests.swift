@@ -1,3 +1,4 @@
+import BoundedTesting
 import GraphQLExecution
 import RelayJSON
 import RelayStore
@@ -44,7 +45,7 @@ struct ExtremesTests {
     @Test func anyPageIsASliceOfTheListOrAnError() async throws {
         let engine = try await tracker()
         let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededNumbers(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let lists = ["issues", "project(key: \"relay\") { issues"]
         for _ in 0..<600 {
             let list = random.pick(lists)
@@ -230,21 +231,5 @@ extension JSONValue {
         case .double(let number): number
         default: nil
         }
-    }
-}
-
-/// Random numbers that follow from a seed.
-struct SeededNumbers {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func below(_ bound: Int) -> Int {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int(state >> 33) % bound
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
-        elements[below(elements.count)]
     }
 }

@@ -1,3 +1,4 @@
+import BoundedTesting
 import RelayArtifacts
 import RelayJSON
 import Synchronization
@@ -36,30 +37,18 @@ struct StoreHistoryTests {
         }
     }
 
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-            return word ^ word >> 31
-        }
-    }
-
     /// A store, the model of it, and what was told to a subscriber.
     private final class Run {
         let journal = Recorder()
         let store: Store
         var model = StoreModel()
-        var random: Random
+        var random: SeededGenerator
         let told: [String: Told]
         var subscriptions: [StoreSubscription] = []
         let selectors: [String: ReaderSelector]
 
         init(seed: UInt64) throws {
-            random = Random(state: seed)
+            random = SeededGenerator(seed: seed)
             store = Store.quiet { [journal] in
                 $0.journal = journal
                 $0.collectionSlice = 3

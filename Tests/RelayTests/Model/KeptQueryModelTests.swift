@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import OpenCombine
 import RelayStore
@@ -17,7 +18,7 @@ struct KeptQueryModelTests {
     private static let seed = variables["RELAY_MODEL_SEED"].flatMap(UInt64.init)
 
     @Test func keptQueriesAgreeWithTheirModel() throws {
-        var seeds = SplitMix64(state: .random(in: 0 ... .max))
+        var seeds = SeededGenerator(seed: .random(in: 0 ... .max))
         for number in 0..<Self.rounds {
             let seed = Self.seed ?? seeds.next()
             var program = Program(seed: seed)
@@ -51,7 +52,7 @@ struct KeptQueryModelTests {
     }
 
     private struct Program {
-        private var random: SplitMix64
+        private var random: SeededGenerator
         private var environment: Environment
         private var todos = [Todo](repeating: Todo(), count: 4)
         /// Places of what is kept, in the order in which it was.
@@ -60,7 +61,7 @@ struct KeptQueryModelTests {
         private(set) var trace: [String] = []
 
         init(seed: UInt64) {
-            random = SplitMix64(state: seed)
+            random = SeededGenerator(seed: seed)
             environment = Self.run(RelayStore.Snapshot())
         }
 

@@ -52,7 +52,7 @@ final class RuntimeLane {
     let environment: Environment
     let name: String
     let isAlone: Bool
-    var random: SplitMix64
+    var random: SeededGenerator
     var todos: [Todo] = []
     var pending: [Pending] = []
     /// Local optimistic updates.
@@ -73,7 +73,7 @@ final class RuntimeLane {
         self.environment = environment
         self.name = name
         self.isAlone = isAlone
-        random = SplitMix64(state: seed)
+        random = SeededGenerator(seed: seed)
         let requests = requests
         events = LaneNetwork.$current.withValue(requests) {
             Outcomes(

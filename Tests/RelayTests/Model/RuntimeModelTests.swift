@@ -17,7 +17,7 @@ struct RuntimeModelTests {
     private static let seed = variables["RELAY_MODEL_SEED"].flatMap(UInt64.init)
 
     @Test func theRuntimeAgreesWithItsModel() async throws {
-        var seeds = SplitMix64(state: .random(in: 0 ... .max))
+        var seeds = SeededGenerator(seed: .random(in: 0 ... .max))
         for number in 0..<Self.rounds {
             let seed = Self.seed ?? seeds.next()
             do {
@@ -30,7 +30,7 @@ struct RuntimeModelTests {
     }
 
     private func round(_ seed: UInt64) async throws {
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         let bufferSize = Int.random(in: 0...3, using: &random)
         let laneCount = Bool.random(using: &random) ? 1 : Int.random(in: 2...4, using: &random)
         let environment = Environment(
@@ -70,18 +70,5 @@ struct RuntimeModelTests {
     private func operation(_ id: DataID) -> String {
         let parts = id.rawValue.split(separator: "-")
         return parts.contains("element") ? "\(parts[0])-element" : id.rawValue
-    }
-}
-
-/// Numbers that look random and can be had again.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }
