@@ -3,8 +3,6 @@
 final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     /// So much may wait unread here while an answer is being made.
     private static let maxWaitingBytes = 65_536
-    /// More than this of one connection does not wait for its turn.
-    private static let maxBytesInTurn = 65_536
     /// An idle connection is closed so long after the server has begun to stop: a request that was under way by then
     /// gets its answer.
     private static let lastCallMilliseconds: Int64 = 100
@@ -198,8 +196,6 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     /// holds nobody up.
     func sendInTurn(_ bytes: [UInt8]) {
         if phase == .over { return }
-        // What waits for a turn must not look like a client that is slow.
-        if isWaitingForFlush, outputBytes > Self.maxBytesInTurn, !writePieces() { return close() }
         enqueue(bytes)
         if phase == .over || isWaitingForFlush || stream.isBlocked { return }
         isWaitingForFlush = true
@@ -207,9 +203,17 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     }
 
     private func enqueue(_ bytes: [UInt8]) {
+        // What waits for a turn must not look like a client that is slow.
+        sendWaiting(downTo: server.options.maxQueuedBytes)
+        if phase == .over { return }
+        if queuedBytes > server.options.maxQueuedBytes { return close() }
         output.append(bytes)
         outputBytes += bytes.count
-        if queuedBytes - bytes.count > server.options.maxQueuedBytes { close() }
+    }
+
+    /// Writes what waits for its turn, if it is more than `bytes`, as far as the client takes it.
+    func sendWaiting(downTo bytes: Int) {
+        if outputBytes > bytes { flush() }
     }
 
     func flush() {

@@ -87,6 +87,8 @@ final class HTTPExchange {
 
     var queuedBytes: Int { connection?.queuedBytes ?? 0 }
 
+    func sendWaiting(downTo bytes: Int) { connection?.sendWaiting(downTo: bytes) }
+
     /// The stream's owner has no more.
     func finishStream() {
         onClose = nil

@@ -168,6 +168,8 @@ extension HTTPServer {
         package var keepAlive: Duration = .seconds(30)
         /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
         package var writeStuckTimeout: Duration = .seconds(10)
+        /// How long a WebSocket peer that is left may take to read on, and hear why.
+        package var farewellTimeout: Duration = .seconds(30)
         /// How many WebSocket connections may use permessage-deflate, which costs about 300 KB each while they are
         /// sent to, and nothing when they are idle.
         package var maxCompressedConnections = 0
@@ -186,7 +188,8 @@ extension HTTPServer {
             WebSocketSession.Limits(
                 maxMessageBytes: maxMessageBytes, maxQueuedBytes: maxQueuedBytes,
                 keepAliveMilliseconds: keepAlive.wholeMilliseconds,
-                writeStuckMilliseconds: writeStuckTimeout.wholeMilliseconds)
+                writeStuckMilliseconds: writeStuckTimeout.wholeMilliseconds,
+                farewellMilliseconds: farewellTimeout.wholeMilliseconds)
         }
     }
 

@@ -8,6 +8,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         var keepAliveMilliseconds: Int64
         /// Milliseconds without the peer taking anything, then the connection is closed.
         var writeStuckMilliseconds: Int64
+        /// A peer that is left may read on for so long, and hear why.
+        var farewellMilliseconds: Int64 = 30_000
     }
 
     let id: UInt64
@@ -41,8 +43,6 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private var hasToldOwner = false
     /// When a peer that does not take its close frame is not waited for any more.
     private var abortTime: Int64?
-    /// A slow peer may read on, and hear why it was left.
-    private static let patienceMilliseconds: Int64 = 30_000
     /// More answers to pings than this do not wait for a write.
     private static let maxPongBytes = 4_096
     /// So much is written to one connection before others have their turn.
@@ -199,6 +199,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
             return
         }
         queue.append(message, prefix: prefix)
+        // What waits for its turn must not look like a peer that is slow.
+        sendWaiting(downTo: limits.maxQueuedBytes)
         if queue.byteCount > limits.maxQueuedBytes {
             giveUp(reason: "Too much is waiting to be sent")
         } else if !stream.isBlocked {
@@ -216,6 +218,11 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     func awaitDrained() {
         isDrainAwaited = true
         if !stream.isBlocked { requestFlush() }
+    }
+
+    /// Writes what waits for its turn until no more than `bytes` wait, as far as the peer takes it.
+    func sendWaiting(downTo bytes: Int) {
+        while queue.byteCount > bytes, !stream.isClosed, !stream.isBlocked { flush() }
     }
 
     private func requestFlush() {
@@ -309,7 +316,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private func settle(_ ending: WebSocketClose?) {
         guard let ending else { return }
         tellOwner(ending)
-        abortTime = monotonicMilliseconds() + Self.patienceMilliseconds
+        abortTime = monotonicMilliseconds() + limits.farewellMilliseconds
         requestFlush()
     }
 

@@ -183,7 +183,8 @@ final class SimulatedServer: @unchecked Sendable {
     private func check(_ delivery: Delivery) {
         if isDead { return }
         switch delivery.event {
-        case .next(let response), .latest(let response), .patch(let response, _):
+        case .next(let response), .missed(let response), .latest(let response),
+            .patch(let response, _):
             check(cursor: response.cursor, "a result")
         case .failed(let errors):
             world.noteFailed(errors)

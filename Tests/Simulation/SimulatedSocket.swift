@@ -37,6 +37,7 @@ final class SimulatedSocket: @unchecked Sendable {
     private var streams: [ServerConnection.Operation: SimulatedSink] = [:]
     private var arrivals = ArrivalOrder<Arrival>()
     private var whenDrained: [@Sendable () -> Void] = []
+    private var backlog = MissedBacklog(limit: queueLimit)
 
     init(_ wire: Wire, _ server: SimulatedServer) {
         self.wire = wire
@@ -159,9 +160,13 @@ final class SimulatedSocket: @unchecked Sendable {
         !wire.isCut && machine.wants(operation)
     }
 
-    var isFull: Bool { wire.queuedBytes > Self.queueLimit }
+    var isSlow: Bool { backlog.isSlow(queuedBytes: wire.queuedBytes) }
 
-    var isHalfFull: Bool { wire.queuedBytes > Self.queueLimit / 2 }
+    var hasNoRoomForMissed: Bool { backlog.isFull(queuedBytes: wire.queuedBytes) }
+
+    func expect(missedBytes: Int) { backlog.expect(missedBytes) }
+
+    func take(missedBytes: Int) { backlog.take(missedBytes, queuedBytes: wire.queuedBytes) }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
         if wire.isCut { return }
@@ -196,13 +201,16 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     }
 
     var isWanted: Bool { socket.wants(operation) }
-    var isFull: Bool { socket.isHalfFull }
+    var isFull: Bool { socket.hasNoRoomForMissed }
+
+    func expect(missedBytes: Int) { socket.expect(missedBytes: missedBytes) }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) { socket.whenDrained(action) }
 
     func take(_ event: Delivery.Event) {
+        if case .missed(let response) = event { socket.take(missedBytes: response.bytes.count) }
         guard isWanted else { return }
-        switch pacing.take(event, isFull: socket.isFull) {
+        switch pacing.take(event, isFull: socket.isSlow) {
         case .send(let response): send(response)
         case .end(let error): socket.end(self, [error])
         case .fail(let errors): socket.end(self, errors.map(\.json))

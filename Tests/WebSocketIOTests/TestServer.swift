@@ -21,6 +21,7 @@ struct TestServer: Sendable {
         // A machine that is busy with other tests must not look like a slow client.
         options.handshakeTimeout = .seconds(60)
         options.writeStuckTimeout = .seconds(60)
+        options.farewellTimeout = .testDeadline
         change(&options)
         let loop = try IOLoop.start()
         do {

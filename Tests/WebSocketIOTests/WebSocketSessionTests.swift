@@ -286,6 +286,22 @@ struct WebSocketSessionTests {
         }
     }
 
+    /// More than may wait for it comes in one turn of the loop, and nobody has tried to send any of it.
+    @Test func aBurstClosesNoConnectionWhosePeerTakesIt() async throws {
+        try await TestServer.run({ $0.maxQueuedBytes = 20_000 }) { server in
+            let client = try RawClient(port: server.port)
+            try await client.upgrade()
+            await eventually { !server.handler.now.connections.isEmpty }
+            let connection = try #require(server.handler.now.connections.first)
+            let message = OutgoingMessage(.binary, [UInt8](repeating: 7, count: 5_000))
+            let count = 20
+            try await server.loop.run {
+                for _ in 0..<count { connection.send(message) }
+            }
+            for _ in 0..<count { #expect(try await client.readMessage().payload.count == 5_000) }
+        }
+    }
+
     @Test func aPeerThatTakesNothingIsLeftWith1013() async throws {
         try await TestServer.run({ $0.writeStuckTimeout = .seconds(1) }) { server in
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)

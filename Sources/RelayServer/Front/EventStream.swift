@@ -11,10 +11,14 @@ final class EventStream: SubscriptionSink {
     private struct State {
         var stream: HTTPResponseStream?
         var pacing: StreamPacing
-        var isFull = false
+        var backlog: MissedBacklog
+        /// Bytes that waited for the client when something was last handed to it, or when it had taken all.
+        var queuedBytes = 0
         var isOver = false
         var whenDrained: [@Sendable () -> Void] = []
         var silentSince = ContinuousClock.now
+
+        var isFull: Bool { backlog.isFull(queuedBytes: queuedBytes) }
     }
 
     /// On which its connection is.
@@ -33,7 +37,8 @@ final class EventStream: SubscriptionSink {
         self.loop = loop
         self.limit = limit
         self.onEnd = onEnd
-        state = Mutex(State(pacing: StreamPacing(resumes: resumes)))
+        state = Mutex(
+            State(pacing: StreamPacing(resumes: resumes), backlog: MissedBacklog(limit: limit)))
     }
 
     /// Begins the response. False when the request has been answered already.
@@ -66,6 +71,8 @@ final class EventStream: SubscriptionSink {
 
     var isFull: Bool { state.withLock { $0.isFull } }
 
+    func expect(missedBytes: Int) { state.withLock { $0.backlog.expect(missedBytes) } }
+
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
         // Behind what has been handed to the loop and was not taken yet.
         loop.perform { [self] in
@@ -80,10 +87,16 @@ final class EventStream: SubscriptionSink {
     /// On the loop's thread.
     /// - Parameter encode: gives a response's event; the same for all streams that get it.
     func take(_ event: Delivery.Event, encode: (Response) -> [UInt8]) {
+        let stream = state.withLock { $0.stream }
+        // It may be what one turn of the loop has brought, and nobody has tried to send.
+        stream?.sendWaiting(downTo: limit)
+        let waiting = stream?.queuedBytes ?? 0
         let action = state.withLock { state -> StreamPacing.Action in
+            if case .missed(let response) = event {
+                state.backlog.take(response.bytes.count, queuedBytes: waiting)
+            }
             if state.isOver { return .nothing }
-            let isFull = (state.stream?.queuedBytes ?? 0) > limit
-            return state.pacing.take(event, isFull: isFull)
+            return state.pacing.take(event, isFull: state.backlog.isSlow(queuedBytes: waiting))
         }
         switch action {
         case .send(let response): write(encode(response))
@@ -92,12 +105,12 @@ final class EventStream: SubscriptionSink {
         case .fail(let errors): fail(errors.map(\.json))
         case .complete: complete()
         }
-        state.withLock { $0.isFull = ($0.stream?.queuedBytes ?? 0) > limit / 2 }
+        state.withLock { $0.queuedBytes = stream?.queuedBytes ?? 0 }
     }
 
     private func drained() {
         let (held, actions) = state.withLock { state in
-            state.isFull = false
+            state.queuedBytes = 0
             defer { state.whenDrained = [] }
             return (state.pacing.drained(), state.whenDrained)
         }

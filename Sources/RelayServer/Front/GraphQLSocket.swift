@@ -17,6 +17,7 @@ final class GraphQLSocket: WebSocketHandler {
         var connection: WebSocketConnection?
         var viewer: Authentication.Viewer
         var streams: [ServerConnection.Operation: OperationSink] = [:]
+        var backlog: MissedBacklog
         /// Called when the peer has taken everything.
         var whenDrained: [@Sendable () -> Void] = []
         var pace: RequestPace
@@ -54,7 +55,10 @@ final class GraphQLSocket: WebSocketHandler {
         self.authentication = authentication
         self.limits = limits
         self.onClose = onClose
-        state = Mutex(State(viewer: viewer, pace: RequestPace(limits)))
+        state = Mutex(
+            State(
+                viewer: viewer, backlog: MissedBacklog(limit: limits.streamQueueBytes),
+                pace: RequestPace(limits)))
     }
 
     // MARK: The socket
@@ -137,7 +141,7 @@ final class GraphQLSocket: WebSocketHandler {
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
         // The connection is about to be closed, which says that nothing came of it.
         if service.isStopping { return }
-        let isFull = isFull
+        let isFull = connection.map { isSlow($0) } ?? false
         follow(state.withLock { $0.pace.begin(now: .now, isFull: isFull) })
         var request: GraphQLRequest
         do throws(ExecutionError) {
@@ -279,15 +283,29 @@ final class GraphQLSocket: WebSocketHandler {
         return stream
     }
 
-    /// More waits for the peer than streams may add to.
-    var isFull: Bool { connection.map { isFull($0) } ?? false }
-
-    func isFull(_ connection: WebSocketConnection) -> Bool {
-        connection.queuedBytes > limits.streamQueueBytes
+    /// More waits for the peer than streams may add to, though sending it was tried. On the loop's thread.
+    func isSlow(_ connection: WebSocketConnection) -> Bool {
+        let limit = limits.streamQueueBytes
+        guard connection.queuedBytes > limit else { return false }
+        // It may be what one turn of the loop has brought, and nobody has tried to send.
+        connection.sendWaiting(downTo: limit)
+        let waiting = connection.queuedBytes
+        return waiting > limit && state.withLock { $0.backlog.isSlow(queuedBytes: waiting) }
     }
 
-    /// Those that catch up leave room for what happens now.
-    var isHalfFull: Bool { (connection?.queuedBytes ?? 0) > limits.streamQueueBytes / 2 }
+    var hasNoRoomForMissed: Bool {
+        state.withLock { state in
+            state.backlog.isFull(queuedBytes: state.connection?.queuedBytes ?? 0)
+        }
+    }
+
+    func expect(missedBytes: Int) { state.withLock { $0.backlog.expect(missedBytes) } }
+
+    func take(missedBytes: Int) {
+        state.withLock { state in
+            state.backlog.take(missedBytes, queuedBytes: state.connection?.queuedBytes ?? 0)
+        }
+    }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
         guard let connection else { return }

@@ -131,7 +131,9 @@ extension Delivery.Event {
     /// The response that is sent, unless the peer is behind.
     fileprivate var response: Response? {
         switch self {
-        case .next(let response), .latest(let response), .patch(let response, full: _): response
+        case .next(let response), .missed(let response), .latest(let response),
+            .patch(let response, full: _):
+            response
         case .began, .caughtUp, .failed, .completed: nil
         }
     }

@@ -26,7 +26,9 @@ final class OperationSink: SubscriptionSink {
 
     var isWanted: Bool { socket?.wants(operation) ?? false }
 
-    var isFull: Bool { socket?.isHalfFull ?? false }
+    var isFull: Bool { socket?.hasNoRoomForMissed ?? false }
+
+    func expect(missedBytes: Int) { socket?.expect(missedBytes: missedBytes) }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
         socket?.whenDrained(action)
@@ -39,15 +41,11 @@ final class OperationSink: SubscriptionSink {
 
     /// - Parameter frame: the frame of a `next` message behind its prefix; made once for all sinks.
     func take(_ event: Delivery.Event, _ frame: (Response) -> OutgoingMessage) {
+        if case .missed(let response) = event { socket?.take(missedBytes: response.bytes.count) }
         guard !isOver.load(ordering: .relaxed), let socket,
             let (connection, awaitsPeer) = socket.connectionToSendOn
         else { return }
-        var isFull = socket.isFull(connection)
-        if isFull {
-            // It may be what one turn of the loop has brought, and nobody has tried to send.
-            connection.sendWaiting()
-            isFull = socket.isFull(connection)
-        }
+        let isFull = socket.isSlow(connection)
         let action = pacing.withLock { $0.take(event, isFull: isFull, awaitsPeer: awaitsPeer) }
         switch action {
         case .send(let response): connection.send(frame(response), prefix: prefix)

@@ -41,6 +41,8 @@ struct StreamPacing: Sendable {
         case .next(let response):
             if isFull { return .end(Self.slowConsumer(lastCursor)) }
             return send(response)
+        case .missed(let response):
+            return send(response)
         case .latest(let response):
             if isFull || awaitsPeer {
                 held = response

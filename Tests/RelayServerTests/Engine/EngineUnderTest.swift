@@ -198,9 +198,12 @@ final class EngineUnderTest: Sendable {
 /// A sink that is as slow, or as gone, as a test says.
 final class TestSink: SubscriptionSink {
     private struct State {
-        var isFull = false
+        /// Missed results that it takes before it is full.
+        var room = Int.max
         var isWanted = true
         var whenDrained: [@Sendable () -> Void] = []
+
+        var isFull: Bool { room <= 0 }
     }
 
     private let state = Mutex(State())
@@ -218,27 +221,23 @@ final class TestSink: SubscriptionSink {
         if !waits { action() }
     }
 
-    func fill() { state.withLock { $0.isFull = true } }
+    func expect(missedBytes: Int) { state.withLock { $0.room -= 1 } }
+
+    func fill() { state.withLock { $0.room = 0 } }
 
     func leave() { state.withLock { $0.isWanted = false } }
 
-    /// Makes room for those who wait now, and is full again when they are told.
-    func drainOnce() {
+    /// Makes room for so many missed results.
+    func makeRoom(_ results: Int) {
         let actions = state.withLock { state in
+            state.room = results
             defer { state.whenDrained = [] }
             return state.whenDrained
         }
         for action in actions { action() }
     }
 
-    func drain() {
-        let actions = state.withLock { state in
-            state.isFull = false
-            defer { state.whenDrained = [] }
-            return state.whenDrained
-        }
-        for action in actions { action() }
-    }
+    func drain() { makeRoom(.max) }
 }
 
 /// What a mutation is answered, once it is.
@@ -321,7 +320,7 @@ private final class Inbox: Sendable {
 
     private func told(_ event: Delivery.Event) -> Told? {
         switch event {
-        case .next(let response), .latest(let response): told(response)
+        case .next(let response), .missed(let response), .latest(let response): told(response)
         case .patch(let response, let full): told(response, full: full)
         case .failed(let errors):
             Told(told: ["errors": .array(errors.map(\.json))], full: nil)

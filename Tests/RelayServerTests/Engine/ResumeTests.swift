@@ -146,6 +146,41 @@ struct ResumeTests {
         #expect(results.filter { $0.recovered != nil }.count == 1)
     }
 
+    /// What was delivered and not taken counts, however quickly one result follows the other. Told by the publisher,
+    /// from memory, and from the log.
+    @Test(arguments: [(20, 4_096), (100, 4_096), (100, 1)], [1, 7])
+    func noMoreIsOnItsWayThanThereIsRoomFor(_ missed: (Int, Int), _ room: Int) async throws {
+        let (count, kept) = missed
+        let engine = try await EngineUnderTest(recentCommits: kept)
+        let start = engine.cursor(1)
+        for number in 0..<count { _ = try await engine.addTodo("\(number)") }
+        let sinks = [TestSink(), TestSink()]
+        for sink in sinks {
+            sink.makeRoom(room)
+            try engine.subscribe(Self.todoAdded, relay: ["resume": .string(start)], sink: sink)
+        }
+        var told = 0
+        while told < count + 1 {
+            told = min(told + room, count + 1)
+            for sink in sinks {
+                let results = try await engine.results(of: sink, count: told)
+                if told == count + 1 { break }
+                try await eventually("the sink to be waited for") { sink.isAwaited ? true : nil }
+                #expect(results.count == told)
+                #expect(engine.resultsSoFar(of: sink).count == told)
+            }
+            for sink in sinks { sink.makeRoom(room) }
+        }
+        _ = try await engine.addTodo("live")
+        for sink in sinks {
+            sink.drain()
+            let results = try await engine.results(of: sink, count: count + 2)
+            #expect(
+                results.dropFirst().map { $0.text(of: "todoAdded") }
+                    == (0..<count).map { "\($0)" } + ["live"])
+        }
+    }
+
     @Test func equalOnesWhoMissedMuchAreToldFromMemoryByOneExecution() async throws {
         let engine = try await EngineUnderTest()
         let start = engine.cursor(1)
@@ -173,7 +208,7 @@ struct ResumeTests {
         try engine.subscribe(Self.todoAdded, relay: ["resume": .string(start)], sink: sink)
         for _ in 0..<4 {
             try await eventually("the sink to be waited for") { sink.isAwaited ? true : nil }
-            sink.drainOnce()
+            sink.makeRoom(40)
         }
         sink.drain()
         let results = try await engine.results(of: sink, count: 301)

@@ -169,6 +169,36 @@ struct EventStreamTests {
         }
     }
 
+    /// As StreamTests has it for WebSockets.
+    @Test(arguments: [(30, 4_096), (60, 4_096), (60, 1)])
+    func aReaderIsNotEndedByWhatItHasMissed(_ count: Int, _ recentCommits: Int) async throws {
+        let text = String(repeating: "x", count: 200_000)
+        try await RunningServer.run {
+            $0.limits.recentCommits = recentCommits
+        } _: { server in
+            let writer = try await GraphQLClient(server)
+            let cursor = try #require(try await writer.run("{ user { totalCount } }").cursor)
+            for number in 0..<count { try await writer.addTodo("\(number)\(text)") }
+
+            let reader = try RawClient(port: server.server.port, receiveBufferBytes: 4_096)
+            try reader.send(
+                Self.post(
+                    "subscription { todoAdded { todo { text } } }",
+                    headers: "Last-Event-ID: \(cursor)\r\n"))
+            let waiting = try await server.waitingBytes()
+            #expect(waiting < (1 << 19) + 2 * text.utf8.count)
+            reader.setReceiveBuffer(1 << 20)
+            try await writer.addTodo("live")
+            _ = try await reader.read(through: "\r\n\r\n")
+            #expect(try await reader.read(through: "\n\n").contains("\"recovered\":true"))
+            for expected in (0..<count).map({ "\($0)x" }) + ["live"] {
+                let event = try await reader.read(through: "\n\n")
+                try #require(
+                    event.contains("\"text\":\"\(expected)"), "\(expected): \(event.prefix(500))")
+            }
+        }
+    }
+
     @Test func streamsEndWhenTheServerStops() async throws {
         let client = Mutex<RawClient?>(nil)
         try await RunningServer.run { server in
@@ -183,6 +213,14 @@ struct EventStreamTests {
 }
 
 extension RunningServer {
+    /// Bytes that wait for clients, once there are some.
+    func waitingBytes() async throws -> Int {
+        try await eventually("something to wait for a client") {
+            let waiting = try await metric("relay_queue_bytes") ?? 0
+            return waiting > 0 ? waiting : nil
+        }
+    }
+
     /// A number of /metrics.
     func metric(_ name: String) async throws -> Int? {
         let reply = try await send("GET", "/metrics")

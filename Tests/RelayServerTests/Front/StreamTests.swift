@@ -268,6 +268,47 @@ struct StreamTests {
         }
     }
 
+    /// More than the sockets' buffers take, in steps that are larger than what may wait for it. Told by the publisher,
+    /// from memory, and from the log.
+    @Test(arguments: [(30, 4_096), (60, 4_096), (60, 1)])
+    func aReaderIsNotEndedByWhatItHasMissed(_ count: Int, _ recentCommits: Int) async throws {
+        let text = String(repeating: "x", count: 200_000)
+        try await RunningServer.run {
+            $0.limits.recentCommits = recentCommits
+        } _: { server in
+            let writer = try await GraphQLClient(server)
+            let cursor = try #require(try await writer.run("{ user { totalCount } }").cursor)
+            for number in 0..<count { try await writer.addTodo("\(number)\(text)") }
+
+            let reader = try await GraphQLClient(server)
+            reader.channel.connection.pauseReading()
+            for id in ["1", "2"] {
+                reader.subscribe(id, Self.todoAdded, relay: ["resume": .string(cursor)])
+            }
+            let waiting = try await server.waitingBytes()
+            #expect(waiting < (1 << 19) + 2 * text.utf8.count)
+            reader.channel.connection.resumeReading()
+            // What happens now finds its place behind it, too.
+            try await writer.addTodo("live")
+            var told: [String: [String]] = [:]
+            while told.values.reduce(0, { $0 + $1.count }) < 2 * (count + 1) {
+                switch try await reader.next() {
+                case .next(let id, let payload):
+                    guard let added = JSONValue.object(payload).text(of: "todoAdded") else {
+                        continue
+                    }
+                    told[id, default: []].append(String(added.prefix { $0 != "x" }))
+                case .error(let id, let errors):
+                    Issue.record("\(id): \(errors)")
+                    return
+                default: continue
+                }
+            }
+            let expected = (0..<count).map { "\($0)" } + ["live"]
+            #expect(told == ["1": expected, "2": expected])
+        }
+    }
+
     /// Its client sends it again when the connection ends; an error would be the last word.
     @Test func aMutationThatIsPreparedWhileTheServerStopsGetsNoError() async throws {
         try await withWaitingMutation { server, upstream in

@@ -8,8 +8,8 @@ import Synchronization
 /// from the log.
 ///
 /// Those that wait are served together, by one pass from where the first of them stopped: each event is read at its
-/// own sequence, and equal subscriptions are executed once. A subscriber that takes nothing leaves the pass, and
-/// comes back when there is room for more. At the end of the pass all go to the publisher, which knows the rest.
+/// own sequence, and equal subscriptions are executed once. A subscriber that has no room for a result leaves the pass
+/// with it, and comes back when it has taken what it had; results that are on their way to it count. At the end of the pass all go to the publisher, which knows the rest.
 ///
 /// A pass over recent commits neither reads nor folds anything. What one over the log costs is bounded: at most
 /// three states of the past are in memory, whoever waits: the pass's, the one that it began with, and the one at
@@ -40,7 +40,7 @@ final class CatchUp: Sendable {
         }
     }
 
-    /// Events told without looking whether the sinks have room for more.
+    /// Events of which sinks are told before they are waited for, so that what is on its way to them is bounded.
     private static let settleInterval = 32
     /// How often is looked whether a state is still needed.
     private static let parkingInterval = Duration.seconds(5)
@@ -141,12 +141,14 @@ final class CatchUp: Sendable {
             var isTold = false
             for commit in missed.prefix(Self.settleInterval) {
                 sequence = commit.snapshot.sequence
-                let deliveries = pass.tell(commit.intent, commit.response, commit.snapshot)
-                if deliveries.isEmpty { continue }
-                outputs.deliver(deliveries)
+                let told = pass.tell(commit.intent, commit.response, commit.snapshot)
+                for held in told.held { deliverLater(held, at: sequence, outputs) }
+                if told.deliveries.isEmpty { continue }
+                outputs.deliver(told.deliveries)
                 isTold = true
             }
-            if isTold { _ = await letGo(&pass, at: sequence, outputs) }
+            if isTold { await outputs.settle() }
+            pass.removeUnwanted()
         }
         for (request, sequence) in pass.removeAll(after: sequence) {
             outputs.goOn(request.starting(.after(sequence)))
@@ -163,9 +165,7 @@ final class CatchUp: Sendable {
                 if waiting.isAnnounced { continue }
                 let notes = RelayNotes(
                     cursor: identity.cursor(waiting.sequence), recovered: true)
-                outputs.deliver([
-                    Delivery(sink: waiting.request.sink, event: .next(Response(notes)))
-                ])
+                outputs.deliver([.missed(Response(notes), to: waiting.request.sink)])
             } catch {
                 outputs.deliver([
                     Delivery(sink: waiting.request.sink, event: .failed(error.errors))
@@ -174,16 +174,18 @@ final class CatchUp: Sendable {
         }
     }
 
-    /// Waits for the sinks, and takes those out of a pass that have no room; they come back when they have.
-    private func letGo(
-        _ pass: inout CatchUpPass, at sequence: UInt64, _ outputs: Outputs
-    ) async -> [any SubscriptionSink] {
-        await outputs.settle()
-        let full = pass.removeFull(after: sequence)
-        for (request, sequence) in full {
-            request.sink.whenDrained { [weak self] in self?.post(request, behind: sequence) }
+    /// Delivers a result when there is room for it, and goes on behind it.
+    private func deliverLater(
+        _ held: CatchUpPass.Held, at sequence: UInt64, _ outputs: Outputs
+    ) {
+        let sink = held.request.sink
+        sink.whenDrained { [weak self] in
+            guard let self else { return }
+            // Others of its connection have waited for room, too.
+            if sink.isFull { return deliverLater(held, at: sequence, outputs) }
+            outputs.deliver([.missed(held.response, to: sink)])
+            post(held.request, behind: sequence)
         }
-        return full.map(\.0.sink)
     }
 
     // MARK: One pass over the log
@@ -302,14 +304,16 @@ final class CatchUp: Sendable {
             guard let intent = step.intent, case .response(let response) = step.event.body else {
                 continue
             }
-            let deliveries = pass.tell(intent, response, replay.snapshot)
-            if deliveries.isEmpty { continue }
-            outputs.deliver(deliveries)
+            let told = pass.tell(intent, response, replay.snapshot)
+            park(replay.snapshot, for: told.held.map(\.request.sink))
+            for held in told.held { deliverLater(held, at: replay.snapshot.sequence, outputs) }
+            if told.deliveries.isEmpty { continue }
+            outputs.deliver(told.deliveries)
             unsettled += 1
             if unsettled < Self.settleInterval { continue }
             unsettled = 0
-            let left = await letGo(&pass, at: replay.snapshot.sequence, outputs)
-            park(replay.snapshot, for: left)
+            await outputs.settle()
+            pass.removeUnwanted()
         }
         for (request, sequence) in pass.removeAll(after: replay.snapshot.sequence) {
             outputs.goOn(request.starting(.after(sequence)))

@@ -66,18 +66,23 @@ struct CatchUpPass {
         groups[key]?.members.append(Member(request: request, sequence: sequence))
     }
 
+    /// A result for somebody who has no room for it, and has left the pass.
+    struct Held {
+        /// Goes on behind the result.
+        let request: SubscriptionRequest
+        let response: Response
+    }
+
     /// What everybody is to be told of a mutation.
     /// - Parameter snapshot: the state right after it.
     mutating func tell(
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
-    ) -> [Delivery] {
-        guard let handler = service.mutations[intent.field] else { return [] }
+    ) -> (deliveries: [Delivery], held: [Held]) {
+        guard let handler = service.mutations[intent.field] else { return ([], []) }
         var deliveries: [Delivery] = []
+        var held: [Held] = []
         for (key, group) in groups where group.events.mutations.contains(intent.field) {
-            let members = group.members.indices.filter {
-                group.members[$0].sequence < snapshot.sequence
-            }
-            guard !members.isEmpty,
+            guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
                 let event = group.events.event(
                     of: intent, response, in: snapshot, arguments: group.arguments,
                     viewer: key.viewer,
@@ -91,39 +96,39 @@ struct CatchUpPass {
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
             let full = Response(open: bytes, hasErrors: result.hasErrors, notes)
             let patch = group.normalizer.map { Response(eventPatch: result, $0, notes) } ?? full
-            for member in members {
-                let request = group.members[member].request
-                deliveries.append(
-                    Delivery(
-                        sink: request.sink, event: .next(request.hasHadResult ? patch : full)))
-                groups[key]?.members[member].request.hasHadResult = true
+            var members: [Member] = []
+            members.reserveCapacity(group.members.count)
+            for var member in group.members {
+                if member.sequence < snapshot.sequence {
+                    let response = member.request.hasHadResult ? patch : full
+                    member.request = member.request.starting(.after(snapshot.sequence))
+                    member.request.hasHadResult = true
+                    if member.request.sink.isFull {
+                        held.append(Held(request: member.request, response: response))
+                        continue
+                    }
+                    deliveries.append(.missed(response, to: member.request.sink))
+                }
+                members.append(member)
             }
+            groups[key]?.members = members
         }
-        return deliveries
+        return (deliveries, held)
     }
 
-    /// Takes out those for whom enough waits already, and those that are gone.
-    /// - Returns: the former, with the event up to which they have been told everything.
-    mutating func removeFull(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
-        remove(after: sequence) { $0.isFull }.map { ($0.starting(.after($1)), $1) }
-    }
-
-    mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
-        remove(after: sequence) { _ in true }
-    }
-
-    private mutating func remove(
-        after sequence: UInt64, where isToLeave: (any SubscriptionSink) -> Bool
-    ) -> [(SubscriptionRequest, UInt64)] {
-        var removed: [(SubscriptionRequest, UInt64)] = []
+    /// Takes out those who are gone.
+    mutating func removeUnwanted() {
         for key in groups.keys {
-            groups[key]?.members.removeAll { member in
-                if !member.request.sink.isWanted { return true }
-                guard isToLeave(member.request.sink) else { return false }
-                removed.append((member.request, max(member.sequence, sequence)))
-                return true
-            }
+            groups[key]?.members.removeAll { !$0.request.sink.isWanted }
         }
-        return removed
+    }
+
+    /// - Returns: everybody who is left, with the event up to which they have been told everything.
+    mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
+        removeUnwanted()
+        defer { groups = [:] }
+        return groups.values.flatMap(\.members).map {
+            ($0.request, max($0.sequence, sequence))
+        }
     }
 }

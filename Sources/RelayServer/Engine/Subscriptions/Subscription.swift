@@ -7,8 +7,11 @@ package protocol SubscriptionSink: AnyObject, Sendable {
     /// False once nobody waits for results any more; for good.
     var isWanted: Bool { get }
 
-    /// More waits for the peer than a stream that catches up should add to.
+    /// More waits for the peer than a stream that catches up should add to. What was said to be on its way waits, too.
     var isFull: Bool { get }
+
+    /// So many bytes of what the subscription has missed are about to be delivered.
+    func expect(missedBytes: Int)
 
     /// Calls back, once, when there is room again, or at once when there is. Not called when the sink is
     /// no longer wanted before that.
@@ -18,6 +21,7 @@ package protocol SubscriptionSink: AnyObject, Sendable {
 extension SubscriptionSink {
     package var isWanted: Bool { true }
     package var isFull: Bool { false }
+    package func expect(missedBytes: Int) {}
     package func whenDrained(_ action: @escaping @Sendable () -> Void) { action() }
 }
 
@@ -28,6 +32,8 @@ package struct Delivery: Sendable {
         case began(at: String)
         /// One of a sequence of results, each of which counts. One response is shared by all who get it.
         case next(Response)
+        /// The same, of those that the subscription has missed. The sink was asked for room before, and takes it.
+        case missed(Response)
         /// A result that takes the place of those before it: one that waits may be dropped for it.
         case latest(Response)
         /// What has changed since the result before it, and, for whoever did not get that one, the result itself.
@@ -42,6 +48,14 @@ package struct Delivery: Sendable {
 
     package let sink: any SubscriptionSink
     package let event: Event
+}
+
+extension Delivery {
+    /// A result that a subscription has missed. It counts against the sink's room from now on.
+    static func missed(_ response: Response, to sink: any SubscriptionSink) -> Delivery {
+        sink.expect(missedBytes: response.bytes.count)
+        return Delivery(sink: sink, event: .missed(response))
+    }
 }
 
 /// A result that is made into a response only if somebody needs it.

@@ -37,12 +37,16 @@ extension SubscriptionTable {
                 missed.count <= Self.resumeLimit
             else { return send(request, behind: cursor.sequence, dropping: group) }
             announce(request.sink, recovered: true, cursor.sequence)
-            tell(request.sink, missed, group)
+            if let (rest, told) = tell(request, missed, behind: cursor.sequence, group) {
+                return send(rest, behind: told, dropping: group)
+            }
         case .after(let sequence):
             guard let missed = recent.commits(after: sequence) else {
                 return send(request, behind: sequence, dropping: group)
             }
-            tell(request.sink, missed, group)
+            if let (rest, told) = tell(request, missed, behind: sequence, group) {
+                return send(rest, behind: told, dropping: group)
+            }
         case .lost:
             announce(request.sink, recovered: false, snapshot.sequence)
         }
@@ -61,23 +65,32 @@ extension SubscriptionTable {
         _ sink: any SubscriptionSink, recovered: Bool, _ sequence: UInt64
     ) {
         let notes = RelayNotes(cursor: identity.cursor(sequence), recovered: recovered)
-        tell(sink, .next(Response(notes)))
+        output.deliveries.append(.missed(Response(notes), to: sink))
     }
 
-    /// Tells one of a group of events what it has missed.
+    /// Tells one of a group of events what it has missed, as long as there is room for it.
+    /// - Returns: when there was not: what is left of the request, and the event up to which it was told everything.
     private mutating func tell(
-        _ sink: any SubscriptionSink, _ missed: ArraySlice<Commit>, _ group: SubscriptionGroup
-    ) {
+        _ request: SubscriptionRequest, _ missed: ArraySlice<Commit>, behind start: UInt64,
+        _ group: SubscriptionGroup
+    ) -> (rest: SubscriptionRequest, told: UInt64)? {
+        var request = request
+        var told = start
         for commit in missed {
+            if request.sink.isFull { return (request.starting(.after(told)), told) }
+            told = commit.snapshot.sequence
             guard let result = event(commit, for: group) else { continue }
-            let isFirst = group.newSinks.remove(ObjectIdentifier(sink)) != nil
-            if !isFirst, let normalizer = group.normalizer {
-                let notes = notes(result, at: commit.snapshot.sequence)
-                tell(sink, .next(Response(eventPatch: result, normalizer, notes)))
-            } else {
-                tell(sink, .next(response(result, at: commit.snapshot.sequence)))
-            }
+            group.newSinks.remove(ObjectIdentifier(request.sink))
+            let response =
+                if request.hasHadResult, let normalizer = group.normalizer {
+                    Response(eventPatch: result, normalizer, notes(result, at: told))
+                } else {
+                    response(result, at: told)
+                }
+            request.hasHadResult = true
+            output.deliveries.append(.missed(response, to: request.sink))
         }
+        return nil
     }
 
     private mutating func send(
