@@ -21,7 +21,10 @@ struct CloseHandshake: Equatable {
     private(set) var stage = Stage.open
 
     /// Whether messages are taken, to be sent or from the peer.
-    var isOpen: Bool { stage == .open }
+    var isOpen: Bool {
+        if case .open = stage { return true }
+        return false
+    }
 
     /// This side wants to close. Does nothing when a close is under way.
     mutating func want(_ close: WebSocketClose) {

@@ -13,7 +13,8 @@ struct FlushQueue {
     static let sliceMilliseconds: Int64 = 4
     static let handful = 8
 
-    private var connections: [any Flushable] = []
+    /// Nil up to `next`.
+    private var connections: [(any Flushable)?] = []
     private var next = 0
     /// Whether a slice is to come at the loop's next turn.
     var isWaitingForTurn = false
@@ -29,7 +30,7 @@ struct FlushQueue {
             next = 0
             return nil
         }
-        let connection = connections[next]
+        let connection = connections[next].take()
         next += 1
         if next >= 1_024, next * 2 >= connections.count {
             connections.removeFirst(next)

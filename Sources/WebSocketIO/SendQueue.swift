@@ -3,10 +3,11 @@
 /// A value, and pure but for the compressor that it is lent. Invariants:
 /// 1. `byteCount` is the number of payload bytes that `next` has not handed out yet.
 /// 2. Once a fragment of a message has been handed out, its others follow before any other message.
+/// 3. There is a `first` message if there is any. Most queues never hold another one, and need no array.
 struct SendQueue {
     private struct Entry {
         let prefix: [UInt8]
-        var message: OutgoingMessage
+        let message: OutgoingMessage
         /// Payload bytes, prefix included, that have been handed out.
         var sentBytes = 0
         /// Whether a frame of it has been handed out.
@@ -14,6 +15,22 @@ struct SendQueue {
         var isCompressed = false
 
         var payloadBytes: Int { prefix.count + message.payloadBytes }
+
+        /// Payload bytes of its next frame.
+        var pieceBytes: Int { min(payloadBytes - sentBytes, SendQueue.fragmentBytes) }
+
+        /// Payload bytes of a message that is its own next frame, as it is; nil when a frame has to be made.
+        var sharedBytes: Int? {
+            guard prefix.isEmpty, !hasBegun, payloadBytes <= SendQueue.fragmentBytes else {
+                return nil
+            }
+            return payloadBytes
+        }
+
+        /// RFC 6455 §5.4: the first fragment carries the opcode, the last one the final bit.
+        var opcode: FrameHeader.Opcode {
+            hasBegun ? .continuation : FrameHeader.Opcode(message.kind)
+        }
     }
 
     /// What to give to the stream next.
@@ -31,9 +48,12 @@ struct SendQueue {
     /// Whether frames are masked: those of a client.
     private let masks: Bool
     private let compression: Compression?
-    private var entries: [Entry] = []
-    /// Entries before this one are done with.
-    private var head = 0
+    /// The message that is sent next, or has been in part.
+    private var first: Entry?
+    /// Those behind it. What is taken out is nil, up to `laterHead`: it is kept by nobody, however long the queue is
+    /// not empty.
+    private var later: [Entry?] = []
+    private var laterHead = 0
     private(set) var byteCount = 0
 
     init(masks: Bool = false, compression: Compression? = nil) {
@@ -41,18 +61,19 @@ struct SendQueue {
         self.compression = compression
     }
 
-    var isEmpty: Bool { head == entries.count }
-    var count: Int { entries.count - head }
+    var isEmpty: Bool { first == nil }
 
     mutating func append(_ message: OutgoingMessage, prefix: [UInt8]) {
-        entries.append(Entry(prefix: prefix, message: message))
         byteCount += prefix.count + message.payloadBytes
+        let entry = Entry(prefix: prefix, message: message)
+        if first == nil { first = entry } else { later.append(entry) }
     }
 
     /// Forgets everything that has not been handed out.
     mutating func removeAll() {
-        entries = []
-        head = 0
+        first = nil
+        later = []
+        laterHead = 0
         byteCount = 0
     }
 
@@ -62,49 +83,63 @@ struct SendQueue {
         if isEmpty { return nil }
         if let message = takeShared() { return .shared(message) }
         buffer.removeAll(keepingCapacity: true)
-        repeat {
-            if buffer.isEmpty == false, buffer.count + pieceBytes > Self.fragmentBytes { break }
-            appendFrame(to: &buffer)
-        } while !isEmpty && buffer.count < Self.fragmentBytes
+        while var entry = first.take() {
+            let isSent = appendFrame(of: &entry, to: &buffer)
+            first = isSent ? takeLater() : entry
+            guard let first, buffer.count + first.pieceBytes <= Self.fragmentBytes else { break }
+        }
         return .assembled
     }
 
     /// The first message, if it can travel as it is and nothing small could share its write.
     private mutating func takeShared() -> OutgoingMessage? {
         if masks || compression != nil { return nil }
-        let entry = entries[head]
-        guard entry.prefix.isEmpty, !entry.hasBegun, entry.payloadBytes <= Self.fragmentBytes,
-            count == 1 || entry.payloadBytes >= Self.fragmentBytes / 2
+        guard let payloadBytes = first?.sharedBytes,
+            later.isEmpty || payloadBytes >= Self.fragmentBytes / 2
         else { return nil }
-        removeFirst()
-        return entry.message
+        byteCount -= payloadBytes
+        let message = first?.message
+        first = takeLater()
+        return message
     }
 
-    /// Payload bytes of the next frame.
-    private var pieceBytes: Int {
-        min(entries[head].payloadBytes - entries[head].sentBytes, Self.fragmentBytes)
+    private mutating func takeLater() -> Entry? {
+        if later.isEmpty { return nil }
+        let entry = later[laterHead].take()
+        laterHead += 1
+        if laterHead == later.count {
+            later.removeAll(keepingCapacity: later.count <= 16)
+            laterHead = 0
+        } else if laterHead >= 64, laterHead * 2 >= later.count {
+            later.removeFirst(laterHead)
+            laterHead = 0
+        }
+        return entry
     }
 
     // MARK: - Frames
 
-    /// RFC 6455 §5.4: the first fragment carries the opcode, the last one the final bit.
-    private mutating func appendFrame(to buffer: inout [UInt8]) {
+    /// Appends the next frame of a message. Returns whether that was its last.
+    private mutating func appendFrame(
+        of entry: inout Entry, to buffer: inout [UInt8]
+    ) -> Bool {
         if let compression {
-            if !entries[head].hasBegun, entries[head].payloadBytes >= Compression.minBytes {
-                entries[head].isCompressed = compression.begin()
+            if !entry.hasBegun, entry.payloadBytes >= Compression.minBytes {
+                entry.isCompressed = compression.begin()
             }
-            if entries[head].isCompressed { return appendCompressedFrame(compression, to: &buffer) }
+            if entry.isCompressed {
+                return appendCompressedFrame(of: &entry, compression, to: &buffer)
+            }
         }
-        let entry = entries[head]
-        let length = pieceBytes
+        let length = entry.pieceBytes
         let isFinal = entry.sentBytes + length == entry.payloadBytes
         let mask = nextMask()
         FrameHeader.append(
-            opcode(of: entry), isFinal: isFinal, length: length, mask: mask, to: &buffer)
+            entry.opcode, isFinal: isFinal, length: length, mask: mask, to: &buffer)
         let start = buffer.count
-        appendPayload(of: entry, length: length, to: &buffer)
+        appendPayload(of: &entry, length: length, to: &buffer)
         Self.apply(mask, to: &buffer, from: start)
-        advance(by: length, isFinal: isFinal)
+        return isFinal
     }
 
     /// RFC 6455 §5.3: another one for each frame.
@@ -119,76 +154,48 @@ struct SendQueue {
 
     /// RFC 7692 §6.1: RSV1 stands on the first frame only.
     private mutating func appendCompressedFrame(
-        _ compression: Compression, to buffer: inout [UInt8]
-    ) {
+        of entry: inout Entry, _ compression: Compression, to buffer: inout [UInt8]
+    ) -> Bool {
+        let (opcode, isFirst) = (entry.opcode, !entry.hasBegun)
         var payload: [UInt8] = []
         var compressed: [UInt8] = []
         var isFinal = false
-        let entry = entries[head]
         // The compressor may hold everything back until there is more.
         while compressed.isEmpty, !isFinal {
-            let length = pieceBytes
-            isFinal = entries[head].sentBytes + length == entry.payloadBytes
+            let length = entry.pieceBytes
+            isFinal = entry.sentBytes + length == entry.payloadBytes
             payload.removeAll(keepingCapacity: true)
-            appendPayload(of: entries[head], length: length, to: &payload)
+            appendPayload(of: &entry, length: length, to: &payload)
             payload.withUnsafeBytes {
                 compression.deflate($0, isFinal: isFinal, onto: &compressed)
             }
-            if !isFinal { advance(by: length, isFinal: false) }
         }
         let mask = nextMask()
         FrameHeader.append(
-            opcode(of: entry), isFinal: isFinal, isCompressed: !entry.hasBegun,
-            length: compressed.count, mask: mask, to: &buffer)
+            opcode, isFinal: isFinal, isCompressed: isFirst, length: compressed.count, mask: mask,
+            to: &buffer)
         let start = buffer.count
         buffer.append(contentsOf: compressed)
         Self.apply(mask, to: &buffer, from: start)
-        if isFinal { removeFirst() }
+        return isFinal
     }
 
-    private func opcode(of entry: Entry) -> FrameHeader.Opcode {
-        entry.hasBegun ? .continuation : FrameHeader.Opcode(entry.message.kind)
-    }
-
-    /// The next `length` bytes that `entry` has not handed out.
-    private func appendPayload(of entry: Entry, length: Int, to buffer: inout [UInt8]) {
-        var from = entry.sentBytes
-        let end = from + length
-        if from < entry.prefix.count {
-            let prefixEnd = min(end, entry.prefix.count)
-            buffer.append(contentsOf: entry.prefix[from..<prefixEnd])
-            from = prefixEnd
+    /// Hands out the next `length` bytes of a message.
+    private mutating func appendPayload(
+        of entry: inout Entry, length: Int, to buffer: inout [UInt8]
+    ) {
+        let end = entry.sentBytes + length
+        let prefixBytes = entry.prefix.count
+        if entry.sentBytes < prefixBytes {
+            buffer.append(contentsOf: entry.prefix[entry.sentBytes..<min(end, prefixBytes)])
         }
+        let from = max(entry.sentBytes, prefixBytes)
         if from < end {
-            let base = entry.message.headerBytes - entry.prefix.count
+            let base = entry.message.headerBytes - prefixBytes
             buffer.append(contentsOf: entry.message.frame[base + from..<base + end])
         }
-    }
-
-    private mutating func advance(by length: Int, isFinal: Bool) {
-        if isFinal {
-            removeFirst()
-        } else {
-            entries[head].sentBytes += length
-            entries[head].hasBegun = true
-            byteCount -= length
-        }
-    }
-
-    /// Stands where a message was that has been sent.
-    private static let sentMessage = OutgoingMessage(.text, [])
-
-    private mutating func removeFirst() {
-        byteCount -= entries[head].payloadBytes - entries[head].sentBytes
-        // What is sent is kept by nobody, however long the queue is not empty.
-        entries[head].message = Self.sentMessage
-        head += 1
-        if head == entries.count {
-            entries.removeAll(keepingCapacity: entries.count <= 16)
-            head = 0
-        } else if head >= 64, head * 2 >= entries.count {
-            entries.removeFirst(head)
-            head = 0
-        }
+        entry.sentBytes = end
+        entry.hasBegun = true
+        byteCount -= length
     }
 }

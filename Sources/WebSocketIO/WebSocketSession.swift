@@ -244,22 +244,27 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     }
 
     private func writeWaiting() {
-        guard write(&preamble) else { return connectionLost() }
-        if isPingDue, !stream.isBlocked {
-            isPingDue = false
-            hasPinged = true
-            appendControl(.ping, [], to: &pongs)
-        }
-        guard write(&pongs) else { return connectionLost() }
-        guard writeQueue() else { return connectionLost() }
-        if !queue.isEmpty || stream.isBlocked { return }
+        guard writeAhead(), writeQueue() else { return connectionLost() }
+        if stream.isBlocked || !queue.isEmpty { return }
+        if handshake.isOpen { return tellDrained() }
         if let close = handshake.nextFrame(now: monotonicMilliseconds()) {
             var frame: [UInt8] = []
             appendControl(.close, close.payload, to: &frame)
             guard write(&frame) else { return connectionLost() }
         }
         if handshake.stage == .over, !stream.isBlocked { return drainAway() }
-        tellDrained()
+    }
+
+    /// Writes what goes before messages. Returns false on a broken connection.
+    private func writeAhead() -> Bool {
+        if preamble.isEmpty, pongs.isEmpty, !isPingDue { return true }
+        guard write(&preamble) else { return false }
+        if isPingDue, !stream.isBlocked {
+            isPingDue = false
+            hasPinged = true
+            appendControl(.ping, [], to: &pongs)
+        }
+        return write(&pongs)
     }
 
     /// Returns false on a broken connection.
@@ -272,21 +277,22 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     /// Writes until the queue is empty, the stream is blocked or others have waited long enough. Returns false on
     /// a broken connection.
     private func writeQueue() -> Bool {
+        if queue.isEmpty { return true }
         let core = stream.core
         let before = queue.byteCount
         defer { connection.count(unsent: queue.byteCount - before) }
-        while !stream.isBlocked {
+        while !stream.isBlocked, let write = queue.next(into: &core.writeBuffer) {
+            let isAlive =
+                switch write {
+                case .shared(let message): stream.write(message.frame)
+                case .assembled: stream.write(core.writeBuffer)
+                }
+            if !isAlive { return false }
+            if queue.isEmpty { return true }
             if before - queue.byteCount >= Self.bytesPerTurn {
                 requestFlush()
                 return true
             }
-            let isAlive: Bool
-            switch queue.next(into: &core.writeBuffer) {
-            case .shared(let message): isAlive = stream.write(message.frame)
-            case .assembled: isAlive = stream.write(core.writeBuffer)
-            case nil: return true
-            }
-            if !isAlive { return false }
         }
         return true
     }
@@ -305,7 +311,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     }
 
     private func tellDrained() {
-        guard isDrainAwaited, queue.isEmpty, !stream.isBlocked, handshake.isOpen else { return }
+        guard isDrainAwaited else { return }
         isDrainAwaited = false
         handler.drained(connection)
     }
