@@ -275,14 +275,14 @@ struct WebSocketSessionTests {
             let connection = try #require(server.handler.now.connections.first)
             let message = OutgoingMessage(.binary, [UInt8](repeating: 7, count: 10_000))
             for _ in 0..<2_000 { connection.send(message) }
-            await eventually {
-                server.handler.now.closes.map(\.code) == [1_013] && connection.queuedBytes == 0
-            }
-            // It reads again, soon enough to hear why it was left.
+            // It reads again, soon enough to hear why it is left.
             client.setReceiveBuffer(1 << 20)
             var last = try await client.readFrame()
             while last.opcode != 8 { last = try await client.readFrame() }
             #expect(last.closeCode == 1_013)
+            await eventually {
+                server.handler.now.closes.map(\.code) == [1_013] && connection.queuedBytes == 0
+            }
         }
     }
 

@@ -135,7 +135,7 @@ final class SubscriptionGroup {
     let operation: PreparedOperation
     let plan: Plan
     var trigger: Trigger
-    var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
+    var sinks = SinkSet()
     /// Of a live group: the last result.
     var lastResult: ExecutedResult?
     /// Of a group that gets patches: makes records of its results.

@@ -51,7 +51,7 @@ extension SubscriptionTable {
             announce(request.sink, recovered: false, snapshot.sequence)
         }
         assert(groupsBySink[ObjectIdentifier(request.sink)] == nil, "a sink is in one group")
-        group.sinks[ObjectIdentifier(request.sink)] = request.sink
+        group.sinks.insert(request.sink)
         groupsBySink[ObjectIdentifier(request.sink)] = group.id
         if let result = group.lastResult { tell(request.sink, .latest(response(result))) }
         guard case .now = request.start else { return tell(request.sink, .caughtUp) }
@@ -145,7 +145,7 @@ extension SubscriptionTable {
         guard let id = groupsBySink.removeValue(forKey: ObjectIdentifier(sink)),
             let group = groups[id]
         else { return }
-        group.sinks[ObjectIdentifier(sink)] = nil
+        group.sinks.remove(sink)
         group.newSinks.remove(ObjectIdentifier(sink))
         removeIfEmpty(group)
     }

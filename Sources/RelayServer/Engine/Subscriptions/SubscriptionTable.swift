@@ -172,8 +172,8 @@ struct SubscriptionTable {
         guard let normalizer = group.normalizer else { return tell(group, .next(full)) }
         let patch = Response(eventPatch: result, normalizer, notes(result, at: snapshot.sequence))
         executions.saved += group.sinks.count - 1
-        for (id, sink) in group.sinks {
-            let isFirst = group.newSinks.remove(id) != nil
+        for sink in group.sinks.sinks {
+            let isFirst = group.newSinks.remove(ObjectIdentifier(sink)) != nil
             tell(sink, .next(isFirst ? full : patch))
         }
     }
@@ -199,7 +199,7 @@ struct SubscriptionTable {
 
     private mutating func tell(_ group: SubscriptionGroup, _ event: Delivery.Event) {
         executions.saved += group.sinks.count - 1
-        for sink in group.sinks.values {
+        for sink in group.sinks.sinks {
             output.deliveries.append(Delivery(sink: sink, event: event))
         }
     }
