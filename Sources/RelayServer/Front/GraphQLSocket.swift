@@ -236,13 +236,17 @@ final class GraphQLSocket: WebSocketHandler {
             }
             return
         }
-        let sink = OperationSink(self, operation, resumes: request.resumes)
-        let isWanted = state.withLock { state in
-            guard state.machine.wants(operation) else { return false }
+        let sink = state.withLock { state -> OperationSink? in
+            guard state.machine.wants(operation), let connection = state.connection else {
+                return nil
+            }
+            let sink = OperationSink(
+                self, on: connection, operation, resumes: request.resumes,
+                limit: limits.streamQueueBytes)
             state.streams[operation] = sink
-            return true
+            return sink
         }
-        guard isWanted else { return onLoop { $0.follow($0.state.withLock { $0.pace.end() }) } }
+        guard let sink else { return onLoop { $0.follow($0.state.withLock { $0.pace.end() }) } }
         do throws(ExecutionErrors) {
             try service.subscribe(prepared, request, sink: sink)
             onLoop { $0.follow($0.state.withLock { $0.pace.end() }) }
@@ -266,14 +270,8 @@ final class GraphQLSocket: WebSocketHandler {
         state.withLock { $0.machine.wants(operation) }
     }
 
-    /// The connection, on which something is about to be sent, and whether the peer has to take everything first
-    /// before it is read from.
-    var connectionToSendOn: (WebSocketConnection, awaitsPeer: Bool)? {
-        state.withLock { state in
-            state.silentSince = .now
-            return state.connection.map { ($0, state.pace.awaitsPeer) }
-        }
-    }
+    /// Whether the peer has to take everything first before it is read from.
+    var awaitsPeer: Bool { state.withLock { $0.pace.awaitsPeer } }
 
     /// Whatever ends an operation ends its stream here, on the loop's thread, where results arrive, too.
     @discardableResult
@@ -359,7 +357,7 @@ extension GraphQLSocket: ProgressListener {
     func tell(_ notice: ProgressNotice) {
         let isDue = state.withLock { state in
             state.machine.isReady && notice.isDue(after: state.silentSince)
-                && state.streams.values.allSatisfy(\.isCaughtUp)
+                && state.streams.values.allSatisfy { $0.isSilent(for: notice) }
         }
         if isDue { send(notice.ping) }
     }

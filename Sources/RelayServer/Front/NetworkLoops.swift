@@ -58,6 +58,7 @@ struct NetworkLoops: Sendable {
 
     private static func hand(_ deliveries: [Delivery], to loop: IOLoop, _ frames: SharedFrames?) {
         loop.perform {
+            let now = ContinuousClock.now
             // Deliveries of one response stand behind each other: its frame, or event, is looked for once.
             var latest: (response: Response, frame: OutgoingMessage)?
             var latestEvent: (response: Response, event: [UInt8])?
@@ -75,7 +76,7 @@ struct NetworkLoops: Sendable {
             }
             for delivery in deliveries {
                 if let sink = delivery.sink as? OperationSink {
-                    sink.take(delivery.event, frame)
+                    sink.take(delivery.event, at: now, frame)
                 } else if let sink = delivery.sink as? EventStream {
                     sink.take(delivery.event, encode: event)
                 }

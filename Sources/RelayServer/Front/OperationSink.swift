@@ -12,16 +12,30 @@ final class OperationSink: SubscriptionSink {
     /// What its `next` messages begin with.
     private let prefix: [UInt8]
     private weak let socket: GraphQLSocket?
+    private let connection: WebSocketConnection
+    /// Bytes that may wait for the peer.
+    private let limit: Int
     /// The socket wants nothing more for it. Read and written on the loop's thread.
     private let isOver = Atomic(false)
-    private let pacing: Mutex<StreamPacing>
+    private let state: Mutex<State>
 
-    init(_ socket: GraphQLSocket, _ operation: ServerConnection.Operation, resumes: Bool) {
+    private struct State {
+        var pacing: StreamPacing
+        /// Since when there has been no event.
+        var silentSince = ContinuousClock.now
+    }
+
+    init(
+        _ socket: GraphQLSocket, on connection: WebSocketConnection,
+        _ operation: ServerConnection.Operation, resumes: Bool, limit: Int
+    ) {
         self.operation = operation
         loop = socket.loop
         prefix = ServerMessage.nextPrefix(id: operation.id)
         self.socket = socket
-        pacing = Mutex(StreamPacing(resumes: resumes))
+        self.connection = connection
+        self.limit = limit
+        state = Mutex(State(pacing: StreamPacing(resumes: resumes)))
     }
 
     var isWanted: Bool { socket?.wants(operation) ?? false }
@@ -34,25 +48,35 @@ final class OperationSink: SubscriptionSink {
         socket?.whenDrained(action)
     }
 
-    /// Everything that the stream was to be told so far has been.
-    var isCaughtUp: Bool { pacing.withLock { $0.isCaughtUp } }
+    /// Everything that the stream was to be told so far has been, and for long enough there was nothing.
+    func isSilent(for notice: ProgressNotice) -> Bool {
+        state.withLock { $0.pacing.isCaughtUp && notice.isDue(after: $0.silentSince) }
+    }
 
     // MARK: On the loop's thread
 
-    /// - Parameter frame: the frame of a `next` message behind its prefix; made once for all sinks.
-    func take(_ event: Delivery.Event, _ frame: (Response) -> OutgoingMessage) {
+    /// - Parameters:
+    ///   - now: read once for all events that have come together.
+    ///   - frame: the frame of a `next` message behind its prefix; made once for all sinks.
+    func take(
+        _ event: Delivery.Event, at now: ContinuousClock.Instant,
+        _ frame: (Response) -> OutgoingMessage
+    ) {
         if case .missed(let response) = event { socket?.take(missedBytes: response.bytes.count) }
-        guard !isOver.load(ordering: .relaxed), let socket,
-            let (connection, awaitsPeer) = socket.connectionToSendOn
-        else { return }
-        let isFull = socket.isSlow(connection)
-        let action = pacing.withLock { $0.take(event, isFull: isFull, awaitsPeer: awaitsPeer) }
+        if isOver.load(ordering: .relaxed) { return }
+        // The socket is asked only when there is reason to: a fan-out comes by here a thousand times.
+        let isFull = connection.queuedBytes > limit && socket?.isSlow(connection) ?? false
+        let awaitsPeer = event.isReplaceable && socket?.awaitsPeer ?? false
+        let action = state.withLock { state in
+            state.silentSince = now
+            return state.pacing.take(event, isFull: isFull, awaitsPeer: awaitsPeer)
+        }
         switch action {
         case .send(let response): connection.send(frame(response), prefix: prefix)
         case .hold: connection.awaitDrained()
-        case .end(let error): socket.end(self, [error])
-        case .fail(let errors): socket.end(self, errors.map(\.json))
-        case .complete: socket.complete(self)
+        case .end(let error): socket?.end(self, [error])
+        case .fail(let errors): socket?.end(self, errors.map(\.json))
+        case .complete: socket?.complete(self)
         case .nothing: break
         }
     }
@@ -62,7 +86,7 @@ final class OperationSink: SubscriptionSink {
 
     /// The peer has taken everything.
     func drained(on connection: WebSocketConnection) {
-        guard let response = pacing.withLock({ $0.drained() }) else { return }
+        guard let response = state.withLock({ $0.pacing.drained() }) else { return }
         connection.send(GraphQLSocket.message(response), prefix: prefix)
     }
 }

@@ -88,3 +88,13 @@ struct StreamPacing: Sendable {
         return ["message": .string(message), "extensions": .object(extensions)]
     }
 }
+
+extension Delivery.Event {
+    /// A result that may be dropped for a newer one.
+    var isReplaceable: Bool {
+        switch self {
+        case .latest, .patch: true
+        case .began, .next, .missed, .caughtUp, .failed, .completed: false
+        }
+    }
+}
