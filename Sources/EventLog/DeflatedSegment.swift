@@ -121,10 +121,12 @@ enum DeflatedLayout {
             return bytes
         }
 
-        /// Whether the blocks follow each other from the first frame to the segment's end.
+        /// Whether the blocks follow each other from the first frame to the segment's end, and lie before
+        /// the index in the file.
         func describes(_ index: [IndexEntry]) -> Bool {
             var end = UInt64(SegmentHeader.size)
             for (number, entry) in index.enumerated() {
+                guard entry.fileOffset < indexOffset else { return false }
                 guard number == 0 ? entry.plainOffset == end : entry.plainOffset > end else {
                     return false
                 }

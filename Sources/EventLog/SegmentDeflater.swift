@@ -2,9 +2,9 @@ import Zlib
 
 /// Replaces a sealed segment by its deflated form.
 ///
-/// Every frame is checked on the way, chain hash included, and what was deflated is inflated and
-/// compared before it takes the plain segment's place. A crash at any point leaves one of the two
-/// under the segment's name.
+/// Every frame is checked on the way, chain hash included, and that the next segment goes on where the
+/// last frame ends. What was deflated is inflated and compared before it takes the plain segment's
+/// place. A crash at any point leaves one of the two under the segment's name.
 struct SegmentDeflater {
     let directory: LogDirectory
     let storeID: StoreID
@@ -16,11 +16,14 @@ struct SegmentDeflater {
     /// Text deflates to about a fifth at this level, at twice the speed of zlib's usual one.
     private static let level: Int32 = 4
 
-    /// - Returns: false when it was deflated before, or the work was cancelled.
+    /// - Returns: false when it was deflated before, no segment follows it yet, or the work was
+    ///   cancelled.
     /// - Throws: `damaged` when the segment is; `storageFull`, `inputOutput`.
     func deflate(_ firstSequence: UInt64) throws(LogError) -> Bool {
         let source = try directory.openSegment(firstSequence, of: storeID)
         guard source.header.encoding == .frames else { return false }
+        let segments = try reading { () throws(FileSystemError) in try directory.segments().first }
+        guard let successor = segments.first(where: { $0 > firstSequence }) else { return false }
         let path = directory.segmentPath(firstSequence)
         let aside = "\(directory.sparePath)/\(firstSequence.twentyDigits).deflating"
         let used = directory.usedPath(firstSequence)
@@ -30,7 +33,7 @@ struct SegmentDeflater {
                 try fileSystem.open(aside, .replace)
             }
             defer { target.close() }
-            guard try write(source, to: target) else {
+            guard try write(source, before: successor, to: target) else {
                 try? fileSystem.remove(aside)
                 return false
             }
@@ -51,7 +54,7 @@ struct SegmentDeflater {
     }
 
     private func write(
-        _ source: any SegmentSource, to target: any File
+        _ source: any SegmentSource, before successor: UInt64, to target: any File
     ) throws(LogError) -> Bool {
         var header = source.header
         header.encoding = .deflatedBlocks
@@ -88,7 +91,10 @@ struct SegmentDeflater {
                     try output.append(block.header, block.bytes)
                 }
             }
-            if case .end = step { break }
+            if case .end = step {
+                try checkEnd(scanner, before: successor)
+                break
+            }
             plain.removeAll(keepingCapacity: true)
             blockSequence = scanner.nextSequence ?? blockSequence
             blockOffset = scanner.offset
@@ -99,6 +105,25 @@ struct SegmentDeflater {
                 lastSequence: (scanner.nextSequence ?? header.firstSequence) - 1)
         }
         return true
+    }
+
+    /// A write that the disk has lost reads as zeros, too: what comes behind it would be lost with it.
+    private func checkEnd(
+        _ scanner: FrameScanner, before successor: UInt64
+    ) throws(LogError) {
+        let (source, next) = (scanner.source, scanner.nextSequence ?? successor)
+        switch try SegmentTail.examine(
+            source, at: scanner.offset, fault: nil, nextSequence: next)
+        {
+        case .clean: break
+        case .torn: throw .damaged(source, at: scanner.offset, .magic, sequence: next)
+        case .damaged(let damage): throw .damaged(damage)
+        }
+        guard next == successor else {
+            throw .damaged(
+                source, at: scanner.offset, .missing(min(next, successor)..<successor),
+                sequence: next)
+        }
     }
 
     private func deflated(

@@ -107,6 +107,67 @@ import Testing
         }
     }
 
+    /// A write that the disk lost reads as zeros, as the space behind a segment's end does.
+    @Test(arguments: [1, 100, .max] as [UInt64])
+    func aSegmentThatHasLostAWholeFrameStaysAsItIs(_ lost: UInt64) throws {
+        _ = try makeSealedLog()
+        let last = try #require(disk.segments.last) - 1
+        let reader = try EventLogReader("log", fileSystem: disk)
+        let frame = try #require(try reader.frame(containing: min(lost, last)))
+        var bytes = try #require(disk.contents(at: firstSegment))
+        let start = Int(frame.offset)
+        bytes.replaceSubrange(
+            start..<start + frame.byteCount, with: repeatElement(0, count: frame.byteCount))
+        disk.setContents(bytes, at: firstSegment)
+        let damages = try reader.verify().damages
+        #expect(damages.count == 1)
+
+        let error = #expect(throws: LogError.self) { try deflater.deflate(1) }
+        #expect(error?.damage?.file == firstSegment && error?.damage?.offset == frame.offset)
+        var options = testOptions()
+        options.deflatesSealedSegments = true
+        let log = try EventLogWriter.open("log", options: options, fileSystem: disk)
+        #expect(log.waitForHousekeeping(milliseconds: 60_000))
+        log.close()
+        #expect(disk.contents(at: firstSegment) == bytes)
+        #expect(try reader.verify().damages == damages)
+        let cursor = try reader.events(skippingDamage: true)
+        var read: [UInt64] = []
+        while let event = try cursor.next() { read.append(event.sequence) }
+        #expect(read == (1...320).filter { !frame.sequences.contains($0) })
+    }
+
+    @Test func theLastSegmentStaysPlain() throws {
+        _ = try makeSealedLog()
+        #expect(try !deflater.deflate(#require(disk.segments.last)))
+    }
+
+    /// With right checksums, so another program wrote it.
+    @Test(arguments: [UInt64(1) << 62, 1 << 63, .max])
+    func anIndexThatLeadsOutOfTheFileIsNotUsed(_ offset: UInt64) throws {
+        let events = recorded(try makeSealedLog(), size: 2000)
+        _ = try deflater.deflate(1)
+        var bytes = try #require(disk.contents(at: firstSegment))
+        let end = bytes.count - DeflatedLayout.footerSize
+        let footer = try #require(DeflatedLayout.Footer(Array(bytes[end...])))
+        let start = Int(footer.indexOffset)
+        let index = DeflatedLayout.decodeIndex(Array(bytes[start..<end])).map { entry in
+            DeflatedLayout.IndexEntry(
+                sequence: entry.sequence, plainOffset: entry.plainOffset,
+                fileOffset: entry.plainOffset > 96 ? offset : entry.fileOffset)
+        }
+        let entries = DeflatedLayout.encode(index)
+        let forged = DeflatedLayout.Footer(
+            indexOffset: footer.indexOffset, blockCount: footer.blockCount,
+            indexChecksum: Checksum.crc32(entries), plainSize: footer.plainSize,
+            lastSequence: footer.lastSequence)
+        bytes.replaceSubrange(start..., with: entries + forged.encoded())
+        disk.setContents(bytes, at: firstSegment)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == events)
+        #expect(try reader.verify().damages.count == 1)
+    }
+
     @Test func theBackgroundFillsAheadAndDeflatesBehindWithoutLosingAnything() throws {
         var options = testOptions(segmentSize: 4096)
         options.segmentsAhead = 1
