@@ -25,7 +25,8 @@ package struct CheckpointFiles: Sendable {
     /// - Parameters:
     ///   - keeping: how many of the newest stay, this one included.
     ///   - keepingOlder: how many stay besides, spread over the history, so that states of the past
-    ///     are not far from one.
+    ///     are not far from one. In a log whose beginning is gone the first of them is the one that the
+    ///     log begins with, which cannot be made anew.
     /// - Throws: `storageFull`, `readOnly`, `inputOutput`.
     package func write(
         _ checkpoint: Checkpoint, keeping: Int, keepingOlder: Int = 0
@@ -218,7 +219,10 @@ package struct CheckpointFiles: Sendable {
     private func removeOld(keeping: Int, older: Int) throws(FileSystemError) {
         let names = try names()
         let sequences = names.compactMap(Self.sequence(ofName:))
-        for sequence in Self.unneeded(sequences, keeping: keeping, older: older) {
+        let first = try directory.segments().first.first ?? 1
+        let unneeded = Self.unneeded(
+            sequences, keeping: keeping, older: older, firstSequence: first)
+        for sequence in unneeded {
             try fileSystem.remove(directory.checkpointPath(sequence))
         }
         for name in names where name.hasSuffix(".tmp") {
@@ -228,17 +232,25 @@ package struct CheckpointFiles: Sendable {
 
     /// Of the older ones goes whichever leaves the smallest gap, one after another, so that those
     /// that stay are about equally far from each other.
-    static func unneeded(_ sequences: [UInt64], keeping: Int, older: Int) -> [UInt64] {
+    ///
+    /// - Parameter firstSequence: the log's first event. With a later one than 1 the log begins with a
+    ///   state; where older ones stay, that one does.
+    static func unneeded(
+        _ sequences: [UInt64], keeping: Int, older: Int, firstSequence: UInt64 = 1
+    ) -> [UInt64] {
         guard keeping < sequences.count else { return [] }
         let newest = sequences[sequences.count - keeping]
         var old = Array(sequences.dropLast(keeping))
+        let hasBase = firstSequence > 1 && older > 0
+        let base = hasBase ? sequences.first { $0 >= firstSequence - 1 } : nil
         var unneeded: [UInt64] = []
         while old.count > older {
             let gaps = old.indices.map { index in
                 (index + 1 < old.count ? old[index + 1] : newest)
                     - (index > 0 ? old[index - 1] : 0)
             }
-            guard let least = gaps.indices.min(by: { gaps[$0] < gaps[$1] }) else { break }
+            let removable = old.indices.filter { old[$0] != base }
+            guard let least = removable.min(by: { gaps[$0] < gaps[$1] }) else { break }
             unneeded.append(old.remove(at: least))
         }
         return unneeded

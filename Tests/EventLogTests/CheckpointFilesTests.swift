@@ -87,6 +87,39 @@ import Testing
         #expect(gaps.max() ?? 0 <= 4_000, "\(kept)")
     }
 
+    /// The states behind it are made of it, and events before it are gone.
+    @Test func theStateThatACompactedLogBeginsWithStays() throws {
+        try makeLog(events: 100, on: disk)
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        try log.checkpoints.write(checkpoint(3), keeping: 3, keepingOlder: 5)
+        log.close()
+        let report = try LogCompaction("log", fileSystem: disk).run(checkpoint: 3)
+        #expect(report.firstSequence == 4)
+        let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        for sequence in stride(from: 10, through: 100, by: 10) as StrideThrough<UInt64> {
+            try again.checkpoints.write(checkpoint(sequence), keeping: 3, keepingOlder: 5)
+            #expect(try again.checkpoints.sequences().first == 3)
+        }
+        let kept = try again.checkpoints.sequences()
+        #expect(kept.count == 8 && kept.suffix(3) == [80, 90, 100])
+        again.close()
+    }
+
+    /// Where the past is not kept, the events behind it go too.
+    @Test func whereNoOlderOneIsKeptTheStateThatTheLogBeginsWithGoes() throws {
+        try makeLog(events: 40, on: disk)
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        try log.checkpoints.write(checkpoint(3), keeping: 3)
+        log.close()
+        _ = try LogCompaction("log", fileSystem: disk).run(checkpoint: 3)
+        let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        for sequence: UInt64 in [10, 20, 30] {
+            try again.checkpoints.write(checkpoint(sequence), keeping: 3)
+        }
+        #expect(try again.checkpoints.sequences() == [10, 20, 30])
+        again.close()
+    }
+
     @Test func aHalfWrittenCheckpointIsIgnoredWhereverTheCrashWas() throws {
         let log = try openLog()
         try log.checkpoints.write(checkpoint(3), keeping: 2)
