@@ -14,8 +14,8 @@ package protocol FileSystem: Sendable {
     func list(_ directory: String) throws(FileSystemError) -> [String]
     /// Makes one directory; an existing one is fine.
     func createDirectory(_ path: String) throws(FileSystemError)
-    /// Makes created, renamed and removed names in the directory durable.
-    func synchronizeDirectory(_ path: String) throws(FileSystemError)
+    /// Opens a directory, for its names to be made durable.
+    func openDirectory(_ path: String) throws(FileSystemError) -> any Directory
 }
 
 package enum FileOpenMode: Sendable {
@@ -34,9 +34,19 @@ package enum FileLock: Sendable {
     case shared
 }
 
+/// An open directory.
+package protocol Directory: AnyObject, Sendable {
+    /// Makes created, renamed and removed names in the directory durable (`fsync`).
+    func synchronize() throws(FileSystemError)
+    /// Gives the descriptor back. Also done when the last reference goes.
+    func close()
+}
+
 /// An open file. Reads and writes name their offset, so that no position is shared between threads.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
+    /// The same open file under the name that it has been given since; this one is closed with that.
+    func renamed(to path: String) -> any File
     /// Bytes read, fewer than asked for only at the end of the file.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
@@ -113,6 +123,13 @@ extension File {
 }
 
 extension FileSystem {
+    /// Makes created, renamed and removed names in the directory durable.
+    package func synchronizeDirectory(_ path: String) throws(FileSystemError) {
+        let directory = try openDirectory(path)
+        defer { directory.close() }
+        try directory.synchronize()
+    }
+
     /// All bytes of a small file, or nil when there is none.
     package func contents(of path: String) throws(FileSystemError) -> [UInt8]? {
         do throws(FileSystemError) {

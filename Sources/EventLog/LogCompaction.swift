@@ -44,6 +44,7 @@ package struct LogCompaction: Sendable {
                 try recovery.beginSegment(of: &log)
             }
             log.segment.close()
+            log.segmentNames.close()
             let kept = Self.kept(of: log.segments, through: checkpoint)
             log.metadata.reached = LogReach(
                 log.head, segment: log.segments.last ?? 1, isClosed: true)

@@ -81,7 +81,9 @@ extension EventLogReader {
         header.encoding = .frames
         let target = try forking(copy) { () throws(FileSystemError) in
             let file = try copy.fileSystem.open(copy.sparePath + "/forked", .replace)
-            return try copy.install(file, as: header)
+            let names = try copy.fileSystem.openDirectory(copy.segmentsPath)
+            defer { names.close() }
+            return try copy.install(file, as: header, in: names)
         }
         defer { target.close() }
         let scanner = FrameScanner(source)

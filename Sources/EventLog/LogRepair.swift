@@ -140,7 +140,9 @@ package struct LogRepair: Sendable {
         }
         var header = segment.header
         header.encoding = .frames
-        try directory.install(target, as: header).close()
+        let names = try fileSystem.openDirectory(directory.segmentsPath)
+        defer { names.close() }
+        try directory.install(target, as: header, in: names).close()
     }
 
     private func open(

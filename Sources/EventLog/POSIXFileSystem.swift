@@ -57,10 +57,37 @@ package struct POSIXFileSystem: FileSystem {
         } catch  where error.errno == EEXIST {}
     }
 
-    package func synchronizeDirectory(_ path: String) throws(FileSystemError) {
-        let descriptor = try check("open", path) { systemOpen(path, O_RDONLY | O_CLOEXEC, 0) }
-        defer { _ = systemClose(descriptor) }
+    package func openDirectory(_ path: String) throws(FileSystemError) -> any Directory {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let descriptor = try check("open", path) { systemOpen(path, flags, 0) }
+        return POSIXDirectory(descriptor: descriptor, path: path)
+    }
+}
+
+/// A directory's descriptor that closes itself.
+///
+/// `@unchecked Sendable`: whether it was closed is owned by whoever opens and calls `close`, and
+/// `deinit` runs after every other use.
+private final class POSIXDirectory: Directory, @unchecked Sendable {
+    private let path: String
+    private let descriptor: Int32
+    private var isOpen = true
+
+    init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { close() }
+
+    func synchronize() throws(FileSystemError) {
         try check("fsync", path) { fsync(descriptor) }
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = systemClose(descriptor)
     }
 }
 
@@ -81,6 +108,13 @@ final class POSIXFile: File, @unchecked Sendable {
     }
 
     deinit { close() }
+
+    func renamed(to path: String) -> any File {
+        let file = POSIXFile(descriptor: descriptor, path: path)
+        (file.isOpen, file.isLocked) = (isOpen, isLocked)
+        isOpen = false
+        return file
+    }
 
     func close() {
         guard isOpen else { return }
@@ -146,10 +180,9 @@ final class POSIXFile: File, @unchecked Sendable {
 extension FileSystemError {
     static let inputOutput = EIO
     package var isMissingFile: Bool { errno == ENOENT }
-    /// The disk or the quota is full: worth another try once there is room.
     /// The process, or the system, has no file descriptor left; a moment later it may.
     package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
-
+    /// The disk or the quota is full: worth another try once there is room.
     package var isStorageFull: Bool { errno == ENOSPC || errno == EDQUOT }
     package var isReadOnly: Bool { errno == EROFS || errno == EACCES || errno == EPERM }
 }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// What opening a log for writing found and did. `sentences` is what a server says of it.
 package struct RecoveryReport: Sendable, Equatable {
     package struct TornTail: Sendable, Equatable {
@@ -54,6 +46,9 @@ struct RecoveredLog {
     var head: LogHead
     /// The first sequence of every segment, rising.
     var segments: [UInt64]
+    /// `segments/`, open for as long as the log is: what a new segment's name needs to be durable must not
+    /// be missing when the segment has it.
+    let segmentNames: any Directory
     /// The last segment, and where its next frame belongs.
     var segment: any File
     var offset: UInt64
@@ -138,6 +133,7 @@ struct Recovery {
             if metadata != before { try write(metadata, changing: before) }
             var log = RecoveredLog(
                 metadata: metadata, head: head, segments: segments,
+                segmentNames: try fileSystem.openDirectory(directory.segmentsPath),
                 segment: try fileSystem.open(source.path, .readWrite), offset: scanner.offset,
                 limit: options.firstSegmentSizeBytes,
                 spares: try SegmentSupply(directory: directory).leftOver(), report: report)
@@ -228,7 +224,7 @@ struct Recovery {
             firstSequence: log.head.sequence + 1,
             previousFirstSequence: log.segments.last ?? 0, previousChain: log.head.hash)
         let file = try fileSystem.open(directory.sparePath + "/next", .replace)
-        log.segment = try directory.install(file, as: header)
+        log.segment = try directory.install(file, as: header, in: log.segmentNames)
         log.segments.append(header.firstSequence)
         log.offset = UInt64(SegmentHeader.size)
         log.limit = options.firstSegmentSizeBytes
@@ -312,18 +308,19 @@ struct Recovery {
             storeID: storeID, epoch: metadata.epoch, firstSequence: 1, previousFirstSequence: 0,
             previousChain: .zero)
         let size = min(options.firstSegmentSizeBytes, options.segmentSizeBytes)
-        let file = try writing { () throws(FileSystemError) in
+        let (file, names) = try writing { () throws(FileSystemError) in
             if segments == [1] { try fileSystem.remove(directory.segmentPath(1)) }
             let file = try fileSystem.open(directory.sparePath + "/next", .replace)
             if options.segmentsAhead > 0 { try file.writeZeros(0..<size) }
-            let named = try directory.install(file, as: header)
+            let names = try fileSystem.openDirectory(directory.segmentsPath)
+            let named = try directory.install(file, as: header, in: names)
             try directory.write(metadata)
             // The directory itself may be new.
             try fileSystem.synchronizeDirectory(directory.parentPath)
-            return named
+            return (named, names)
         }
         return RecoveredLog(
-            metadata: metadata, head: head, segments: [1], segment: file,
+            metadata: metadata, head: head, segments: [1], segmentNames: names, segment: file,
             offset: UInt64(SegmentHeader.size), limit: size, spares: [], report: report)
     }
 
@@ -339,29 +336,18 @@ struct Recovery {
 extension LogDirectory {
     /// Makes a prepared file the segment that `header` describes. Durable when this returns.
     ///
-    /// The header is synced before the file gets its name, so a segment with a name has a header.
-    func install(_ file: any File, as header: SegmentHeader) throws(FileSystemError) -> any File {
+    /// The header is synced before the file gets its name, so a segment with a name has a header. From then
+    /// on there is no way back, so nothing is opened any more: the file is used as it is open.
+    /// - Parameter names: `segments/`.
+    func install(
+        _ file: any File, as header: SegmentHeader, in names: any Directory
+    ) throws(FileSystemError) -> any File {
         try file.writeAll(header.encoded(), at: 0)
         try file.synchronizeData()
         let path = segmentPath(header.firstSequence)
         try fileSystem.rename(file.path, to: path)
-        // It has its name and there is no way back, so a descriptor is waited for.
-        return try waitingForDescriptor { () throws(FileSystemError) in
-            try fileSystem.synchronizeDirectory(segmentsPath)
-            return try fileSystem.open(path, .readWrite)
-        }
-    }
-
-    private func waitingForDescriptor<Result>(
-        _ body: () throws(FileSystemError) -> Result
-    ) throws(FileSystemError) -> Result {
-        while true {
-            do throws(FileSystemError) {
-                return try body()
-            } catch  where error.isOutOfDescriptors {
-                usleep(10_000)
-            }
-        }
+        try names.synchronize()
+        return file.renamed(to: path)
     }
 }
 

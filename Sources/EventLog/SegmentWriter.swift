@@ -13,6 +13,8 @@ final class SegmentWriter {
     private let largestSize: UInt64
     private let housekeeping: Housekeeping?
     private let metadata: MetadataFile
+    /// `segments/`.
+    private let names: any Directory
     private var file: any File
     /// Where the segment ends: a frame that reaches beyond goes into the next.
     private var limit: UInt64
@@ -31,6 +33,7 @@ final class SegmentWriter {
         self.housekeeping = housekeeping
         limit = log.limit
         storeID = log.metadata.storeID
+        names = log.segmentNames
         file = log.segment
         offset = log.offset
         firstSequence = log.segments.last ?? 1
@@ -75,6 +78,7 @@ final class SegmentWriter {
 
     func close() {
         file.close()
+        names.close()
     }
 
     /// Records that the log was closed in order. Everything is on the disk.
@@ -136,10 +140,10 @@ final class SegmentWriter {
         let size = min(limit * 2, largestSize)
         let next: any File
         do throws(FileSystemError) {
-            next = try directory.install(aside, as: header)
+            next = try directory.install(aside, as: header, in: names)
         } catch {
             // Once a segment may have its name, going on with the old one would make two of them.
-            let hasNoName = ["open", "pwrite", "rename"].contains(error.call)
+            let hasNoName = ["pwrite", "rename"].contains(error.call)
             throw error.isStorageFull && hasNoName ? .noRoom(error) : .broken(error)
         }
         try note(LogReach(head, segment: header.firstSequence))

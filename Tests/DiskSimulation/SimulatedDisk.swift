@@ -245,7 +245,12 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
-    package func synchronizeDirectory(_ path: String) throws(FileSystemError) {
+    package func openDirectory(_ path: String) throws(FileSystemError) -> any Directory {
+        try perform("open", path, writes: false) { _ in }
+        return SimulatedDirectory(disk: self, path: path)
+    }
+
+    fileprivate func synchronizeDirectory(at path: String) throws(FileSystemError) {
         try perform("fsync", path, writes: false) { state in
             let prefix = path + "/"
             func isInside(_ name: String) -> Bool {
@@ -297,6 +302,15 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
         }
     }
 
+    fileprivate func moveLock(
+        on node: SimulatedFile.Node, from owner: SimulatedFile, to other: SimulatedFile
+    ) {
+        state.withLock { _ in
+            node.locks[ObjectIdentifier(other)] = node.locks.removeValue(
+                forKey: ObjectIdentifier(owner))
+        }
+    }
+
     /// How many bytes of a write are taken: fewer when the disk says so or is full.
     fileprivate func write(
         _ bytes: [UInt8], to node: SimulatedFile.Node, at offset: Int, path: String
@@ -343,6 +357,20 @@ extension SimulatedDisk.Survival {
     }
 }
 
+/// An open directory on a ``SimulatedDisk``.
+private final class SimulatedDirectory: Directory {
+    private let disk: SimulatedDisk
+    private let path: String
+
+    init(disk: SimulatedDisk, path: String) {
+        self.disk = disk
+        self.path = path
+    }
+
+    func synchronize() throws(FileSystemError) { try disk.synchronizeDirectory(at: path) }
+    func close() {}
+}
+
 /// An open file on a ``SimulatedDisk``.
 package final class SimulatedFile: File {
     package let path: String
@@ -353,6 +381,12 @@ package final class SimulatedFile: File {
         self.disk = disk
         self.node = node
         self.path = path
+    }
+
+    package func renamed(to path: String) -> any File {
+        let file = SimulatedFile(disk: disk, node: node, path: path)
+        disk.moveLock(on: node, from: self, to: file)
+        return file
     }
 
     package func read(

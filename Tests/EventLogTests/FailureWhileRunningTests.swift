@@ -89,26 +89,28 @@ import Testing
         again.close()
     }
 
-    /// The segment has its name, and there is no way back: the log waits, and goes on.
-    @Test(arguments: ["open", "fsync"])
-    func aSegmentThatIsInstalledWaitsForItsDescriptor(_ call: String) throws {
+    /// The segment has its name, and there is no way back: what the log needs from there on is open already.
+    @Test func aSegmentThatIsInstalledNeedsNoDescriptor() throws {
         let log = try openLog { $0.firstSegmentSizeBytes = 400 }
         try log.appendAndWait(testBatch(1...5))
-        let failures = Monitor(3)
-        disk.setFault { [segment = "log/segments/00000000000000000006.log"] made in
-            guard made.name == call, made.path == segment || made.path == "log/segments" else {
-                return nil
-            }
-            return failures.update { count in
-                count -= 1
-                return count >= 0 ? .error(SimulatedDisk.tooManyOpenFiles) : nil
-            }
+        let isOut = Monitor(false)
+        disk.setFault { call in
+            if call.name == "rename" { isOut.update { $0 = true } }
+            return call.name == "open" && isOut.withLock { $0 }
+                ? .error(SimulatedDisk.tooManyOpenFiles) : nil
         }
-        try log.appendAndWait(testBatch(6...9))
+        let result = Monitor<Result<UInt64, LogError>?>(nil)
+        try log.enqueue(testBatch(6...9)) { outcome in result.update { $0 = outcome } }
+        let outcome = result.wait(milliseconds: 240_000) { $0 }
+        // Also where it had to wait.
         disk.setFault(nil)
-        #expect(failures.withLock { $0 } < 0)
+        #expect(try outcome?.get() == 9)
+        #expect(isOut.withLock { $0 } && disk.segments == [1, 6])
         log.close()
+        let again = try openLog()
+        #expect(again.recovery == RecoveryReport())
         #expect(try EventLogReader("log", fileSystem: disk).allEvents() == recorded(1...9))
+        again.close()
     }
 
     @Test func everythingBehindAFailedBatchFailsAndItsSequencesAreGivenAgain() throws {

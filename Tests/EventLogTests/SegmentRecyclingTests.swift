@@ -193,7 +193,7 @@ private struct HookedDisk: FileSystem {
         try disk.createDirectory(path)
     }
 
-    func synchronizeDirectory(_ path: String) throws(FileSystemError) {
-        try disk.synchronizeDirectory(path)
+    func openDirectory(_ path: String) throws(FileSystemError) -> any Directory {
+        try disk.openDirectory(path)
     }
 }

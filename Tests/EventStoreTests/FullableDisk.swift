@@ -35,8 +35,8 @@ final class FullableDisk: FileSystem {
         try disk.createDirectory(path)
     }
 
-    func synchronizeDirectory(_ path: String) throws(FileSystemError) {
-        try disk.synchronizeDirectory(path)
+    func openDirectory(_ path: String) throws(FileSystemError) -> any Directory {
+        try disk.openDirectory(path)
     }
 }
 
@@ -50,6 +50,8 @@ private final class FullableFile: File {
     }
 
     var path: String { file.path }
+
+    func renamed(to path: String) -> any File { FullableFile(file.renamed(to: path), disk: disk) }
 
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
