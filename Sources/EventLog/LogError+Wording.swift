@@ -143,6 +143,14 @@ extension LogError {
         .damaged(.allMissing(directory))
     }
 
+    static func lastEpoch(_ directory: String) -> LogError {
+        LogError(
+            .conflict,
+            "The log in \(directory) has the last epoch, \(LogMetadata.largestEpoch), and would need "
+                + "another. Nothing was changed; `relay log export` and `import` make a new log "
+                + "of it.")
+    }
+
     static func forking(_ directory: String, _ cause: FileSystemError) -> LogError {
         let code: Code =
             cause.isStorageFull ? .storageFull : cause.isReadOnly ? .readOnly : .inputOutput

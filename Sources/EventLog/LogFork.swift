@@ -6,8 +6,8 @@ extension EventLogReader {
     ///
     /// - Parameters:
     ///   - destination: missing or empty.
-    /// - Throws: `outOfRange`, `conflict` when there is something in the destination, `damaged`,
-    ///   `storageFull`, `readOnly`, `inputOutput`. Without META the destination is no log yet.
+    /// - Throws: `outOfRange`, `conflict` when there is something in the destination or the log has the last
+    ///   epoch, `damaged`, `storageFull`, `readOnly`, `inputOutput`. Without META the destination is no log yet.
     package func fork(through sequence: UInt64, into destination: String) throws(LogError) {
         let first = try firstSequence()
         let head = try head()
@@ -17,12 +17,13 @@ extension EventLogReader {
         let copy = LogDirectory(path: destination, fileSystem: directory.fileSystem)
         guard try copy.isUnused() else { throw .notEmpty(destination) }
         let beginning = try beginning(first, through: sequence)
+        let epoch = try LogMetadata.epoch(
+            after: max(metadata.epoch, head.epoch), in: directory)
         do throws(FileSystemError) {
             try copy.create()
         } catch {
             throw .forking(destination, error)
         }
-        let epoch = max(metadata.epoch, head.epoch) + 1
         let kept = try segments().filter { $0 <= max(sequence, first) }
         for segment in kept.dropLast() { try copySegment(segment, to: copy) }
         let last = kept.last ?? first

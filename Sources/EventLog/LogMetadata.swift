@@ -40,8 +40,16 @@ package struct LogMetadata: Hashable, Sendable {
         self.reached = reached
     }
 
-    /// So that there is always a next one.
     static let largestEpoch = UInt32(Int32.max)
+
+    /// The epoch after one.
+    /// - Throws: `conflict` when that was the last.
+    static func epoch(
+        after epoch: UInt32, in directory: LogDirectory
+    ) throws(LogError) -> UInt32 {
+        guard epoch < largestEpoch else { throw .lastEpoch(directory.path) }
+        return epoch + 1
+    }
 
     static let fileName = "META"
 

@@ -119,7 +119,7 @@ struct Recovery {
         metadata.version = metadata.version.raised
         metadata.epoch = max(metadata.epoch, scanner.epoch)
         if metadata.acknowledgesEarly {
-            metadata.epoch += 1
+            metadata.epoch = try LogMetadata.epoch(after: metadata.epoch, in: directory)
             report.raisedEpoch = metadata.epoch
         }
         metadata.acknowledgesEarly = options.durability != .always

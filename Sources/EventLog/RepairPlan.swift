@@ -46,7 +46,7 @@ struct RepairPlan: Sendable {
 
     var changesAnything: Bool { rebuildsMetadata || !damages.isEmpty }
 
-    /// - Throws: `damaged` when there is nothing that can be kept.
+    /// - Throws: `damaged` when there is nothing that can be kept; `conflict` when it had the last epoch.
     init(
         _ examination: LogExamination, rebuildsMetadata: Bool
     ) throws(LogError) {
@@ -66,7 +66,10 @@ struct RepairPlan: Sendable {
             examination.checkpoints.last { !$0.isDamaged }?.sequence ?? 0)
         newMetadata = examination.metadata
         let epochs = examination.segments.map(\.end.epoch) + [newMetadata.epoch]
-        newMetadata.epoch = (epochs.max() ?? 0) + 1
+        if rebuildsMetadata || !damages.isEmpty {
+            newMetadata.epoch = try LogMetadata.epoch(
+                after: epochs.max() ?? 0, in: examination.directory)
+        }
         newMetadata.version = newMetadata.version.raised
         newMetadata.beginning =
             base.map { base in

@@ -201,6 +201,33 @@ import Testing
         try expectLog(through: 5, epoch: 2)
     }
 
+    /// Written with a higher one, nobody could read it any more.
+    @Test func aLogWithTheLastEpochIsGivenNoOther() throws {
+        try makeLog(events: 20, on: disk)
+        let directory = LogDirectory(path: "log", fileSystem: disk)
+        var metadata = try #require(try directory.metadata())
+        metadata.epoch = LogMetadata.largestEpoch
+        metadata.acknowledgesEarly = true
+        try directory.write(metadata)
+        #expect(try repair().epoch == nil)
+        disk.flipBit(ofByte: 200, in: "log/segments/\(disk.segments[1].twentyDigits).log")
+        let files = { disk.paths(under: "log").map { disk.contents(at: $0) } }
+        let before = files()
+        let attempts: [() throws -> Void] = [
+            { _ = try repair() },
+            { _ = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk) },
+            { try EventLogReader("log", fileSystem: disk).fork(through: 2, into: "copy") },
+        ]
+        for attempt in attempts {
+            let error = #expect(throws: LogError.self) { try attempt() }
+            #expect(
+                error?.message == "The log in log has the last epoch, 2147483647, and would need "
+                    + "another. Nothing was changed; `relay log export` and `import` make a new log "
+                    + "of it.")
+        }
+        #expect(files() == before && disk.paths(under: "copy") == [])
+    }
+
     @Test func aMissingSegmentCutsTheLogThere() throws {
         try makeLog(events: 30, on: disk)
         let segments = disk.segments

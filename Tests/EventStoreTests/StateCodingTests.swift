@@ -1,4 +1,5 @@
 import BoundedTesting
+import RelayJSON
 import RelayStore
 import Testing
 
@@ -220,6 +221,17 @@ import Testing
             }
         }
         #expect(accepted > 0)
+    }
+
+    @Test(arguments: [UInt64(1) << 62, .max])
+    func aWaitingMutationThatNoHistoryReachesIsRefused(_ sequence: UInt64) throws {
+        var restorer = SnapshotRestorer(indexes: [])
+        restorer.begin(sequence: 1_000, schema: "", creationCount: 0)
+        restorer.addPending(sequence, MutationIntent(field: "f", arguments: [:]))
+        let error = #expect(throws: MalformedEvent.self) {
+            try decode(restorer.snapshot.stateBytes)
+        }
+        #expect(error?.message == "the sequence of a waiting mutation is too high: \(sequence)")
     }
 
     @Test func lookUpsAreThereAfterReading() throws {

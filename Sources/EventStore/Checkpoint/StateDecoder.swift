@@ -195,7 +195,7 @@ struct StateDecoder {
 
     private mutating func readPending() throws(MalformedEvent) {
         for _ in 0..<(try reader.readCount()) {
-            let sequence = try reader.readNumber()
+            let sequence = try readCounter("the sequence of a waiting mutation")
             let payload = UnsafeRawBufferPointer(try reader.readText())
             let kind = EventKind.mutation.rawValue
             guard case .mutation(let intent) = try EventBody(kind: kind, payload: payload) else {
