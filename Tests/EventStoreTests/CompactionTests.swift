@@ -151,6 +151,36 @@ import Testing
         #expect(named > 0 && withNames > 0)
     }
 
+    /// A start takes another one, and so do the tools: the past begins later then.
+    @Test func whereTheStateThatItBeginsWithIsDamagedALaterOneIsTaken() throws {
+        let last = UInt64(history.events.count)
+        for sequence in [50, last] {
+            let store = try EventStore.open(directory.path, options: .quiet)
+            try store.journal.checkpoint(
+                store.snapshot.sequence == sequence
+                    ? store.snapshot : History(directory.path).snapshot(at: sequence))
+            store.journal.close()
+        }
+        let name = "00000000000000000040.checkpoint"
+        let file = try POSIXFileSystem().open("\(directory.path)/checkpoints/\(name)", .readWrite)
+        try file.writeAll([0xFF], at: 150)
+        file.close()
+        let past = try History(directory.path)
+        #expect(try past.firstState == 50)
+        #expect(try past.refolded().stateHash == history.snapshot.stateHash)
+        let record = try #require(history.snapshot.recordsInCreationOrder().first)
+        #expect(try !past.blame(history.snapshot.symbols.idString(record)).isEmpty)
+        var outcomes: [UInt64: CheckpointCheck.Outcome] = [:]
+        try past.checkCheckpoints { check in
+            outcomes[check.sequence] = check.outcome
+            return true
+        }
+        #expect(outcomes[50] == .beginning && outcomes[last] == .right)
+        guard case .unreadable? = outcomes[40] else {
+            return #expect(Bool(false), "\(outcomes)")
+        }
+    }
+
     @Test func theCheckpointItBeginsWithIsNotProven() throws {
         let store = try EventStore.open(directory.path, options: .quiet)
         try store.journal.checkpoint(store.snapshot)

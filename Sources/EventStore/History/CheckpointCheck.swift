@@ -31,21 +31,24 @@ extension History {
     ) throws(EventStoreError) {
         let files = reader.checkpoints
         let sequences = try onLog { () throws(LogError) in try files.sequences() }
+            .filter { $0 + 1 >= first && $0 <= last }
         let replay = try Replay(fromEarliest: reader, through: last)
         let beginning = replay.snapshot.sequence
-        for sequence in sequences where sequence >= beginning && sequence <= last {
+        for sequence in sequences {
             let before = replay.snapshot.sequence
             replay.watch = { [watch, last] done, _ in watch?(before + done, last) }
             try replay.advance(to: sequence)
+            let refolded = sequence < beginning ? nil : replay.snapshot
             let outcome =
                 sequence == beginning
-                ? .beginning : checkpoint(at: sequence, of: files, against: replay.snapshot)
+                ? .beginning : checkpoint(at: sequence, of: files, against: refolded)
             guard check(CheckpointCheck(sequence: sequence, outcome: outcome)) else { return }
         }
     }
 
+    /// - Parameter refolded: nil before the first state that can be rebuilt.
     private func checkpoint(
-        at sequence: UInt64, of files: CheckpointFiles, against refolded: Snapshot
+        at sequence: UInt64, of files: CheckpointFiles, against refolded: Snapshot?
     ) -> CheckpointCheck.Outcome {
         do throws(LogError) {
             let checkpoint = try files.checkpoint(at: sequence)
@@ -57,6 +60,7 @@ extension History {
             guard hasher.finish() == recorded.bytes else {
                 return .unreadable("its state hash is not that of its bytes")
             }
+            guard let refolded else { return .unreadable("its bytes are no state") }
             let hash = refolded.stateHash
             if hash == recorded { return .right }
             // An older fold's state need not be the one that these events lead to now.

@@ -38,15 +38,27 @@ package final class Replay {
     }
 
     /// Begins with the earliest state that can be rebuilt: the empty one, or, in a compacted log,
-    /// that of the oldest checkpoint.
+    /// that of the oldest checkpoint that can be used.
     convenience init(
         fromEarliest reader: EventLogReader, through last: UInt64
     ) throws(EventStoreError) {
         let (first, checkpoints) = try onLog { () throws(LogError) in
             (try reader.firstSequence(), try reader.checkpoints.sequences())
         }
-        let start = first == 1 ? 0 : checkpoints.first { $0 + 1 >= first } ?? 0
-        try self.init(reader, near: start, through: last, indexes: [])
+        if first == 1 {
+            try self.init(reader, near: 0, through: last, indexes: [])
+            return
+        }
+        let starts = checkpoints.filter { $0 + 1 >= first && $0 <= last }
+        for start in starts {
+            let restored = try reader.checkpoints.restore(
+                through: start, indexes: [], takesOlderFold: true)
+            guard let snapshot = restored.snapshot, snapshot.sequence == start else { continue }
+            try self.init(
+                reader, from: snapshot, through: last, ignoredCheckpoints: restored.ignored)
+            return
+        }
+        throw .notRebuildable(starts.first ?? first - 1, firstKept: first)
     }
 
     /// Goes on from a state.
