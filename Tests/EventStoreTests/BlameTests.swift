@@ -44,6 +44,24 @@ import Testing
                 == ["at 1: -t2 +", "at 1: - +t2", #"- {"refs":["t1"]}"#])
     }
 
+    /// In a log in which mutations do not stand at every other place, too.
+    @Test func noMoreThanTheLastMutationsAreRemembered() throws {
+        let directory = TemporaryDirectory()
+        let store = try EventStore.open(directory.path, options: .quiet)
+        let recorded = try RandomHistory(seed: 3, count: 600)
+        for event in recorded.events { try store.journal.appendAndWait(event) }
+        store.journal.close()
+        let history = try History(directory.path)
+        let events = try TouchingEvents(history, ["r1"], in: 1...history.last)
+        while try events.next() != nil {
+            #expect(events.mutations.count <= TouchingEvents.memory)
+        }
+        let last = recorded.events.filter {
+            if case .mutation = $0.body { true } else { false }
+        }.suffix(TouchingEvents.memory)
+        #expect(Set(events.mutations.map(\.sequence)) == Set(last.map(\.sequence)))
+    }
+
     /// One line for each entry: what it is, the value before and after, and what is shown then.
     private func lines(_ entries: [BlameEntry]) -> [String] {
         func text(_ value: FieldValue?) -> String { value.map(\.recordJSON.text) ?? "-" }

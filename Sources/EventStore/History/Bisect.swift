@@ -14,7 +14,7 @@ package enum BisectResult: Sendable, Hashable {
     case found(UInt64)
     /// The condition does not hold at the end of the range.
     case never
-    /// The event is one of these: of the others' states nothing could be told.
+    /// The event is one of these: the states between them could not be judged.
     case among(ClosedRange<UInt64>)
 }
 

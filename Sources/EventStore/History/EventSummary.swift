@@ -37,8 +37,15 @@ package final class SummaryIterator {
     }
 
     /// The next event; nil at the end.
-    package func next() throws(EventStoreError) -> EventSummary? {
+    package func next() throws(EventStoreError) -> EventSummary? { try nextEvent()?.summary }
+
+    /// The next event, whole and as a summary; nil at the end.
+    package func nextEvent() throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
         guard let event = try events.next() else { return nil }
+        return (event, try summary(of: event))
+    }
+
+    private func summary(of event: Event) throws(EventStoreError) -> EventSummary {
         switch event.body {
         case .mutation(let intent):
             open[event.sequence] = intent

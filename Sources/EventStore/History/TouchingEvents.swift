@@ -15,8 +15,8 @@ package import RelayStore
 /// records much cheaper than a fold. An event that has the id but does not write the record is given, too.
 /// Not Sendable: it moves.
 final class TouchingEvents {
-    /// Mutations that are remembered undecoded: nearly always the one before its response.
-    private static let memory: UInt64 = 64
+    /// How many mutations are remembered undecoded. Nearly always the last one is asked for, by its response.
+    static let memory = 64
 
     /// Gives every event that can end or change an optimistic entry, whatever is in it.
     var givesAllEnds = false
@@ -29,7 +29,9 @@ final class TouchingEvents {
     private var firstLost: UInt64?
     private let total: UInt64
     private var done: UInt64 = 0
-    private var mutations: [UInt64: [UInt8]] = [:]
+    /// The last mutations, each in the place of the one that many before it.
+    private(set) var mutations: [(sequence: UInt64, payload: [UInt8])] = []
+    private var mutationCount = 0
 
     init(
         _ history: History, _ ids: [String], in range: ClosedRange<UInt64>
@@ -75,12 +77,21 @@ final class TouchingEvents {
         if sequence > expected, firstLost == nil { firstLost = expected }
         expected = sequence + 1
         if kind == RelayStore.EventKind.mutation.rawValue {
-            if sequence > Self.memory { mutations[sequence - Self.memory] = nil }
-            mutations[sequence] = [UInt8](payload)
+            remember(sequence, payload)
         } else if givesAllEnds {
             return .event(.reading(sequence, kind, time, payload))
         }
         return isTouched(payload) ? .event(.reading(sequence, kind, time, payload)) : .passed
+    }
+
+    private func remember(_ mutation: UInt64, _ payload: UnsafeRawBufferPointer) {
+        let entry = (mutation, [UInt8](payload))
+        if mutations.count < Self.memory {
+            mutations.append(entry)
+        } else {
+            mutations[mutationCount % Self.memory] = entry
+        }
+        mutationCount += 1
     }
 
     private func isTouched(_ payload: UnsafeRawBufferPointer) -> Bool {
@@ -89,7 +100,7 @@ final class TouchingEvents {
 
     /// What a mutation asked for; nil when it cannot be read any more.
     func intent(of mutation: UInt64) throws(EventStoreError) -> MutationIntent? {
-        if let payload = mutations[mutation] {
+        if let payload = mutations.first(where: { $0.sequence == mutation })?.payload {
             let body = payload.withUnsafeBytes {
                 Result<Event, EventStoreError>.reading(
                     mutation, RelayStore.EventKind.mutation.rawValue, 0, $0)

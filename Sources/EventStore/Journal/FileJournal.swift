@@ -12,7 +12,7 @@ public final class FileJournal: EventJournal {
     private let log: EventLogWriter
     private let reader: EventLogReader
     private let checkpointer: Checkpointer
-    private let head: DurableHead
+    private let head: DurableSequence
     private let restored = Lock<Snapshot?>(nil)
     private let completions = Lock(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
@@ -29,7 +29,7 @@ public final class FileJournal: EventJournal {
         checkpointer = opened.checkpointer
         metadata = log.metadata
         earliestState = max(1, opened.firstSequence) - 1
-        head = DurableHead(log.head.sequence)
+        head = DurableSequence(log.head.sequence)
     }
 
     /// How a client's journal is kept.
@@ -228,11 +228,11 @@ extension JournalError {
 /// Reads events from the files, never beyond what is durable, and waits there for more.
 private actor EventFollower {
     private let reader: EventLogReader
-    private let head: DurableHead
+    private let head: DurableSequence
     private var sequence: UInt64
     private var cursor: EventCursor?
 
-    init(_ reader: EventLogReader, from sequence: UInt64, head: DurableHead) {
+    init(_ reader: EventLogReader, from sequence: UInt64, head: DurableSequence) {
         self.reader = reader
         self.head = head
         self.sequence = max(sequence, 1)

@@ -86,22 +86,17 @@ extension Commit {
 
 /// The events of a history, each with what a list shows of it. Not Sendable: it moves.
 package final class SummarizedEvents {
-    private let events: EventIterator?
-    private let summaries: SummaryIterator?
+    private let events: SummaryIterator?
 
     package init(_ history: History, after sequence: UInt64) throws(EventStoreError) {
         guard sequence < history.last else {
-            (events, summaries) = (nil, nil)
+            events = nil
             return
         }
-        events = try history.events(in: sequence + 1...history.last)
-        summaries = try history.summaries(in: sequence + 1...history.last)
+        events = try history.summaries(in: sequence + 1...history.last)
     }
 
     package func next() throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
-        guard let event = try events?.next(), let summary = try summaries?.next() else {
-            return nil
-        }
-        return (event, summary)
+        try events?.nextEvent()
     }
 }

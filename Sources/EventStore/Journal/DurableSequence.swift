@@ -1,7 +1,7 @@
 import Threads
 
 /// How far the log is durable, for those who wait for more of it.
-final class DurableHead: Sendable {
+final class DurableSequence: Sendable {
     private struct State {
         var sequence: UInt64
         var isClosed = false
