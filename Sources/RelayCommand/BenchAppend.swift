@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import RelayJSON
+import Threads
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -69,12 +69,3 @@ func inputLines() -> AsyncStream<String> {
 
 /// A value of the environment that the program was started with.
 func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-/// Runs what blocks on a thread of its own, not on one of the few that everything else shares.
-func onThreadOfItsOwn<Value: Sendable>(
-    _ body: @escaping @Sendable () throws -> Value
-) async throws -> Value {
-    try await withCheckedThrowingContinuation { done in
-        DispatchQueue(label: "relay.blocking").async { done.resume(with: Result { try body() }) }
-    }
-}

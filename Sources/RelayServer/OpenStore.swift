@@ -1,8 +1,8 @@
-import Dispatch
 import EventStore
 import GraphQLLanguage
 import Logging
 import RelayStore
+import Threads
 
 /// A store that is open and folded, with the schema in force: what a server starts from.
 final class OpenStore: Sendable {
@@ -159,15 +159,5 @@ extension IncompatibleSchema {
             named.logName = directory
         }
         return named
-    }
-}
-
-/// Runs what blocks for as long as a disk takes on a thread of its own, not on one of the few that everything
-/// else of the process shares.
-private func onThreadOfItsOwn<Value: Sendable>(
-    _ body: @escaping @Sendable () throws -> Value
-) async throws -> Value {
-    try await withCheckedThrowingContinuation { done in
-        DispatchQueue(label: "relay.store").async { done.resume(with: Result { try body() }) }
     }
 }
