@@ -106,7 +106,9 @@ final class MutationWriter: Sendable {
             let base = head.withLock { $0.base }
             var turn = WriterTurn(runner, on: base)
             var taken = 0
-            for message in messages.prefix(Self.turnLimit) where turn.byteCount < Self.turnBytes {
+            for message in messages.prefix(Self.turnLimit) {
+                // The first is taken in any case: what was abandoned may fill a turn by itself.
+                if taken > 0, turn.byteCount >= Self.turnBytes { break }
                 turn.take(message)
                 taken += 1
             }
