@@ -4,6 +4,7 @@
 // Without the names of libev 3, which are as short as a loop and a timer.
 #define EV_COMPAT3 0
 #include <ev.h>
+#include <sys/ioctl.h>
 
 // Connections are written to through OpenSSL.
 #if defined(LWS_WITH_GNUTLS) || defined(LWS_WITH_MBEDTLS) || defined(LWS_WITH_WOLFSSL)
@@ -81,6 +82,16 @@ static inline void clws_async_start(struct ev_loop *loop, struct clws_async *asy
     ev_async_init(&async->watcher, callback);
     async->owner = owner;
     ev_async_start(loop, &async->watcher);
+}
+
+// What was sent on a socket and is not acknowledged; -1 where that is not known. ioctl is variadic.
+static inline int clws_unacknowledged(int descriptor) {
+#ifdef __linux__
+    int count;
+    return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -1;
+#else
+    return -1;
+#endif
 }
 
 #ifdef __linux__

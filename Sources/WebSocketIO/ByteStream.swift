@@ -34,9 +34,13 @@ class ByteStream {
     /// What has been written and not handed over, from `handedOver` on.
     private final var pending: [UInt8] = []
     private final var handedOver = 0
-    /// Since when the peer has taken nothing although something waits, in monotonic milliseconds; nil when
-    /// nothing waits.
-    final private(set) var blockedSince: Int64?
+    /// Since when the peer has taken nothing although something waits, as far as that was looked at, in monotonic
+    /// milliseconds; nil when nothing waits.
+    private final var blockedSince: Int64?
+    /// Bytes handed over since the beginning.
+    final private(set) var handedBytes = 0
+    /// Of these, what the peer's side had taken at the last look.
+    final private(set) var takenBytes = 0
 
     init(core: LoopCore, isReading: Bool) {
         self.core = core
@@ -67,13 +71,32 @@ class ByteStream {
         return true
     }
 
+    /// Looks, about once a second and only where it matters, how much the peer's side has taken, and returns whether
+    /// that is more than at the last look.
+    ///
+    /// That a socket takes more says little about it: Linux buffers megabytes, and calls a socket writable when a third
+    /// of them is free, for which a slow reader may need a minute.
+    @discardableResult
+    final func look(now: Int64) -> Bool {
+        let taken = handedBytes - (unacknowledgedBytes ?? 0)
+        guard taken > takenBytes else { return false }
+        takenBytes = taken
+        if isBlocked { blockedSince = now }
+        return true
+    }
+
+    /// Whether something has waited for so long, and the peer has taken nothing meanwhile.
+    final func isStuck(now: Int64, milliseconds: Int64) -> Bool {
+        blockedSince.map { now - $0 >= milliseconds } ?? false
+    }
+
     /// Says that nothing more will be written. The peer may go on sending.
     func finish() {}
 
     /// How the peer has ended, if it has. The system knows also while nothing is read, and of what was sent before
     /// and has not been read yet.
     final var peerEnd: PeerEnd {
-        let seen = descriptorForEnd.map { PeerEnd(of: $0) } ?? .none
+        let seen = descriptor.map { PeerEnd(of: $0) } ?? .none
         return seen == .none && isInputOver ? .finished : seen
     }
 
@@ -97,8 +120,10 @@ class ByteStream {
     func awaitWritable() {}
     func readingChanged() {}
     func closeConnection() {}
+    /// Bytes that were handed over and that the peer's side has not acknowledged; nil where nobody knows.
+    var unacknowledgedBytes: Int? { descriptor.flatMap(unacknowledged) }
     /// The socket, as long as there is one.
-    var descriptorForEnd: Int32? { nil }
+    var descriptor: Int32? { nil }
 
     /// The connection takes more.
     final func continueWriting() {
@@ -134,6 +159,7 @@ class ByteStream {
                 guard let count = writeSome(rest) else { return nil }
                 if count == 0 { break }
                 at += count
+                handedBytes += count
             }
             return at
         }

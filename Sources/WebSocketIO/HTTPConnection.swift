@@ -312,11 +312,9 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     func sweep(now: Int64) {
         let elapsed = now - waitingSince
         let patience = server.options.handshakeTimeout.wholeMilliseconds
-        let isStuck =
-            stream.blockedSince.map {
-                now - $0 >= server.options.writeStuckTimeout.wholeMilliseconds
-            }
-            ?? false
+        if stream.isBlocked { stream.look(now: now) }
+        let isStuck = stream.isStuck(
+            now: now, milliseconds: server.options.writeStuckTimeout.wholeMilliseconds)
         switch phase {
         case .open where exchange == nil && !stream.isBlocked:
             let idle = hasServedRequest && !parser.isInsideRequest

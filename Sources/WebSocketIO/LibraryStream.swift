@@ -187,7 +187,7 @@ final class LibraryStream: ByteStream {
         if let wsi { lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC) }
     }
 
-    override var descriptorForEnd: Int32? { wsi.map(lws_get_socket_fd) }
+    override var descriptor: Int32? { wsi.map(lws_get_socket_fd) }
 }
 
 // Everything the library has to say comes through here. A top-level function: a closure could

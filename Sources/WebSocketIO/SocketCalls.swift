@@ -29,6 +29,12 @@ func sendSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int? {
     }
 }
 
+/// What was sent on a socket and the other end's system has not acknowledged.
+func unacknowledged(on descriptor: Int32) -> Int? {
+    let count = clws_unacknowledged(descriptor)
+    return count < 0 ? nil : Int(count)
+}
+
 /// How the other end of a connection has ended.
 enum PeerEnd {
     case none

@@ -11,12 +11,12 @@
 /// The library's raw role could carry it too, at more memory and time, but closes it when the peer ends its
 /// direction: a client that has sent its request and said so would get no answer (docs/decisions/0006).
 final class SocketStream: ByteStream {
-    private let descriptor: Int32
+    private let socket: Int32
     private var watcher: SocketWatcher?
 
     /// Takes over a connected socket.
     init(core: LoopCore, descriptor: Int32) {
-        self.descriptor = descriptor
+        socket = descriptor
         super.init(core: core, isReading: false)
         watcher = SocketWatcher(core: core, descriptor: descriptor) { [unowned self] events in
             // Held from here on: what is done may be the end of the connection.
@@ -29,7 +29,7 @@ final class SocketStream: ByteStream {
     private func read() {
         if isClosed { return }
         let count = core.withReadBuffer { buffer in
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            let count = recv(socket, buffer.baseAddress, buffer.count, 0)
             if count < 0, errno == EAGAIN || errno == EINTR { return 1 }
             if count > 0 {
                 owner?.streamReceived(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -46,7 +46,7 @@ final class SocketStream: ByteStream {
     }
 
     override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        sendSome(descriptor, bytes)
+        sendSome(socket, bytes)
     }
 
     override func awaitWritable() { watch() }
@@ -60,13 +60,13 @@ final class SocketStream: ByteStream {
     }
 
     override func finish() {
-        shutdownSending(descriptor)
+        shutdownSending(socket)
     }
 
     override func closeConnection() {
         watcher?.stop()
-        closeDescriptor(descriptor)
+        closeDescriptor(socket)
     }
 
-    override var descriptorForEnd: Int32? { isClosed ? nil : descriptor }
+    override var descriptor: Int32? { isClosed ? nil : socket }
 }

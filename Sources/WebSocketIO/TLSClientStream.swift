@@ -161,5 +161,5 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
         inner?.close()
     }
 
-    override var descriptorForEnd: Int32? { inner?.descriptorForEnd }
+    override var descriptor: Int32? { inner?.descriptor }
 }

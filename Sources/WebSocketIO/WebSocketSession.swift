@@ -13,7 +13,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     }
 
     let id: UInt64
-    private let stream: ByteStream
+    let stream: ByteStream
     private let role: FrameReader.Role
     private let handler: any WebSocketHandler
     private let connection: WebSocketConnection
@@ -38,6 +38,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private var pongs: [UInt8] = []
     private var isPingDue = false
     private var hasPinged = false
+    /// What had been handed over with the last ping.
+    private var pingEnd = 0
 
     private var handshake = CloseHandshake()
     private var hasToldOwner = false
@@ -263,6 +265,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
             isPingDue = false
             hasPinged = true
             appendControl(.ping, [], to: &pongs)
+            pingEnd = stream.handedBytes + pongs.count
         }
         return write(&pongs)
     }
@@ -388,13 +391,15 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         if stream.isClosed { return }
         compression?.sweep()
         settle(handshake.passed(now: now))
-        let isStuck = stream.blockedSince.map { now - $0 >= limits.writeStuckMilliseconds } ?? false
-        if isStuck, !hasToldOwner {
+        let hasTaken = (stream.isBlocked || hasPinged) && stream.look(now: now)
+        if stream.isStuck(now: now, milliseconds: limits.writeStuckMilliseconds), !hasToldOwner {
             return giveUp(reason: "Too slow: nothing was taken for a while")
         }
         // It is waited for by the handshake's own deadline.
         if !handshake.isOpen { return }
         if isReadingPaused { return watchUnreadPeer(now: now) }
+        // A ping cannot be answered before the peer has come to it.
+        if hasTaken, stream.takenBytes < pingEnd { lastHeard = now }
         let silence = now - lastHeard
         if silence >= 2 * limits.keepAliveMilliseconds, hasPinged {
             abort()

@@ -112,7 +112,7 @@ struct GivenUpConnectionTests {
             let owner = Attempt(nil, nil)
             let stream = try ByteStream.connect(
                 to: address, authorityFile: nil, owner: owner, core: core)
-            return Attempt(stream, stream.descriptorForEnd.flatMap { file(of: $0) })
+            return Attempt(stream, stream.descriptor.flatMap { file(of: $0) })
         }
 
         private init(_ stream: ByteStream?, _ socket: UInt64?) {

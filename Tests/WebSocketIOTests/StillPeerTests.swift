@@ -1,4 +1,5 @@
 import CLibwebsockets
+import Synchronization
 import Testing
 
 @testable import WebSocketIO
@@ -71,6 +72,156 @@ struct StillPeerTests {
             #expect(connection.queuedBytes == 0)
             #expect(handler.now.closes.isEmpty)
         }
+    }
+
+    /// Long before the system calls its socket writable: that takes a third of a buffer of megabytes.
+    @Test func thatAPeerTakesALittleIsSeen() async throws {
+        let handler = RecordingHandler()
+        try await TestServer.run(handler: handler) { server in
+            let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+            try await client.upgrade()
+            await eventually { !handler.now.connections.isEmpty }
+            let connection = try #require(handler.now.connections.first)
+            connection.send(OutgoingMessage(.binary, [UInt8](repeating: 7, count: 12_000_000)))
+            let time = Atomic<Int64>(monotonicMilliseconds())
+            // Looks a second later each time.
+            func isStuck() async throws -> Bool {
+                try await server.loop.run {
+                    guard let stream = connection.session.value?.stream else { return false }
+                    let now = time.add(1_000, ordering: .relaxed).newValue
+                    stream.look(now: now)
+                    return stream.isStuck(now: now, milliseconds: 5_000)
+                }
+            }
+            try await eventually { try await isStuck() }
+            client.setReceiveBuffer(65_536)
+            _ = try await client.read(count: 200_000)
+            try await eventually { try await !isStuck() }
+        }
+    }
+
+    @Test func aWebSocketPeerIsLeftWhenItTakesNothingAndNotWhenItTakesLittle() async throws {
+        let handler = RecordingHandler()
+        var options = HTTPServer.Options()
+        options.keepAlive = .seconds(1_000_000)
+        try await withSlowStream(taking: 1_000_000) { [options] stream, core in
+            let session = self.session(on: stream, core, handler, options)
+            session.enqueue(
+                OutgoingMessage(.binary, [UInt8](repeating: 7, count: 4_000_000)), prefix: [])
+            session.flush()
+            var now = monotonicMilliseconds()
+            func sweep(_ count: Int, taking bytes: Int) {
+                for _ in 0..<count {
+                    now += 1_000
+                    stream.unacknowledged -= bytes
+                    session.sweep(now: now)
+                }
+            }
+            sweep(60, taking: 1)
+            #expect(handler.now.closes == [])
+            sweep(11, taking: 0)
+            #expect(handler.now.closes.map(\.code) == [1_013])
+        }
+    }
+
+    /// It lies behind megabytes that it has to take first.
+    @Test func aPeerIsNotDeadBeforeItHasComeToThePing() async throws {
+        let handler = RecordingHandler()
+        try await withSlowStream(taking: .max) { stream, core in
+            let session = self.session(on: stream, core, handler, HTTPServer.Options())
+            session.enqueue(
+                OutgoingMessage(.binary, [UInt8](repeating: 7, count: 200_000)), prefix: [])
+            session.flush()
+            var now = monotonicMilliseconds()
+            func sweep(_ count: Int, taking bytes: Int) {
+                for _ in 0..<count {
+                    now += 1_000
+                    stream.unacknowledged -= bytes
+                    session.sweep(now: now)
+                }
+            }
+            stream.unacknowledged = stream.handedBytes
+            sweep(200, taking: 1_000)
+            #expect(handler.now.closes == [])
+            sweep(61, taking: 0)
+            #expect(handler.now.closes == [.abnormal])
+        }
+    }
+
+    @Test func anHTTPPeerIsLeftWhenItTakesNothingAndNotWhenItTakesLittle() async throws {
+        let handler = RecordingHandler(onRequest: { _, responder in
+            responder.respond(
+                HTTPResponse(status: 200, body: [UInt8](repeating: 7, count: 4_000_000)))
+        })
+        try await withSlowStream(taking: 1_000_000) { stream, core in
+            let options = HTTPServer.Options()
+            let server = try ServerState(
+                core: core, options: options, handler: handler,
+                load: ServerLoad(loops: 1, maxConnections: 1, maxRefusals: 0, maxCompressed: 0),
+                index: 0)
+            let connection = HTTPConnection(
+                server: server, stream: stream, peerAddress: "", isRefused: false)
+            Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8).withUnsafeBytes {
+                connection.streamReceived($0)
+            }
+            var now = monotonicMilliseconds()
+            func sweep(_ count: Int, taking bytes: Int) {
+                for _ in 0..<count {
+                    now += 1_000
+                    stream.unacknowledged -= bytes
+                    connection.sweep(now: now)
+                }
+            }
+            sweep(60, taking: 1)
+            #expect(stream.isBlocked)
+            sweep(11, taking: 0)
+            #expect(stream.isClosed)
+        }
+    }
+
+    private func session(
+        on stream: ByteStream, _ core: LoopCore, _ handler: RecordingHandler,
+        _ options: HTTPServer.Options
+    ) -> WebSocketSession {
+        let connection = WebSocketConnection(
+            id: core.nextID(), peerAddress: "", subprotocol: nil, loop: core.loop)
+        let session = WebSocketSession(
+            stream: stream, role: .server, connection: connection, handler: handler,
+            limits: options.sessionLimits, gone: {})
+        session.begin(with: [])
+        return session
+    }
+
+    private func withSlowStream(
+        taking bytes: Int,
+        _ body: @escaping @Sendable (SlowStream, LoopCore) throws -> Void
+    ) async throws {
+        let loop = try IOLoop.start()
+        try await loop.runOnCore { core in
+            let stream = SlowStream(core: core, taking: bytes)
+            defer { stream.close() }
+            try body(stream, core)
+        }
+        await loop.stop()
+    }
+
+    /// Hands over so many bytes, of which the peer's side takes what a test says.
+    private final class SlowStream: ByteStream {
+        var room: Int
+        var unacknowledged = 1_000_000
+
+        init(core: LoopCore, taking bytes: Int) {
+            room = bytes
+            super.init(core: core, isReading: true)
+        }
+
+        override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
+            let count = min(bytes.count, room)
+            room -= count
+            return count
+        }
+
+        override var unacknowledgedBytes: Int? { unacknowledged }
     }
 
     /// With bytes from it that have not been read, too.
