@@ -16,6 +16,9 @@ enum Interruption {
     private struct State {
         var isArmed = false
         var taker: (@Sendable (_ signal: Int32) -> Void)?
+        /// Signals wait for a taker.
+        var isHolding = false
+        var held: Int32?
         var cleanups: [UInt64: @Sendable () -> Void] = [:]
         var nextKey: UInt64 = 0
     }
@@ -28,13 +31,29 @@ enum Interruption {
             defer { state.isArmed = true }
             return !state.isArmed
         }
-        if isFirst { SignalWatch.begin([SIGINT, SIGTERM], raise) }
+        if isFirst, !SignalWatch.begin([SIGINT, SIGTERM], raise) {
+            complain(
+                "warning: there is no file descriptor to hear signals by; they end this at once")
+        }
+    }
+
+    /// From now on the signals wait until they are taken. For a command that has to be stopped in order, as soon as it
+    /// runs; what comes before `main` ends the process all the same.
+    static func hold() {
+        state.withLock { $0.isHolding = true }
+        arm()
     }
 
     /// From now on the signals end nothing by themselves.
     static func take(by taker: @escaping @Sendable (_ signal: Int32) -> Void) {
         arm()
-        state.withLock { $0.taker = taker }
+        let held = state.withLock { state in
+            state.taker = taker
+            state.isHolding = false
+            defer { state.held = nil }
+            return state.held
+        }
+        if let held { taker(held) }
     }
 
     /// Has something done if a signal ends the process before the scope is left.
@@ -68,7 +87,11 @@ enum Interruption {
 
     /// Does what the signal does.
     static func raise(_ signal: Int32) {
-        let taker = state.withLock { state in
+        let taker: @Sendable (Int32) -> Void = state.withLock { state in
+            if state.isHolding {
+                state.held = state.held ?? signal
+                return { _ in }
+            }
             if let taker = state.taker { return taker }
             // The newest first: what was begun last ends first.
             for (_, cleanup) in state.cleanups.sorted(by: { $0.key > $1.key }) { cleanup() }

@@ -15,4 +15,10 @@ struct RelayCommand: AsyncParsableCommand {
             Diff.self, Blame.self, Bisect.self, WhatIf.self, SchemaCommand.self, Bench.self,
             Healthcheck.self,
         ])
+
+    static func main() async {
+        // A server that is stopped as soon as it is started stops in order, too.
+        if CommandLine.arguments.dropFirst().first == "serve" { Interruption.hold() }
+        await main(nil)
+    }
 }

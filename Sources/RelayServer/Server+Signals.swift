@@ -16,7 +16,10 @@ extension Server {
     public func stopOnSignal(whenReady: () -> Void = {}) async {
         let (signals, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingOldest(1))
-        SignalWatch.begin([SIGTERM, SIGINT]) { _ in continuation.yield() }
+        if !SignalWatch.begin([SIGTERM, SIGINT], { _ in continuation.yield() }) {
+            logger.warning(
+                "Signals end this process at once: there is no file descriptor to hear them by.")
+        }
         whenReady()
         for await _ in signals { break }
         await stop()

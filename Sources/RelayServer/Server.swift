@@ -126,6 +126,7 @@ public final class Server: Sendable {
     private let loops: NetworkLoops
     private let http: HTTPServer
     private let stopDeadline: Duration
+    let logger: Logger
 
     /// Opens the log, folds it, and listens. When it returns, clients can come.
     ///
@@ -205,7 +206,7 @@ public final class Server: Sendable {
                     connections and not \(wanted); "ulimit -n" or LimitNOFILE raises that.
                     """)
             }
-            return Server(configuration, service, store, loops, http)
+            return Server(configuration, service, store, loops, http, logger)
         } catch {
             await loops.stop()
             throw error
@@ -214,8 +215,9 @@ public final class Server: Sendable {
 
     private init(
         _ configuration: Configuration, _ service: GraphQLService, _ store: OpenStore,
-        _ loops: NetworkLoops, _ http: HTTPServer
+        _ loops: NetworkLoops, _ http: HTTPServer, _ logger: Logger
     ) {
+        self.logger = logger
         self.service = service
         self.store = store
         self.loops = loops

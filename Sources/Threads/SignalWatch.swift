@@ -27,7 +27,6 @@ package enum SignalWatch {
     /// after those that were given earlier. Signals of one number that come at the same time may be told once.
     ///
     /// Returns false, and changes nothing, when there is no descriptor left for it.
-    @discardableResult
     package static func begin(_ signals: [Int32], _ handler: @escaping Handler) -> Bool {
         state.withLock { state in
             if state.source == nil { state.source = makeSource() }
