@@ -49,14 +49,9 @@ struct RequestPace: Sendable {
             refill(now)
             allowance -= 1
         }
-        if isPaused {
-            if !isFull || awaitsPeer { return .nothing }
-            awaitsPeer = true
-            return .pause(nil)
-        }
         guard delay != nil || inProgress > limits.inProgress || isFull else { return .nothing }
         isPaused = true
-        awaitsPeer = isFull
+        awaitsPeer = awaitsPeer || isFull
         return .pause(delay)
     }
 
