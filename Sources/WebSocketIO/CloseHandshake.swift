@@ -16,7 +16,7 @@ struct CloseHandshake: Equatable {
     }
 
     /// So long is the peer's close frame waited for.
-    static let answerMilliseconds: Int64 = 10_000
+    static let answerMilliseconds = StreamDrain.maxMilliseconds
 
     private(set) var stage = Stage.open
 

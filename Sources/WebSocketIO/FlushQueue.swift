@@ -9,9 +9,8 @@ protocol Flushable: AnyObject {
 /// A fan-out to many connections is sent in slices of a few milliseconds, so that no timer, and no other
 /// connection, waits for all of it.
 struct FlushQueue {
-    /// A slice ends after so long, looked at after each handful of connections.
+    /// A slice ends with the connection during which so much time has passed.
     static let sliceMilliseconds: Int64 = 4
-    static let handful = 8
 
     /// Nil up to `next`.
     private var connections: [(any Flushable)?] = []

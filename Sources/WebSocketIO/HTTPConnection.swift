@@ -62,7 +62,11 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         }
     }
 
-    /// A client may end its direction and wait for its answers; who listens to a stream may not.
+    /// Whether the client has ended its direction.
+    var isInputOver: Bool { stream.isInputOver }
+
+    /// A client may end its direction and wait for its answers. One that listens to a stream may not: that it has gone
+    /// looks the same, and a stream may be silent for long.
     func streamInputEnded() {
         if exchange?.isStreaming == true {
             close()
@@ -85,9 +89,11 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
                 isServing = false
                 if stream.isInputOver { end() } else { updateReading() }
                 return
-            case .headBeforeBody:
+            case .headBeforeBody(let head):
                 if isRefused {
                     refuse(Self.tooMany)
+                } else if let answer = server.handler.refusal(beforeBody: request(head, [])) {
+                    refuse(answer)
                 } else {
                     send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
                 }
@@ -110,9 +116,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
             refuse(Self.tooMany)
             return
         }
-        var request = HTTPRequest(
-            method: head.method, path: head.path, query: head.query, headers: head.headers,
-            body: body, peerAddress: peerAddress, isSecure: server.options.tls != nil)
+        var request = request(head, body)
         if head.asksForWebSocket {
             upgrade(&request, head)
             return
@@ -123,6 +127,12 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         self.exchange = exchange
         server.handler.respond(
             to: request, with: HTTPResponder(exchange, loop: server.core.loop))
+    }
+
+    private func request(_ head: HTTPRequestParser.Head, _ body: [UInt8]) -> HTTPRequest {
+        HTTPRequest(
+            method: head.method, path: head.path, query: head.query, headers: head.headers,
+            body: body, peerAddress: peerAddress, isSecure: server.options.tls != nil)
     }
 
     /// Answers at once and ends the connection; what the client still sends is not read.
@@ -206,7 +216,9 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         // What waits for a turn must not look like a client that is slow.
         sendWaiting(downTo: server.options.maxQueuedBytes)
         if phase == .over { return }
-        if queuedBytes > server.options.maxQueuedBytes { return close() }
+        if queuedBytes > server.options.maxQueuedBytes {
+            return leave(reason: "Too much is waiting to be sent")
+        }
         output.append(bytes)
         outputBytes += bytes.count
     }
@@ -296,6 +308,12 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
 
     func abort() { close() }
 
+    /// Ends the connection of a client that is too slow.
+    private func leave(reason: String) {
+        server.handler.left(slowClient: peerAddress, reason: reason)
+        close()
+    }
+
     func windDown() {
         if let exchange { return exchange.windDown() }
         server.core.schedule(at: monotonicMilliseconds() + Self.lastCallMilliseconds) {
@@ -320,7 +338,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
             let idle = hasServedRequest && !parser.isInsideRequest
             let limit = idle ? server.options.idleTimeout.wholeMilliseconds : patience
             if elapsed >= limit { close() }
-        case .open, .ending: if isStuck { close() }
+        case .open, .ending: if isStuck { leave(reason: "Too slow: nothing was taken for a while") }
         case .over: break
         }
     }

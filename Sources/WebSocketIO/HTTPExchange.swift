@@ -61,6 +61,7 @@ final class HTTPExchange {
         self.onClose = onClose
         self.onDrained = onDrained
         stage = .streaming(framing)
+        if connection.isInputOver { return connection.close() }
         var bytes: [UInt8] = []
         HTTPResponseHead(
             status: status, headers: headers, framing: framing, closesConnection: !keepsAlive

@@ -174,8 +174,8 @@ extension HTTPRequestHead {
             }
             return .length(0)
         }
-        // §6.3 item 5: the same number twice may be taken for one.
-        guard Set(lengths).count == 1, !length.isEmpty, length.utf8.allSatisfy(\.isDigit) else {
+        // §6.3 item 5 lets a server take the same number twice for one, in two lines or in a list. This one refuses both.
+        guard lengths.count == 1, !length.isEmpty, length.utf8.allSatisfy(\.isDigit) else {
             throw BadRequest(text: "Content-Length is not a number.")
         }
         // RFC 9110 §8.6: a number of any size is one.

@@ -210,8 +210,18 @@ package protocol HTTPServerHandler: AnyObject, Sendable {
     /// Someone wants a WebSocket connection. The handshake is well-formed; `request.subprotocol` is
     /// what will be agreed on.
     func upgrade(_ request: HTTPRequest) -> UpgradeDecision
+    /// The head of a request has come, and its client waits to be told to send the body (RFC 9110 §10.1.1): the answer,
+    /// where the head alone decides it; the connection ends with it then.
+    func refusal(beforeBody request: HTTPRequest) -> HTTPResponse?
+    /// An HTTP client was left because it did not take what it asked for.
+    func left(slowClient peerAddress: String, reason: String)
     /// A request has come, with its whole body. The answer may be given later, on any thread.
     func respond(to request: HTTPRequest, with responder: HTTPResponder)
+}
+
+extension HTTPServerHandler {
+    package func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? { nil }
+    package func left(slowClient peerAddress: String, reason: String) {}
 }
 
 /// Whether a client gets the WebSocket connection it asks for.

@@ -140,12 +140,9 @@ final class LoopCore {
         // As long as there is a slice to come, what is new waits behind it.
         if flushQueue.isWaitingForTurn { return }
         let end = monotonicMilliseconds() + FlushQueue.sliceMilliseconds
-        var count = 0
         while let connection = flushQueue.pop() {
             connection.flush()
-            count += 1
-            if count % FlushQueue.handful == 0, !flushQueue.isEmpty, monotonicMilliseconds() >= end
-            {
+            if !flushQueue.isEmpty, monotonicMilliseconds() >= end {
                 flushQueue.isWaitingForTurn = true
                 return wakeup.ring()
             }

@@ -145,9 +145,17 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
     override var isFull: Bool { inner?.isBlocked ?? false }
 
     override func readingChanged() {
-        inner?.isReading = isReading
-        // Something may have been decrypted already. Not within the call that lets it be read.
-        if isReading { core.schedule(at: monotonicMilliseconds()) { [weak self] in self?.step() } }
+        guard isReading else {
+            inner?.isReading = false
+            return
+        }
+        // What has come already is handed on first, and only then what comes next, which may be the end. Not within the
+        // call that lets it be read.
+        core.schedule(at: monotonicMilliseconds()) { [weak self] in
+            guard let self else { return }
+            step()
+            if isReading, !isClosed { inner?.isReading = true }
+        }
     }
 
     override func finish() {

@@ -390,7 +390,11 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         }
         if stream.isClosed { return }
         compression?.sweep()
-        settle(handshake.passed(now: now))
+        if let ending = handshake.passed(now: now) {
+            // It has had its time, and what it has sent meanwhile was thrown away.
+            tellOwner(ending)
+            return endStream()
+        }
         let hasTaken = (stream.isBlocked || hasPinged) && stream.look(now: now)
         if stream.isStuck(now: now, milliseconds: limits.writeStuckMilliseconds), !hasToldOwner {
             return giveUp(reason: "Too slow: nothing was taken for a while")

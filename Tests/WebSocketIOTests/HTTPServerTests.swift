@@ -203,6 +203,28 @@ struct HTTPServerTests {
         }
     }
 
+    /// RFC 9110 §10.1.1.
+    @Test func aBodyIsNotAskedForWhenTheHeadDecides() async throws {
+        let handler = RecordingHandler(refusingHead: { request in
+            request.path == "/no" ? HTTPResponse(status: 401, text: "no") : nil
+        })
+        try await TestServer.run(handler: handler) { server in
+            for framing in ["Content-Length: 2", "Transfer-Encoding: chunked"] {
+                let client = try RawClient(port: server.port)
+                try await client.send(
+                    "POST /no HTTP/1.1\r\nHost: x\r\n\(framing)\r\nExpect: 100-continue\r\n\r\n")
+                let answer = try await client.readToEnd()
+                #expect(answer.hasPrefix("HTTP/1.1 401 "), "\(answer)")
+            }
+            let client = try RawClient(port: server.port)
+            try await client.send(
+                "POST /yes HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+            )
+            #expect(try await client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 100 "))
+            #expect(handler.now.requests.isEmpty)
+        }
+    }
+
     @Test func answersPipelinedRequestsWithBodies() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port)

@@ -157,6 +157,39 @@ struct HTTPStreamTests {
                 stream.write(piece)
                 return streams.closes.load(ordering: .relaxed) == 1
             }
+            #expect(server.handler.now.slowClients == ["Too much is waiting to be sent"])
+        }
+    }
+
+    /// That it has gone would look the same. Before its stream begins, or after.
+    @Test(arguments: [false, true])
+    func aClientThatEndsItsDirectionEndsItsStream(_ isBegun: Bool) async throws {
+        let streams = Streams()
+        let held = Mutex<[HTTPResponder]>([])
+        let handler = RecordingHandler(onRequest: { request, responder in
+            if isBegun {
+                streams.handler.respond(to: request, with: responder)
+            } else {
+                held.withLock { $0.append(responder) }
+            }
+        })
+        try await TestServer.run(handler: handler) { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(request)
+            if isBegun { _ = try await client.read(through: "\r\n\r\n") }
+            client.finishSending()
+            if !isBegun {
+                // A later client's request is taken after this one's end.
+                await eventually { !handler.now.requests.isEmpty }
+                let other = try RawClient(port: server.port)
+                try await other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                await eventually { handler.now.requests.count == 2 }
+                let responder = try #require(held.withLock { $0.first })
+                streams.handler.respond(to: handler.now.requests[0], with: responder)
+                held.withLock { $0 = [] }
+            }
+            #expect(try await client.readToEnd() == "")
+            await eventually { streams.closes.load(ordering: .relaxed) == 1 }
         }
     }
 }

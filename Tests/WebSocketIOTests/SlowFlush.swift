@@ -1,16 +1,13 @@
 @testable import WebSocketIO
 
-/// Something that takes a millisecond of the loop's time to send.
-///
-/// A handful of these in front of a fan-out fills the first slice, however fast the rest is sent.
+/// Something that takes a slice of the loop's time to send: in front of a fan-out it ends the first one, however fast
+/// the rest is sent.
 final class SlowFlush: Flushable {
     func flush() {
-        let end = monotonicMilliseconds() + 2
+        let end = monotonicMilliseconds() + FlushQueue.sliceMilliseconds
         while monotonicMilliseconds() < end {}
     }
 
     /// On the loop's thread.
-    static func fillSlice(of core: LoopCore) {
-        for _ in 0..<FlushQueue.handful { core.needsFlush(SlowFlush()) }
-    }
+    static func fillSlice(of core: LoopCore) { core.needsFlush(SlowFlush()) }
 }

@@ -108,15 +108,17 @@ struct StillPeerTests {
             let session = self.session(on: stream, core, handler, options)
             session.enqueue(
                 OutgoingMessage(.binary, [UInt8](repeating: 7, count: 4_000_000)), prefix: [])
-            session.flush()
+            session.sendWaiting(downTo: 0)
             var now = monotonicMilliseconds()
             func sweep(_ count: Int, taking bytes: Int) {
                 for _ in 0..<count {
                     now += 1_000
                     stream.unacknowledged -= bytes
                     session.sweep(now: now)
+                    session.flush()
                 }
             }
+            #expect(stream.isBlocked)
             sweep(60, taking: 1)
             #expect(handler.now.closes == [])
             sweep(11, taking: 0)
@@ -138,6 +140,7 @@ struct StillPeerTests {
                     now += 1_000
                     stream.unacknowledged -= bytes
                     session.sweep(now: now)
+                    session.flush()
                 }
             }
             stream.unacknowledged = stream.handedBytes
@@ -175,6 +178,20 @@ struct StillPeerTests {
             sweep(60, taking: 1)
             #expect(stream.isBlocked)
             sweep(11, taking: 0)
+            #expect(stream.isClosed)
+            #expect(handler.now.slowClients == ["Too slow: nothing was taken for a while"])
+        }
+    }
+
+    /// docs/websocket.md says five seconds.
+    @Test func aPeerThatDoesNotAnswerACloseHasFiveSeconds() async throws {
+        let handler = RecordingHandler()
+        try await withSlowStream(taking: .max) { stream, core in
+            let session = self.session(on: stream, core, handler, HTTPServer.Options())
+            session.close(code: 4_400, reason: "")
+            session.flush()
+            session.sweep(now: monotonicMilliseconds() + 5_000)
+            #expect(handler.now.closes.map(\.code) == [4_400])
             #expect(stream.isClosed)
         }
     }

@@ -44,16 +44,22 @@ final class RecordingHandler: HTTPServerHandler, WebSocketHandler {
         var messages: [WebSocketMessage] = []
         var closes: [WebSocketClose] = []
         var drains = 0
+        /// Why HTTP clients were left that were too slow.
+        var slowClients: [String] = []
     }
 
     private let record = Mutex(Record())
+    private let decideHead: @Sendable (HTTPRequest) -> HTTPResponse?
     private let decideUpgrade: @Sendable (HTTPRequest) -> HTTPResponse?
     private let onRequest: @Sendable (HTTPRequest, HTTPResponder) -> Void
     private let onOpen: @Sendable (WebSocketConnection) -> Void
     private let onMessage: @Sendable (WebSocketMessage, WebSocketConnection) -> Void
 
-    /// - Parameter refusing: why an upgrade is refused, or nil to accept it.
+    /// - Parameters:
+    ///   - refusing: why an upgrade is refused, or nil to accept it.
+    ///   - refusingHead: why a request's body is not waited for, or nil to ask for it.
     init(
+        refusingHead: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         refusing: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         onRequest: @escaping @Sendable (HTTPRequest, HTTPResponder) -> Void = {
             request, responder in
@@ -64,6 +70,7 @@ final class RecordingHandler: HTTPServerHandler, WebSocketHandler {
             message, connection in connection.send(OutgoingMessage(message.kind, message.bytes))
         }
     ) {
+        decideHead = refusingHead
         decideUpgrade = refusing
         self.onRequest = onRequest
         self.onOpen = onOpen
@@ -75,6 +82,12 @@ final class RecordingHandler: HTTPServerHandler, WebSocketHandler {
     func upgrade(_ request: HTTPRequest) -> UpgradeDecision {
         record.withLock { $0.upgrades.append(request) }
         return decideUpgrade(request).map { .refuse($0) } ?? .accept(self)
+    }
+
+    func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? { decideHead(request) }
+
+    func left(slowClient peerAddress: String, reason: String) {
+        record.withLock { $0.slowClients.append(reason) }
     }
 
     func respond(to request: HTTPRequest, with responder: HTTPResponder) {

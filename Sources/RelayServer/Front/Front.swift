@@ -101,6 +101,22 @@ final class Front: HTTPServerHandler {
         }
     }
 
+    func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? {
+        guard request.path == Self.path, request.method != "OPTIONS" else { return nil }
+        do throws(GraphQLOverHTTP.Refusal) {
+            _ = try viewer(of: request, try GraphQLOverHTTP(request))
+            return nil
+        } catch {
+            var response = error.response
+            response.headers.append(origins.headers(for: request))
+            return response
+        }
+    }
+
+    func left(slowClient peerAddress: String, reason: String) {
+        logger.notice("A connection has ended: \(reason).", metadata: ["peer": "\(peerAddress)"])
+    }
+
     private static func notFound(_ request: HTTPRequest) -> String {
         "There is nothing at \(request.path); GraphQL is at \(path)."
     }

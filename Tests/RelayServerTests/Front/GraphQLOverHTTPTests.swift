@@ -165,6 +165,30 @@ struct GraphQLOverHTTPTests {
 
     // MARK: Who may come in
 
+    /// Who may not is told so before the body is sent.
+    @Test func aBodyIsNotAskedForWithoutAToken() async throws {
+        try await RunningServer.run({ $0.tokens = ["sesame"] }) { server in
+            func answer(_ authorization: String) async throws -> String {
+                let client = try RawClient(port: server.server.port)
+                try client.send(
+                    """
+                    POST /graphql HTTP/1.1\r
+                    Host: x\r
+                    Content-Type: application/json\r
+                    \(authorization)Content-Length: 30\r
+                    Expect: 100-continue\r
+                    \r
+
+                    """)
+                return try await client.read(through: "\r\n\r\n")
+            }
+            let refusal = try await answer("")
+            #expect(refusal.hasPrefix("HTTP/1.1 401 "), "\(refusal)")
+            let asked = try await answer("Authorization: Bearer sesame\r\n")
+            #expect(asked.hasPrefix("HTTP/1.1 100 "), "\(asked)")
+        }
+    }
+
     @Test func aTokenIsNeededWhereThereAreTokens() async throws {
         try await RunningServer.run({ $0.tokens = ["sesame", "other"] }) { server in
             let query: JSONValue = ["query": "{ __typename }"]
