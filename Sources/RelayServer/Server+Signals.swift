@@ -1,3 +1,4 @@
+import Logging
 import Threads
 
 #if canImport(Glibc)
