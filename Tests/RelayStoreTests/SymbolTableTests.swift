@@ -1,6 +1,7 @@
-import RelayStore
 import Synchronization
 import Testing
+
+@testable import RelayStore
 
 @Suite(.bounded) struct SymbolTableTests {
     @Test func everyTextGetsOneNumberAndKeepsIt() {
@@ -13,6 +14,41 @@ import Testing
         #expect(numbers.map(table.string) == texts)
         #expect(texts.map(table.find) == numbers)
         #expect(table.find("never seen") == nil)
+    }
+
+    @Test func aNumberIsGivenAgainAfterTwoSteps() {
+        let table = SymbolTable()
+        let texts =
+            (0..<300).map { "a text that stands elsewhere \($0)" } + (0..<300).map { "t\($0)" }
+        let numbers = texts.map(table.intern)
+        let limit = table.watch()
+        // Asked for since, added since, held fast, let go of since, needed by the caller.
+        #expect(table.intern("t7") == numbers[307])
+        let added = table.intern("new")
+        let held = table.pin("t8")
+        let letGo = table.pin("t9")
+        table.unpin([letGo])
+        let kept = Set([numbers[307], added, held, letGo, numbers[0]])
+        let gone = table.withdraw(below: limit) { number, _ in number == numbers[0] }
+        #expect(Set(gone) == Set(numbers).subtracting(kept))
+        #expect(table.liveCount == kept.count)
+        // Unfindable, and still legible to whoever has the number.
+        #expect(table.find("t1") == nil && table.string(numbers[301]) == "t1")
+        #expect(table.intern("t1") == added + 1)
+        #expect(table.find("t8") == held && table.find("new") == added)
+        table.vacate(gone)
+        table.freeReplaced(table.replacedCount)
+        let more = (0..<gone.count).map { "another text that stands elsewhere \($0)" }
+        #expect(Set(more.map(table.intern)) == Set(gone))
+        #expect(more.map(table.find).allSatisfy { $0 != nil })
+        #expect(table.find("a text that stands elsewhere 1") == nil)
+        #expect(table.string(numbers[0]) == texts[0] && table.find(texts[0]) == numbers[0])
+        #expect(more.compactMap(table.find).map(table.string) == more)
+        // Once held fast no longer, it goes like any other.
+        table.unpin([held])
+        let again = table.watch()
+        #expect(
+            table.withdraw(below: again) { _, text in !text.elementsEqual("t8".utf8) } == [held])
     }
 
     @Test func manyThreadsThatAddTheSameTextsAgreeOnTheirNumbers() async {

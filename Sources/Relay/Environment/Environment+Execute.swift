@@ -279,9 +279,8 @@ extension Environment {
         log.noteFields(of: reading)
         let descriptor = operation.createDescriptor()
         let selector = descriptor.fragment
-        let origin = ReadOrigin(owner: selector.owner, symbols: store.symbols)
         do {
-            result.data = try Snapshot(reading, selector, origin).value()
+            result.data = try Snapshot(reading, selector).value()
         } catch let error as ReadError where descriptor.kind == .subscription {
             let name = descriptor.request.node.params.name
             log.note(ExecutionEvent(.executeError, operation: name, error: error))

@@ -18,8 +18,7 @@ extension Environment {
     ) -> Snapshot<T> {
         let read = store.lookup(selector.selector)
         log.noteFields(of: read)
-        return Snapshot(
-            read, selector, ReadOrigin(owner: selector.owner, symbols: store.symbols))
+        return Snapshot(read, selector)
     }
 
     /// Reads the data of a fragment.
@@ -102,9 +101,11 @@ extension Environment {
     func selectorUpdater(
         _ updater: @escaping SelectorStoreUpdater, _ request: RequestDescriptor
     ) -> SelectorUpdater {
-        let origin = ReadOrigin(owner: request, symbols: store.symbols)
-        return { source, data in
-            try updater(&source, data?.data.map { SelectorData($0, origin) })
+        { source, data in
+            let read = data.flatMap { data in
+                data.data.map { SelectorData($0, ReadOrigin(owner: request, data)) }
+            }
+            try updater(&source, read)
         }
     }
 }

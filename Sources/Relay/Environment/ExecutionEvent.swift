@@ -39,6 +39,12 @@ public struct ExecutionEvent: Sendable {
         case storeGCStart = "store.gc.start"
         /// The count is that of records that were forgotten.
         case storeGCEnd = "store.gc.end"
+        /// Somebody keeps an old snapshot of the store, or a proxy of an updater, so that the store can't forget ids.
+        /// The count is that of ids and storage keys; told each time that it has doubled.
+        case storeSnapshotKept = "store.snapshot.kept"
+
+        /// Events were dropped, because those who listen were slower than what happened. The count is that of events.
+        case logOverflow = "log.overflow"
 
         /// A query is fetched for a view.
         case queryResourceFetch = "queryresource.fetch"
@@ -101,6 +107,7 @@ extension ExecutionEvent {
         case .notifyCompleted(let count): self.init(.storeNotifyComplete, count: count)
         case .collectionStarted: self.init(.storeGCStart)
         case .collectionEnded(let records): self.init(.storeGCEnd, count: records)
+        case .snapshotKept(let count): self.init(.storeSnapshotKept, count: count)
         }
     }
 }

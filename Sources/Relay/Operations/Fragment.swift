@@ -59,25 +59,23 @@ public struct RefetchMetadata<Operation: Relay.Operation>: Sendable {
 }
 
 /// The place of a fragment's data in the data of whoever spreads it: opened only by the fragment itself.
+///
+/// It keeps nothing of what was read with it: an app may have any number of pointers for as long as it likes.
 public struct FragmentPointer: Sendable {
-    let record: RecordIndex
-    let origin: ReadOrigin
+    /// The record that the fragment is read from.
+    public let dataID: DataID
+    let owner: RequestDescriptor
     /// The values of `@arguments`.
     let arguments: VariableData
-
-    /// The record that the fragment is read from.
-    public var dataID: DataID { DataID(origin.symbols.idString(record)) }
 }
 
 extension FragmentPointer: Hashable {
     public static func == (left: FragmentPointer, right: FragmentPointer) -> Bool {
-        left.record == right.record && left.arguments == right.arguments
-            && (left.origin === right.origin
-                || left.origin.symbols === right.origin.symbols
-                    && left.origin.owner == right.origin.owner)
+        left.dataID == right.dataID && left.arguments == right.arguments
+            && left.owner == right.owner
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(record) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(dataID) }
 }
 
 /// A fragment, a record to read it from, and the variables that count in it.
@@ -103,9 +101,9 @@ public struct SingularReaderSelector: Hashable, Sendable {
     /// The fragment, read where a pointer says.
     public init(fragment: ReaderFragment, pointer: FragmentPointer) {
         self.init(
-            fragment: fragment, dataID: pointer.dataID, owner: pointer.origin.owner,
+            fragment: fragment, dataID: pointer.dataID, owner: pointer.owner,
             variables: fragment.argumentDefinitions.fragmentVariables(
-                given: pointer.arguments, in: pointer.origin.owner.variables))
+                given: pointer.arguments, in: pointer.owner.variables))
     }
 
     /// As the store has it.

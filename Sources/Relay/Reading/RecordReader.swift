@@ -132,7 +132,7 @@ public struct RecordReader: ~Copyable {
     /// The pointer for a spread fragment, by the fragment's name.
     public func fragment(_ name: String) -> FragmentPointer {
         FragmentPointer(
-            record: cursor.node.record, origin: origin,
+            dataID: dataID, owner: origin.owner,
             arguments: cursor.node.reading.spreads[name] ?? [:])
     }
 
@@ -176,10 +176,13 @@ extension RecordReader {
 /// What all data of one reading has in common: whose request it is, and how the store names things.
 final class ReadOrigin: Sendable {
     let owner: RequestDescriptor
-    let symbols: Symbols
+    /// Kept, so that the numbers of the records stay theirs.
+    private let source: SeenRecords
 
-    init(owner: RequestDescriptor, symbols: Symbols) {
+    init(owner: RequestDescriptor, _ read: SelectorSnapshot) {
         self.owner = owner
-        self.symbols = symbols
+        source = read.source
     }
+
+    var symbols: Symbols { source.symbols }
 }

@@ -61,7 +61,7 @@ public struct SelectorData: Sendable, Equatable {
     /// The pointer for a spread fragment, by the fragment's name; nil if it is not spread here.
     public func get(fragment name: String) -> FragmentPointer? {
         node.reading.spreads[name].map {
-            FragmentPointer(record: node.record, origin: origin, arguments: $0)
+            FragmentPointer(dataID: dataID, owner: origin.owner, arguments: $0)
         }
     }
 

@@ -14,10 +14,10 @@ public struct Snapshot<Data: ReadableRecord> {
     let read: SelectorSnapshot
     private let origin: ReadOrigin
 
-    init(_ read: SelectorSnapshot, _ selector: SingularReaderSelector, _ origin: ReadOrigin) {
+    init(_ read: SelectorSnapshot, _ selector: SingularReaderSelector) {
         self.read = read
         self.selector = selector
-        self.origin = origin
+        origin = ReadOrigin(owner: selector.owner, read)
     }
 
     /// The data; nil where the record does not exist, and where ``value()`` would throw.
@@ -70,7 +70,7 @@ public struct Snapshot<Data: ReadableRecord> {
     /// The errors that the server gave for fields in it, but for those that are caught.
     public var errors: [GraphQLError] { read.errors.flatMap(\.graphQLErrors) }
 
-    func with(_ read: SelectorSnapshot) -> Snapshot { Snapshot(read, selector, origin) }
+    func with(_ read: SelectorSnapshot) -> Snapshot { Snapshot(read, selector) }
 }
 
 extension Snapshot: Equatable {

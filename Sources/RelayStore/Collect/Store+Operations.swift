@@ -140,6 +140,7 @@ extension Store {
         if !observers.isEmpty { observers.tell(.collectionStarted) }
         let before = snapshot.recordCount
         while (try? write { writer, outcome in advanceCollection(&writer, &outcome) }) ?? false {}
+        if (try? write { writer, _ in writer.symbols.isDue(symbols) }) ?? false { collectSymbols() }
         if !observers.isEmpty {
             observers.tell(.collectionEnded(records: max(0, before - snapshot.recordCount)))
         }

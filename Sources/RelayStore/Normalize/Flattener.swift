@@ -31,7 +31,7 @@ struct Flattener {
         for selection in selections {
             switch selection {
             case .scalarField(let field) where field.name == "__typename":
-                typename = Member(field.responseName, context.symbols)
+                typename = Member(field.responseName, context)
             case .scalarField(let field):
                 add(field.responseName, .scalar(field, key(field.key)))
             case .linkedField(let field):
@@ -58,7 +58,7 @@ struct Flattener {
     }
 
     private func key(_ key: StorageKey) -> NameIndex {
-        context.symbols.name(key.resolved(with: context.variables))
+        context.pins.name(key.resolved(with: context.variables))
     }
 
     /// Two fields of one name are one: validation saw to it that they mean the same.
@@ -92,7 +92,7 @@ struct Flattener {
             clientFields: clientSelections.isEmpty ? [] : client.fields(),
             handleKeys: ContiguousArray(
                 handles.map {
-                    context.symbols.name($0.handleKey.resolved(with: context.variables))
+                    context.pins.name($0.handleKey.resolved(with: context.variables))
                 }),
             symbols: context.symbols)
     }
@@ -110,7 +110,7 @@ struct Flattener {
                 context)
             fields.append(
                 .init(
-                    member: Member(name, context.symbols), key: context.symbols.name(name),
+                    member: Member(name, context), key: context.pins.name(name),
                     kind: .linked, child: child))
         }
         return fields
@@ -119,7 +119,7 @@ struct Flattener {
     private func fields() -> ContiguousArray<FlatSelection.Field> {
         var fields: ContiguousArray<FlatSelection.Field> = []
         for name in names {
-            let member = Member(name, context.symbols)
+            let member = Member(name, context)
             switch selected[name] {
             case .scalar(_, let key)?:
                 fields.append(.init(member: member, key: key, kind: .scalar, child: nil))

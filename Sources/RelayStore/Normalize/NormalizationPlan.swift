@@ -13,10 +13,12 @@ package final class NormalizationPlan: @unchecked Sendable {
     final class Context {
         let variables: VariableData
         let symbols: Symbols
+        let pins: NamePins
 
         init(variables: VariableData, symbols: Symbols) {
             self.variables = variables
             self.symbols = symbols
+            pins = NamePins(symbols)
         }
     }
 
@@ -55,7 +57,7 @@ package final class NormalizationPlan: @unchecked Sendable {
                 if field.responseName == "id", field.name == "id" { selectsID = true }
             case .linkedField(let field):
                 if field.name == "node", !field.plural, Self.selectsID(field.selections) {
-                    edgeNode = Member(field.responseName, context.symbols)
+                    edgeNode = Member(field.responseName, context)
                 }
             case .inlineFragment(let fragment):
                 hasTypeConditions = true
@@ -143,8 +145,9 @@ struct Member {
     /// With quotes and colon.
     let quoted: UnsafeBufferPointer<UInt8>
 
-    init(_ name: String, _ symbols: Symbols) {
-        quoted = symbols.nameText(symbols.name("\"\(name)\":"))
+    /// - Parameter context: lives as long as this is used.
+    init(_ name: String, _ context: NormalizationPlan.Context) {
+        quoted = context.symbols.nameText(context.pins.name("\"\(name)\":"))
     }
 
     /// Without quotes and colon.

@@ -49,7 +49,7 @@ struct ReaderPlans {
     private var entries: [Key: Entry] = [:]
     /// Rows of a list are read one after the other, by one fragment.
     private var last: Entry?
-    private static let limit = 4_096
+    private static let limit = 1_024
 
     mutating func plan(_ selector: ReaderSelector, _ symbols: Symbols) -> ReaderPlan {
         let fragment = selector.fragment

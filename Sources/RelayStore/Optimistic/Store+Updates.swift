@@ -110,8 +110,11 @@ extension Store {
             operationName: operation.request.params.name, field: operation.request.params.name,
             arguments: .object(operation.variables.json), mutationID: mutationID)
         guard let optimistic else { return try begin(intent, .none) }
-        let plan = NormalizationPlan(
-            operation.request.operation, variables: operation.variables, symbols: symbols)
+        // As in ``plan(_:)``.
+        let plan = withExtendedLifetime(published) {
+            NormalizationPlan(
+                operation.request.operation, variables: operation.variables, symbols: symbols)
+        }
         let handlers = handlers
         return try begin(
             intent,

@@ -20,11 +20,16 @@ public final class Store: Sendable {
         var subscriptions = SubscriptionTable()
         /// Fields with arguments that updaters made, so that no operation need select them.
         var ownFields: Set<ChangeSet.Field> = []
+        var symbols: SymbolCollection
         /// The garbage collection under way.
         var collection: GarbageCollection?
         private var nextWatcherID: UInt64 = 0
 
-        init(state: StoreState) { self.state = state }
+        init(state: StoreState, _ options: StoreOptions) {
+            self.state = state
+            symbols = SymbolCollection(
+                liveCount: state.confirmed.symbols.liveCount, leastCount: options.leastSymbolCount)
+        }
 
         mutating func makeWatcherID() -> UInt64 {
             nextWatcherID += 1
@@ -39,7 +44,7 @@ public final class Store: Sendable {
     package let symbols: Symbols
     private let writer: Lock<Writer>
     /// What readers see; behind one reference, so that to take it counts one.
-    private let publication: Lock<PublishedSnapshot>
+    let publication: Lock<PublishedSnapshot>
     private let readers = Lock(ReaderPlans())
     private let handlerProvider: Lock<any HandlerProvider>
     private let deliveries = Deliveries()
@@ -80,7 +85,7 @@ public final class Store: Sendable {
         journal = options.journal.map { StoreJournal($0, options) }
         let state = StoreState(snapshot, keepsEvents: options.journal != nil)
         publication = Lock(PublishedSnapshot(state.head))
-        writer = Lock(Writer(state: state))
+        writer = Lock(Writer(state: state, options))
         handlerProvider = Lock(options.handlers)
     }
 
@@ -209,6 +214,7 @@ public final class Store: Sendable {
         defer { withExtendedLifetime(last) {} }
         let calls = writer.subscriptions.calls(for: step.changes, to: head)
         outcome.calls += observers.isEmpty ? calls : observed(calls, of: step.changes)
+        noteGrowth(&writer, &outcome)
         for failure in step.failures {
             outcome.calls.append { [options] in
                 options.updaterFailed(failure.entry, failure.error)
@@ -273,7 +279,8 @@ public final class Store: Sendable {
 
     /// How a selector reads, prepared once for each fragment and its variables.
     func plan(_ selector: ReaderSelector) -> ReaderPlan {
-        readers.withLock { $0.plan(selector, symbols) }
+        // Whoever looks for names outside of the writer's lock has a state: so none of what he looks in goes.
+        withExtendedLifetime(published) { readers.withLock { $0.plan(selector, symbols) } }
     }
 }
 
@@ -286,6 +293,8 @@ final class PublishedSnapshot: Sendable {
     func read(
         _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode?
     ) -> SelectorSnapshot {
-        snapshot.read(selector, plan, previous: previous)
+        // What was read is registered before the snapshot can go.
+        defer { withExtendedLifetime(self) {} }
+        return snapshot.read(selector, plan, previous: previous)
     }
 }

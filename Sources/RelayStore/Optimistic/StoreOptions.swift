@@ -29,12 +29,15 @@ package struct StoreOptions: Sendable {
             work()
         }
     }
-    /// Runs garbage collection when it is due.
+    /// Runs garbage collection when it is due: never on the caller's own stack, which may hold any lock.
     package var schedule: @Sendable (@escaping @Sendable () -> Void) -> Void = { work in
         Task { work() }
     }
     /// Records that a garbage collection looks at before it lets writers in again.
     package var collectionSlice = 4_096
+
+    /// Ids and storage keys below which nobody looks for those that nobody has any more; 0: each collection does.
+    package var leastSymbolCount = 1_024
 
     package init() {}
 }

@@ -52,6 +52,12 @@ struct StoreState {
     /// A draft for an update of confirmed state.
     func draft() -> Draft { Draft(on: confirmed, keepsPayloads: keepsEvents) }
 
+    /// Snapshots that are taken from now on are told from older ones.
+    mutating func begin(_ epoch: SymbolEpoch) {
+        confirmed.epoch = epoch
+        head.epoch = epoch
+    }
+
     // MARK: Inputs
 
     /// A mutation begins; what it expects is shown.

@@ -12,6 +12,10 @@ package enum StoreEvent: Hashable, Sendable {
     case collectionStarted
     /// - Parameter records: those that were forgotten.
     case collectionEnded(records: Int)
+    /// Somebody keeps an old snapshot, or a proxy of an updater, so that no number of an id or a storage key is given
+    /// again. Told each time that they have doubled.
+    /// - Parameter symbols: those that have a number.
+    case snapshotKept(symbols: Int)
 }
 
 /// Those who watch a store; usually nobody.

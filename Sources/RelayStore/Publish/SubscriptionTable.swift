@@ -92,6 +92,12 @@ struct SubscriptionTable {
         for record in records { watchers[record, default: []].append(.init(id: id, tell: tell)) }
     }
 
+    /// Calls the body with every record that somebody reads or watches.
+    func forEachRecord(_ body: (RecordIndex) -> Void) {
+        index.forEachRecord(body)
+        for record in watchers.keys { body(record) }
+    }
+
     mutating func unwatch(_ records: [RecordIndex], id: UInt64) {
         for record in records {
             watchers[record]?.removeAll { $0.id == id }

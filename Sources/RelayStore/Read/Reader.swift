@@ -33,8 +33,8 @@ extension Snapshot {
         }
         return SelectorSnapshot(
             selector: selector, data: data, isMissingData: reader.isMissingData,
-            errors: reader.errors, required: reader.required, seen: reader.seen,
-            sequence: sequence)
+            errors: reader.errors, required: reader.required,
+            source: SeenRecords(reader.seen, symbols), sequence: sequence)
     }
 
     /// Whether a type is of the abstract one that a fragment is for.

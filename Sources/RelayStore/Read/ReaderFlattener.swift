@@ -6,6 +6,7 @@ struct ReaderFlattener {
     private let type: NameIndex?
     private let variables: VariableData
     private let symbols: Symbols
+    private let pins: NamePins
     private let has: (String) -> Bool
     /// False when `has` said no: an object that comes later may say otherwise.
     private(set) var isForAllTimes = true
@@ -20,12 +21,13 @@ struct ReaderFlattener {
     private var spreads: [String: VariableData] = [:]
 
     init(
-        type: NameIndex?, _ variables: VariableData, _ symbols: Symbols,
+        type: NameIndex?, _ variables: VariableData, _ symbols: Symbols, _ pins: NamePins,
         has: @escaping (String) -> Bool
     ) {
         self.type = type
         self.variables = variables
         self.symbols = symbols
+        self.pins = pins
         self.has = has
     }
 
@@ -81,7 +83,7 @@ struct ReaderFlattener {
         var children: [ReaderPlan] = []
         for name in names {
             guard let (selected, isClient) = selected[name] else { continue }
-            let text = symbols.nameText(symbols.name(name))
+            let text = symbols.nameText(pins.name(name))
             switch selected {
             case .scalar(let field):
                 let kind: FlatReading.Field.Kind =
@@ -96,7 +98,7 @@ struct ReaderFlattener {
                         catchTo: field.catchTo, isClient: isClient, child: nil, childPlace: 0))
             case .linked(let parts):
                 guard let first = parts.first else { continue }
-                let child = ReaderPlan(parts.map(\.selections), variables, symbols)
+                let child = ReaderPlan(parts.map(\.selections), variables, symbols, pins)
                 fields.append(
                     .init(
                         name: text, key: key(first.key), kind: first.plural ? .plural : .linked,
@@ -106,10 +108,10 @@ struct ReaderFlattener {
                 children.append(child)
             }
         }
-        return FlatReading(fields, children: children, spreads: spreads, symbols: symbols)
+        return FlatReading(fields, children: children, spreads: spreads, symbols: symbols, pins)
     }
 
     private func key(_ key: StorageKey) -> NameIndex {
-        symbols.name(key.resolved(with: variables))
+        pins.name(key.resolved(with: variables))
     }
 }

@@ -10,6 +10,7 @@ import Threads
 package final class ReaderPlan: Sendable {
     let variables: VariableData
     private let symbols: Symbols
+    private let names: NamePins
     private let sources: [[ReaderSelection]]
     /// Types of records that the fragment is for, whatever the schema says of them.
     let types: [NameIndex]
@@ -21,22 +22,23 @@ package final class ReaderPlan: Sendable {
         _ fragment: ReaderFragment, variables: VariableData, symbols: Symbols
     ) {
         self.init(
-            [fragment.selections], variables, symbols,
+            [fragment.selections], variables, symbols, NamePins(symbols),
             types: [symbols.name(fragment.type), symbols.name(Snapshot.rootTypeName)])
     }
 
     init(
         _ sources: [[ReaderSelection]], _ variables: VariableData, _ symbols: Symbols,
-        types: [NameIndex] = []
+        _ names: NamePins, types: [NameIndex] = []
     ) {
         self.types = types
         self.sources = sources
         self.variables = variables
         self.symbols = symbols
+        self.names = names
         if sources.contains(where: Self.hasTypeConditions) {
             common = nil
         } else {
-            var flattener = ReaderFlattener(type: nil, variables, symbols) { _ in false }
+            var flattener = ReaderFlattener(type: nil, variables, symbols, names) { _ in false }
             for source in sources { flattener.add(source) }
             common = flattener.reading()
         }
@@ -66,7 +68,7 @@ package final class ReaderPlan: Sendable {
     private func typedReading(_ type: NameIndex, in snapshot: borrowing Snapshot) -> FlatReading {
         if let known = readings.withLock({ $0[type] }) { return known }
         let snapshot = copy snapshot
-        var flattener = ReaderFlattener(type: type, variables, symbols) {
+        var flattener = ReaderFlattener(type: type, variables, symbols, names) {
             snapshot.type(type, has: $0)
         }
         for source in sources { flattener.add(source) }
@@ -125,14 +127,16 @@ package final class FlatReading: @unchecked Sendable {
     /// The fragments that stand here, with their arguments' values.
     package let spreads: [String: VariableData]
     let symbols: Symbols
+    private let pins: NamePins
     private let children: [ReaderPlan]
 
     /// - Parameter children: those that the fields refer to.
     init(
         _ fields: ContiguousArray<Field>, children: [ReaderPlan],
-        spreads: [String: VariableData], symbols: Symbols
+        spreads: [String: VariableData], symbols: Symbols, _ pins: NamePins
     ) {
         self.children = children
+        self.pins = pins
         self.fields = fields
         let names = UnsafeMutableBufferPointer<UnsafeBufferPointer<UInt8>>.allocate(
             capacity: fields.count)

@@ -73,22 +73,19 @@ package struct SelectorSnapshot: Sendable {
     package let errors: [FieldError]
     /// The first `@required` field that was null and wants to be told of.
     package let required: RequiredFieldFailure?
-    /// Where the data came from; a record may stand here more than once.
-    let seen: ContiguousArray<SeenRecord>
+    /// Where the data came from. Data that outlives this snapshot keeps it.
+    package let source: SeenRecords
     /// The sequence of the state.
     package let sequence: UInt64
+
+    /// The records that the data came from; one may stand here more than once.
+    var seen: ContiguousArray<SeenRecord> { source.records }
 
     /// Whether a reader would see a difference.
     package func isSame(as other: SelectorSnapshot) -> Bool {
         data === other.data && isMissingData == other.isMissingData && errors == other.errors
             && required == other.required
     }
-}
-
-/// A record, and what was read of it; nothing where the record did not exist.
-package struct SeenRecord: Sendable {
-    package let record: RecordIndex
-    let reading: FlatReading?
 }
 
 /// An error that a server gave for a field, or that its value did not fit.

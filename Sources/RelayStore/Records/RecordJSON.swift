@@ -126,6 +126,7 @@ extension FieldValue {
 extension Snapshot {
     /// A record that exists, with its fields in the order in which they came to be.
     package func recordJSON(_ record: RecordIndex) -> RecordJSON? {
+        defer { withExtendedLifetime(parts) {} }
         guard let row = row(record) else { return nil }
         var fields: [(key: String, value: FieldValue)] = []
         for (slot, key) in row.shape.keys.enumerated() {
@@ -139,6 +140,7 @@ extension Snapshot {
 
     /// The value of one field of a record; nil when it is unknown.
     package func fieldValue(_ key: String, of record: RecordIndex) -> FieldValue? {
+        defer { withExtendedLifetime(parts) {} }
         guard let row = row(record), let name = symbols.findName(key),
             let slot = row.slot(of: name)
         else { return nil }
@@ -147,6 +149,7 @@ extension Snapshot {
 
     /// The list of links that a field holds; nil when it holds anything else.
     package func links(_ key: String, of record: RecordIndex) -> LinkList? {
+        defer { withExtendedLifetime(parts) {} }
         guard let row = row(record), let name = symbols.findName(key),
             let slot = row.slot(of: name), row.tag(slot) == .links
         else { return nil }

@@ -99,6 +99,23 @@ package final class ShapeTable: @unchecked Sendable {
         }
     }
 
+    /// Lets go of shapes that no record and no plan has.
+    func letGoOfUnused() {
+        var places: [(parent: Shape, key: NameIndex)] = []
+        var next = 0
+        for root in roots.values { places += root.grown.keys.map { (root, $0) } }
+        while next < places.count {
+            let (parent, key) = places[next]
+            if let shape = parent.grown[key] { places += shape.grown.keys.map { (shape, $0) } }
+            next += 1
+        }
+        // The newest first: each holds the one that it grew out of no longer when that one's turn comes.
+        while let (parent, key) = places.popLast() {
+            guard parent.grown[key]?.grown.isEmpty ?? false else { continue }
+            if isKnownUniquelyReferenced(&parent.grown[key]) { parent.grown[key] = nil }
+        }
+    }
+
     /// The shape of a record of this type that has no field yet.
     func root(of type: NameIndex) -> Shape {
         if let shape = roots[type] { return shape }

@@ -4,6 +4,7 @@
 /// store's one writer folds events into its own copy. Reading takes no lock. The mutating methods are the
 /// writer's alone, because the ``Symbols`` behind all copies are shared and have one writer.
 package struct Snapshot: Sendable {
+    /// To be used as long as the snapshot is held: a client's store gives numbers again that no snapshot has.
     package let symbols: Symbols
     /// The sequence of the last event that is folded in; 0 before the first.
     package internal(set) var sequence: UInt64 = 0
@@ -42,6 +43,8 @@ package struct Snapshot: Sendable {
 
     /// The record with this id, if it exists.
     package func existing(_ id: String) -> RecordIndex? {
+        // Or else a copy for this call might go before the search is over, and with it what is searched.
+        defer { withExtendedLifetime(parts) {} }
         guard let record = symbols.findRecord(id), row(record) != nil else { return nil }
         return record
     }
@@ -61,6 +64,7 @@ package struct Snapshot: Sendable {
 
     /// The ids of the records that were deleted and not made again, sorted.
     package func deletedIDs() -> [String] {
+        defer { withExtendedLifetime(parts) {} }
         var ids: [String] = []
         rows.forEach { record, slot in
             if case .nonexistent = slot { ids.append(symbols.idString(record)) }

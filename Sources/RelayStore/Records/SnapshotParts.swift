@@ -8,14 +8,20 @@ final class SnapshotParts: @unchecked Sendable {
     var indexes: Indexes
     var ledger: MutationLedger
     var schema: String
+    /// Lives as long as any snapshot that was taken before the next one began.
+    var epoch: SymbolEpoch
 
-    init(_ indexes: Indexes, _ ledger: MutationLedger, schema: String) {
+    init(
+        _ indexes: Indexes, _ ledger: MutationLedger, schema: String,
+        epoch: SymbolEpoch = SymbolEpoch()
+    ) {
+        self.epoch = epoch
         self.indexes = indexes
         self.ledger = ledger
         self.schema = schema
     }
 
-    func copy() -> SnapshotParts { SnapshotParts(indexes, ledger, schema: schema) }
+    func copy() -> SnapshotParts { SnapshotParts(indexes, ledger, schema: schema, epoch: epoch) }
 }
 
 extension Snapshot {
@@ -38,6 +44,11 @@ extension Snapshot {
     package internal(set) var schema: String {
         get { parts.schema }
         set { ownedParts().schema = newValue }
+    }
+
+    var epoch: SymbolEpoch {
+        get { parts.epoch }
+        set { ownedParts().epoch = newValue }
     }
 
     private mutating func ownedParts() -> SnapshotParts {

@@ -1,15 +1,19 @@
 import Synchronization
 import Threads
 
-/// An append-only table that gives every distinct text (a record id, a name) a small dense number.
+/// A table that gives every distinct text (a record id, a name) a small dense number.
 ///
 /// Any thread may look up, without a lock, and add, with one. Why that is safe:
-/// 1. Texts and entries never move and never change: they live in blocks that are only ever added.
+/// 1. Texts and entries never move. They change only when a number is given again, and that comes after everybody
+///    who could have found it with its old text has gone; see 4.
 /// 2. A reader knows a number only from a snapshot that was handed to it after the entry was written,
 ///    or from a slot of the hash table, which is published with release order and read with acquire.
-/// 3. A hash table that became too small is replaced, not rewritten, and lives on as long as this
-///    table, so a reader may finish its search in the old one; it misses at most texts that were added
+/// 3. A hash table that became too small is replaced, not rewritten, and lives on until such readers have gone, so a
+///    reader may finish its search in the old one; it misses at most texts that were added
 ///    after its snapshot was taken.
+/// 4. A number goes in two steps, each a promise of ``SymbolCollection``: ``withdraw(_:)`` makes it unfindable once
+///    no state and no older snapshot has it, ``vacate(_:)`` gives it again once all have gone who may have been
+///    looking while it was withdrawn. A text that is pinned is not withdrawn.
 ///
 /// The hash is seeded per table, so nobody outside can choose texts that collide.
 package final class SymbolTable: @unchecked Sendable {
@@ -29,6 +33,17 @@ package final class SymbolTable: @unchecked Sendable {
         init(inline text: UnsafeBufferPointer<UInt8>) {
             withUnsafeMutableBytes(of: &self) { $0.copyBytes(from: text) }
             high |= UInt64(text.count) << 56
+        }
+
+        /// Where the text stands, and its size; nil where it stands in the entry.
+        static func place(
+            _ entry: UnsafePointer<Entry>
+        ) -> (UnsafeMutablePointer<UInt8>, size: Int)? {
+            guard entry.pointee.high >> 56 > UInt64(inlineLimit),
+                let place = UnsafeMutablePointer<UInt8>(
+                    bitPattern: UInt(entry.pointee.low))
+            else { return nil }
+            return (place, Int(entry.pointee.high & ~isElsewhere))
         }
 
         init(at place: UnsafePointer<UInt8>, count: Int) {
@@ -67,6 +82,20 @@ package final class SymbolTable: @unchecked Sendable {
     private var arenas: [UnsafeMutablePointer<UInt8>]
 
     private var count = 0
+    /// Numbers that are withdrawn or vacant.
+    private var gone = SymbolSet()
+    private var vacant: [UInt32] = []
+    /// Places for longer texts that are vacant, by their size.
+    private var vacantTexts: [Int: [UnsafeMutablePointer<UInt8>]] = [:]
+    /// How many hold each number fast.
+    private var pins: [UInt32: Int] = [:]
+    /// Numbers that were asked for, added or let go of since somebody began to watch.
+    private var noted = SymbolSet()
+    private let isWatched = Atomic(false)
+    private let live = Atomic(0)
+
+    /// How many texts have a number.
+    var liveCount: Int { live.load(ordering: .relaxed) }
 
     package init() {
         blocks = .allocate(capacity: Self.blockLimit)
@@ -111,7 +140,9 @@ package final class SymbolTable: @unchecked Sendable {
 
     /// Whether one of the texts is such. Looks at all of them, under the lock.
     func contains(where isSuch: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
-        adding.withLock { _ in (0..<UInt32(count)).contains { isSuch(text($0)) } }
+        adding.withLock { _ in
+            (0..<UInt32(count)).contains { !gone.contains($0) && isSuch(text($0)) }
+        }
     }
 
     // MARK: Writing
@@ -119,7 +150,10 @@ package final class SymbolTable: @unchecked Sendable {
     /// The number of a text, which is added when it is new.
     package func intern(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
         let hash = hash(text)
-        if let number = find(text, hash: hash).number { return number }
+        if let number = find(text, hash: hash).number {
+            if isWatched.load(ordering: .relaxed) { adding.withLock { _ in noted.insert(number) } }
+            return number
+        }
         return adding.withLock { _ in add(text, hash: hash) }
     }
 
@@ -127,15 +161,28 @@ package final class SymbolTable: @unchecked Sendable {
     private func add(_ text: UnsafeBufferPointer<UInt8>, hash: UInt64) -> UInt32 {
         // Somebody may have been faster.
         let found = find(text, hash: hash)
-        if let number = found.number { return number }
-        precondition(count < Int(UInt32.max) - 1, "a symbol table holds at most 2^32 - 2 texts")
-        let number = UInt32(count)
-        append(
+        if let number = found.number {
+            if isWatched.load(ordering: .relaxed) { noted.insert(number) }
+            return number
+        }
+        let entry =
             text.count <= Entry.inlineLimit
-                ? Entry(inline: text) : Entry(at: copy(text), count: text.count))
+            ? Entry(inline: text) : Entry(at: copy(text), count: text.count)
+        let number: UInt32
+        if let again = vacant.popLast() {
+            number = again
+            self.entry(number).pointee = entry
+            gone.remove(number)
+        } else {
+            precondition(count < Int(UInt32.max) - 1, "a symbol table holds at most 2^32 - 2 texts")
+            number = UInt32(count)
+            append(entry)
+        }
+        live.add(1, ordering: .relaxed)
+        if isWatched.load(ordering: .relaxed) { noted.insert(number) }
         Self.slot(found.slot, in: slots.load(ordering: .relaxed)).pointee
             .store(Self.packed(hash: hash, number: number), ordering: .releasing)
-        if count * 4 > slotCapacity * 3 { grow() }
+        if liveCount * 4 > slotCapacity * 3 { rehash(capacity: slotCapacity * 2) }
         return number
     }
 
@@ -143,6 +190,88 @@ package final class SymbolTable: @unchecked Sendable {
         var text = text
         return text.withUTF8 { intern($0) }
     }
+
+    // MARK: Letting go; see SymbolCollection
+
+    /// The number of a text, which is added when it is new, held fast until ``unpin(_:)``. Any thread may.
+    func pin(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
+        adding.withLock { _ in
+            let number = add(text, hash: hash(text))
+            pins[number, default: 0] += 1
+            return number
+        }
+    }
+
+    func pin(_ text: String) -> UInt32 {
+        var text = text
+        return text.withUTF8 { pin($0) }
+    }
+
+    /// Any thread may. Whoever had it may have written it just now, so it counts as asked for.
+    func unpin(_ numbers: [UInt32]) {
+        adding.withLock { _ in
+            for number in numbers {
+                guard let count = pins[number] else { continue }
+                pins[number] = count > 1 ? count - 1 : nil
+                if isWatched.load(ordering: .relaxed) { noted.insert(number) }
+            }
+        }
+    }
+
+    /// From now on it is noted which numbers are asked for, until ``withdraw(_:)``.
+    /// - Returns: how many numbers there are.
+    func watch() -> Int {
+        adding.withLock { _ in
+            noted = SymbolSet()
+            isWatched.store(true, ordering: .relaxed)
+            return count
+        }
+    }
+
+    /// Makes numbers unfindable: of those below `limit` all that neither the caller nor anybody since ``watch()``
+    /// needs, and that nobody holds fast. Their entries stay as they are.
+    /// - Parameter isNeeded: may not use this table.
+    func withdraw(
+        below limit: Int, unless isNeeded: (UInt32, UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> [UInt32] {
+        adding.withLock { _ in
+            isWatched.store(false, ordering: .relaxed)
+            let numbers = (0..<UInt32(limit)).filter {
+                !gone.contains($0) && !noted.contains($0) && pins[$0] == nil
+                    && !isNeeded($0, text($0))
+            }
+            noted = SymbolSet()
+            if numbers.isEmpty { return [] }
+            for number in numbers { gone.insert(number) }
+            live.subtract(numbers.count, ordering: .relaxed)
+            rehash(capacity: slotCapacity)
+            return numbers
+        }
+    }
+
+    /// Gives numbers to new texts from now on: numbers that were withdrawn, and that nobody has any more.
+    func vacate(_ numbers: [UInt32]) {
+        adding.withLock { _ in
+            for number in numbers {
+                if let (place, size) = Entry.place(entry(number)) {
+                    vacantTexts[Self.textSize(size), default: []].append(place)
+                }
+                vacant.append(number)
+            }
+        }
+    }
+
+    /// Lets go of hash tables that were replaced. Nobody may be looking for a text in one of them.
+    /// - Parameter count: the oldest so many of ``replacedCount``.
+    func freeReplaced(_ count: Int) {
+        adding.withLock { _ in
+            for old in retiredSlots.prefix(count) { old.deallocate() }
+            retiredSlots.removeFirst(min(count, retiredSlots.count))
+        }
+    }
+
+    /// Hash tables that were replaced and that somebody may still search.
+    var replacedCount: Int { adding.withLock { _ in retiredSlots.count } }
 
     // MARK: Entries
 
@@ -167,16 +296,28 @@ package final class SymbolTable: @unchecked Sendable {
     }
 
     private func copy(_ text: UnsafeBufferPointer<UInt8>) -> UnsafePointer<UInt8> {
-        if arenaUsed + text.count > arenaSize {
-            arenaSize = max(min(arenaSize * 2, 1 << 20), text.count)
+        let size = Self.textSize(text.count)
+        let place = vacantTexts[size]?.popLast() ?? newPlace(size)
+        if let source = text.baseAddress { place.update(from: source, count: text.count) }
+        return UnsafePointer(place)
+    }
+
+    /// The size of the place that a text gets: a few sizes only, so that another text fits in later.
+    private static func textSize(_ count: Int) -> Int {
+        var step = 8
+        while count > step * 16 { step *= 2 }
+        return (count + step - 1) / step * step
+    }
+
+    private func newPlace(_ size: Int) -> UnsafeMutablePointer<UInt8> {
+        if arenaUsed + size > arenaSize {
+            arenaSize = max(min(arenaSize * 2, 1 << 20), size)
             arena = .allocate(capacity: arenaSize)
             arenas.append(arena)
             arenaUsed = 0
         }
-        let place = arena + arenaUsed
-        if let source = text.baseAddress { place.update(from: source, count: text.count) }
-        arenaUsed += text.count
-        return UnsafePointer(place)
+        defer { arenaUsed += size }
+        return arena + arenaUsed
     }
 
     // MARK: Slots: one 64-bit word each, 32 bits of the hash above number + 1; zero is empty
@@ -223,11 +364,11 @@ package final class SymbolTable: @unchecked Sendable {
         }
     }
 
-    private func grow() {
+    private func rehash(capacity: Int) {
         let old = slots.load(ordering: .relaxed)
-        slotCapacity *= 2
+        slotCapacity = capacity
         let new = Self.makeSlots(capacity: slotCapacity)
-        for number in 0..<UInt32(count) {
+        for number in 0..<UInt32(count) where !gone.contains(number) {
             let hash = hash(text(number))
             var index = Int(truncatingIfNeeded: hash) & (slotCapacity - 1)
             while Self.slot(index, in: new).pointee.load(ordering: .relaxed) != 0 {

@@ -20,9 +20,14 @@ package struct NameIndex: Hashable, Sendable {
 ///
 /// Shared by all snapshots of a store. Anybody may look up and add; see ``SymbolTable``. Numbers are private
 /// to the process: logs and messages carry the texts.
+///
+/// A client's store gives the numbers of ids and of storage keys with arguments again, once nobody has them; see
+/// ``SymbolCollection``. Whoever adds without the writer's lock there pins (``NamePins``), whoever keeps a record's
+/// number beyond the snapshot that he has it from registers it (``SeenRecords``).
 package final class Symbols: Sendable {
-    private let ids = SymbolTable()
-    private let names = SymbolTable()
+    let ids = SymbolTable()
+    let names = SymbolTable()
+    let readings = LiveReadings()
     package let shapes = ShapeTable()
     private let hasElementErrors = Atomic(false)
 
@@ -71,6 +76,17 @@ package final class Symbols: Sendable {
 
     /// Whether a storage key has arguments: then there may be any number of such, else as many as the schema has fields.
     func hasArguments(_ name: NameIndex) -> Bool { nameText(name).contains(UInt8(ascii: "(")) }
+
+    static func hasArguments(_ name: String) -> Bool { name.utf8.contains(UInt8(ascii: "(")) }
+
+    /// Texts that have a number.
+    package var liveCount: Int { ids.liveCount + names.liveCount }
+
+    // MARK: Pinning
+
+    func pin(_ name: String) -> NameIndex { NameIndex(rawValue: names.pin(name)) }
+
+    func unpin(_ numbers: [UInt32]) { names.unpin(numbers) }
 
     // MARK: Errors of elements
 

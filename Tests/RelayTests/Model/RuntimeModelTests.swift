@@ -34,7 +34,7 @@ struct RuntimeModelTests {
         let bufferSize = Int.random(in: 0...3, using: &random)
         let laneCount = Bool.random(using: &random) ? 1 : Int.random(in: 2...4, using: &random)
         let environment = Environment(
-            network: LaneNetwork(), store: Store(gcReleaseBufferSize: bufferSize))
+            network: LaneNetwork(), store: Self.store(bufferSize: bufferSize))
         let seeds = (0..<laneCount).map { _ in random.next() }
         try await withThrowingTaskGroup { lanes in
             for (number, seed) in seeds.enumerated() {
@@ -49,6 +49,15 @@ struct RuntimeModelTests {
             try await lanes.waitForAll()
         }
         try await leavesNothing(environment, bufferSize: bufferSize)
+    }
+
+    /// A store whose every collection gives the numbers of ids and storage keys again.
+    private static func store(bufferSize: Int) -> Store {
+        var options = StoreOptions()
+        options.now = WallClock.microseconds
+        options.releaseBufferSize = bufferSize
+        options.leastSymbolCount = 0
+        return Store(options: options)
     }
 
     /// When everything has ended, nothing is left but the root and what the release buffer keeps.

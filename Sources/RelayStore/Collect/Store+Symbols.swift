@@ -1,0 +1,84 @@
+import Threads
+
+extension Store {
+    /// What is searched for numbers.
+    struct SymbolSearch {
+        var uses: SymbolCollection.Uses
+        let states: [Snapshot]
+    }
+
+    /// Takes back numbers of ids and storage keys that nobody has any more; see ``SymbolCollection``. No record goes.
+    ///
+    /// Nobody waits for the search. Where somebody keeps an old snapshot, it goes on once he has let go of it.
+    func collectSymbols() {
+        if let search = beginSymbols() { endSymbols(consume search) }
+        while advanceSymbols() {}
+    }
+
+    /// After a commit: sees to it that somebody looks where there are many more texts than before.
+    func noteGrowth(_ writer: inout Writer, _ outcome: inout Outcome) {
+        switch writer.symbols.noteGrowth(symbols) {
+        case .nothing: return
+        case .search: options.schedule { [weak self] in self?.collectSymbols() }
+        case .patience:
+            if observers.isEmpty { return }
+            outcome.calls.append { [observers, count = symbols.liveCount] in
+                observers.tell(.snapshotKept(symbols: count))
+            }
+        }
+    }
+
+    /// - Returns: nil where one is under way.
+    func beginSymbols() -> SymbolSearch? {
+        let begun = try? write { writer, _ -> SymbolSearch? in
+            guard let uses = writer.symbols.begin(symbols) else { return nil }
+            return SymbolSearch(uses: uses, states: [writer.state.confirmed, writer.state.head])
+        }
+        return begun ?? nil
+    }
+
+    func endSymbols(_ search: consuming SymbolSearch) {
+        var uses = search.uses
+        for state in search.states { state.noteSymbols(in: &uses) }
+        // Gone, before it is waited for that nobody has them.
+        _ = consume search
+        try? write { [uses] writer, _ in
+            writer.symbols.retire(uses, writer.state.confirmed.epoch)
+            beginEpoch(&writer)
+        }
+    }
+
+    /// - Returns: whether there may be more to do at once.
+    func advanceSymbols() -> Bool {
+        (try? write { writer, _ in advanceSymbols(&writer) }) ?? false
+    }
+
+    private func advanceSymbols(_ writer: inout Writer) -> Bool {
+        let epoch = writer.state.confirmed.epoch
+        let goesOn = writer.symbols.advance(symbols, epoch) { held in
+            writer.subscriptions.forEachRecord { held.ids.insert($0.rawValue) }
+            for entry in writer.state.entries {
+                for record in entry.looked { held.ids.insert(record.rawValue) }
+                for record in entry.touched { held.ids.insert(record.rawValue) }
+            }
+            for field in writer.ownFields {
+                held.ids.insert(field.record.rawValue)
+                held.names.insert(field.key.rawValue)
+            }
+        }
+        if goesOn { beginEpoch(&writer) }
+        return goesOn
+    }
+
+    /// Has readers get the state as it is, in another epoch; the step that waits for the end of this one is tried then.
+    private func beginEpoch(_ writer: inout Writer) {
+        writer.state.confirmed.epoch.whenOver { [weak self, schedule = options.schedule] in
+            schedule { [weak self] in self?.collectSymbolsFurther() }
+        }
+        writer.state.begin(SymbolEpoch())
+        let next = PublishedSnapshot(writer.state.head)
+        publication.withLock { $0 = next }
+    }
+
+    private func collectSymbolsFurther() { while advanceSymbols() {} }
+}

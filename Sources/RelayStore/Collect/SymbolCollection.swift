@@ -1,0 +1,195 @@
+import Threads
+
+/// Begins when snapshots are to be told from older ones; it lives as long as any of them.
+final class SymbolEpoch: Sendable {
+    private let over = Lock<(@Sendable () -> Void)?>(nil)
+
+    /// Has something called when nobody has a snapshot of this epoch any more: on whichever thread let go of the
+    /// last one, under whichever locks it holds.
+    func whenOver(_ call: @escaping @Sendable () -> Void) { over.withLock { $0 = call } }
+
+    deinit { over.withLock { $0 }?() }
+}
+
+/// Takes back the numbers of ids and of storage keys with arguments that nobody has any more.
+///
+/// States. *idle*. *looking*: it is noted which texts are asked for, and meanwhile, under no lock, the records as they
+/// were are searched for numbers. *retired*: what was not found waits until no snapshot is left that was taken
+/// before. *withdrawn*: what nobody asked for since can't be found any more, and waits until nobody is left who may be
+/// looking. Then its numbers are given again.
+///
+/// Why no number goes that somebody has: 1. What was in a record when it began was found. 2. What comes into a record
+/// later was asked for by its text then, and so noted; or it is a plan's, and so pinned, or was let go of
+/// since, and so noted. 3. Snapshots that were taken before hold the epoch. 4. What was read is registered
+/// (``SeenRecords``), readers and watchers are known to the store, and so are entries; all these are asked again
+/// at each step.
+///
+/// Bound: a search begins when twice as many texts have a number as the last one left. As long as somebody keeps an
+/// old snapshot no number is given again, and the store's observers are told each time that the texts have doubled.
+struct SymbolCollection {
+    /// What the search found, and how many numbers there were.
+    struct Uses: Sendable {
+        var ids = SymbolSet()
+        var names = SymbolSet()
+        let idLimit: Int
+        let nameLimit: Int
+    }
+
+    /// What more texts call for.
+    enum Growth {
+        case nothing
+        case search
+        /// A collection waits for somebody who keeps an old snapshot.
+        case patience
+    }
+
+    private enum State {
+        case idle
+        case looking
+        case retired(Uses, Weak)
+        case withdrawn(ids: [UInt32], names: [UInt32], replaced: (ids: Int, names: Int), Weak)
+    }
+
+    private struct Weak {
+        weak var epoch: SymbolEpoch?
+    }
+
+    private var state = State.idle
+    /// Ids that somebody found while they were about to go: each collection tries them again.
+    private var late: [UInt32] = []
+    /// Texts beyond which the end of a garbage collection is the time for a search.
+    private var dueCount: Int
+    /// Texts beyond which it is time without one.
+    private var urgentCount: Int
+    private let leastCount: Int
+
+    private static let leastUrgentCount = 2_048
+
+    /// - Parameter liveCount: texts that there are.
+    /// - Parameter leastCount: texts below which nobody looks; 0: after every garbage collection.
+    init(liveCount: Int, leastCount: Int) {
+        self.leastCount = leastCount
+        (dueCount, urgentCount) = Self.limits(liveCount, leastCount)
+    }
+
+    private static func limits(_ liveCount: Int, _ leastCount: Int) -> (due: Int, urgent: Int) {
+        let due = leastCount == 0 ? 0 : liveCount + max(leastCount, liveCount)
+        return (due, max(leastUrgentCount, 2 * (liveCount + max(leastCount, liveCount))))
+    }
+
+    /// Whether texts that nobody has may be many.
+    func isDue(_ symbols: Symbols) -> Bool { symbols.liveCount > dueCount }
+
+    /// To be asked after each commit. Answers anew only when the texts have doubled.
+    mutating func noteGrowth(_ symbols: Symbols) -> Growth {
+        let live = symbols.liveCount
+        if live <= urgentCount { return .nothing }
+        urgentCount = 2 * live
+        switch state {
+        case .idle: return .search
+        case .looking: return .nothing
+        case .retired, .withdrawn: return .patience
+        }
+    }
+}
+
+extension Snapshot {
+    /// Notes all numbers that stand in the records.
+    func noteSymbols(in uses: inout SymbolCollection.Uses) {
+        var last: Shape?
+        rows.forEach { record, slot in
+            guard case .existent(let row) = slot else {
+                if case .nonexistent = slot { uses.ids.insert(record.rawValue) }
+                return
+            }
+            uses.ids.insert(record.rawValue)
+            if row.shape !== last {
+                last = row.shape
+                uses.names.insert(row.type.rawValue)
+                for key in row.shape.keys { uses.names.insert(key.rawValue) }
+            }
+            for slot in 0..<row.slotCount {
+                switch row.tag(slot) {
+                case .link: uses.ids.insert(row.link(slot).rawValue)
+                case .links:
+                    row.links(slot).forEachRecord {
+                        if let record = $0 { uses.ids.insert(record.rawValue) }
+                    }
+                default: break
+                }
+            }
+        }
+    }
+}
+
+extension SymbolCollection {
+    /// Whoever the store knows to have numbers.
+    struct Held {
+        var ids = SymbolSet()
+        var names = SymbolSet()
+    }
+
+    /// Begins, unless it is under way.
+    mutating func begin(_ symbols: Symbols) -> Uses? {
+        guard case .idle = state else { return nil }
+        state = .looking
+        return Uses(idLimit: symbols.ids.watch(), nameLimit: symbols.names.watch())
+    }
+
+    /// The search is over.
+    /// - Parameter epoch: of the store's state; another begins now.
+    mutating func retire(_ uses: Uses, _ epoch: SymbolEpoch) {
+        state = .retired(uses, Weak(epoch: epoch))
+    }
+
+    /// Goes a step on if nobody stands in the way any more.
+    /// - Parameter epoch: of the store's state.
+    /// - Returns: whether another epoch begins now.
+    mutating func advance(
+        _ symbols: Symbols, _ epoch: SymbolEpoch, held: (inout Held) -> Void
+    ) -> Bool {
+        switch state {
+        case .idle, .looking: return false
+        case .retired(let uses, let old):
+            guard old.epoch == nil else { return false }
+            withdraw(uses, symbols, epoch, Self.held(symbols, held))
+            return true
+        case .withdrawn(let ids, let names, let replaced, let old):
+            guard old.epoch == nil else { return false }
+            let held = Self.held(symbols, held)
+            late = ids.filter { held.ids.contains($0) }
+            symbols.ids.vacate(ids.filter { !held.ids.contains($0) })
+            symbols.names.vacate(names)
+            symbols.ids.freeReplaced(replaced.ids)
+            symbols.names.freeReplaced(replaced.names)
+            (dueCount, urgentCount) = Self.limits(symbols.liveCount, leastCount)
+            state = .idle
+            return false
+        }
+    }
+
+    private mutating func withdraw(
+        _ uses: Uses, _ symbols: Symbols, _ epoch: SymbolEpoch, _ held: Held
+    ) {
+        symbols.shapes.letGoOfUnused()
+        let ids = symbols.ids.withdraw(below: uses.idLimit) { number, _ in
+            uses.ids.contains(number) || held.ids.contains(number)
+        }
+        let names = symbols.names.withdraw(below: uses.nameLimit) { number, text in
+            uses.names.contains(number) || held.names.contains(number)
+                || !text.contains(UInt8(ascii: "("))
+        }
+        state = .withdrawn(
+            ids: late + ids, names: names,
+            replaced: (symbols.ids.replacedCount, symbols.names.replacedCount),
+            Weak(epoch: epoch))
+        late = []
+    }
+
+    private static func held(_ symbols: Symbols, _ held: (inout Held) -> Void) -> Held {
+        var all = Held()
+        symbols.readings.forEachRecord { all.ids.insert($0.rawValue) }
+        held(&all)
+        return all
+    }
+}
