@@ -6,8 +6,8 @@ struct Flattener {
     let context: NormalizationPlan.Context
     /// Whether the type has an abstract one that the compiler did not count it to.
     let has: (String) -> Bool
-    /// False when the answer of `has` was needed: another object of the type may say otherwise.
-    private(set) var isForAllObjects = true
+    /// What `has` said; where nothing, the list is for all objects of the type.
+    private(set) var answers: [TypeVariants<FlatSelection>.Answer] = []
 
     private enum Selected {
         case scalar(NormalizationScalarField, NameIndex)
@@ -41,10 +41,9 @@ struct Flattener {
             case .inlineFragment(let fragment):
                 if applies(fragment) { add(fragment.selections) }
             case .typeDiscriminator(let discriminator):
-                if has(discriminator.abstractKey) {
+                if ask(discriminator.abstractKey) {
                     discriminators.append(discriminator.abstractKey)
                 }
-                isForAllObjects = isForAllObjects && discriminators.isEmpty
             case .condition(let condition):
                 if condition.holds(under: context.variables) { add(condition.selections) }
             case .clientExtension(let part):
@@ -77,15 +76,25 @@ struct Flattener {
         let name = context.symbols.nameString(type)
         if fragment.type == name || fragment.possibleTypes.contains(name) { return true }
         guard let abstractKey = fragment.abstractKey else { return false }
-        isForAllObjects = false
-        guard has(abstractKey) else { return false }
+        guard ask(abstractKey) else { return false }
         discriminators.append(abstractKey)
         return true
     }
 
-    func flat() -> FlatSelection {
+    private mutating func ask(_ abstractKey: String) -> Bool {
+        let known = answers.first { $0.abstractKey == abstractKey }
+        if let known { return known.isYes }
+        let isYes = has(abstractKey)
+        answers.append(.init(abstractKey: abstractKey, isYes: isYes))
+        return isYes
+    }
+
+    /// What was added, as one list.
+    mutating func flat() -> FlatSelection {
         var client = Flattener(type: type, context: context, has: has)
+        client.answers = answers
         client.add(clientSelections)
+        answers = client.answers
         return FlatSelection(
             type: type, fields: fields(), typename: typename, handles: handles,
             discriminators: discriminators, handleFields: handleFields(),

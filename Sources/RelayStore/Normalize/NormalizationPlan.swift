@@ -32,6 +32,8 @@ package final class NormalizationPlan: @unchecked Sendable {
     private let sources: [[NormalizationSelection]]
     private var hasTypeConditions = false
     private var flats: [(type: NameIndex, flat: FlatSelection)] = []
+    /// Of types that the compiler did not count to an abstract one that is selected.
+    private var variants = TypeVariants<FlatSelection>()
 
     /// The plan of a whole operation.
     package convenience init(
@@ -109,11 +111,15 @@ package final class NormalizationPlan: @unchecked Sendable {
     func flat(
         _ type: NameIndex, has: @escaping (_ abstractKey: String) -> Bool
     ) -> FlatSelection {
-        if let known = known(type) { return known }
+        if let known = known(type) ?? variants.prepared(for: type, has: has) { return known }
         var flattener = Flattener(type: type, context: context, has: has)
         for source in sources { flattener.add(source) }
         let flat = flattener.flat()
-        if flattener.isForAllObjects { flats.append((type, flat)) }
+        if flattener.answers.isEmpty {
+            flats.append((type, flat))
+        } else {
+            variants.keep(flat, for: type, flattener.answers)
+        }
         return flat
     }
 

@@ -97,7 +97,7 @@ struct Normalizer {
         do throws(JSONError) {
             try object.beginObject()
             while let key = try object.nextKey() {
-                if key.string == name { return true }
+                if key.withContent({ $0.elementsEqual(name.utf8) }) { return true }
                 try object.skipValue()
             }
         } catch {}

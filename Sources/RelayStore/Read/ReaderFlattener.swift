@@ -8,8 +8,8 @@ struct ReaderFlattener {
     private let symbols: Symbols
     private let pins: NamePins
     private let has: (String) -> Bool
-    /// False when `has` said no: an object that comes later may say otherwise.
-    private(set) var isForAllTimes = true
+    /// What `has` said.
+    private(set) var answers: [TypeVariants<FlatReading>.Answer] = []
 
     private enum Selected {
         case scalar(ReaderScalarField)
@@ -73,9 +73,11 @@ struct ReaderFlattener {
         let name = symbols.nameString(type)
         if fragment.type == name || fragment.possibleTypes.contains(name) { return true }
         guard let abstractKey = fragment.abstractKey else { return false }
-        if has(abstractKey) { return true }
-        isForAllTimes = false
-        return false
+        let known = answers.first { $0.abstractKey == abstractKey }
+        if let known { return known.isYes }
+        let isYes = has(abstractKey)
+        answers.append(.init(abstractKey: abstractKey, isYes: isYes))
+        return isYes
     }
 
     func reading() -> FlatReading {

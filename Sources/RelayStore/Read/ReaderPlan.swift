@@ -16,7 +16,13 @@ package final class ReaderPlan: Sendable {
     let types: [NameIndex]
     /// The reading for all types, where it is the same.
     private let common: FlatReading?
-    private let readings = Lock<[NameIndex: FlatReading]>([:])
+    private let readings = Lock(TypedReadings())
+
+    private struct TypedReadings {
+        /// Of types whose abstract ones the compiler knew. What the store has been told of a type stays so.
+        var known: [NameIndex: FlatReading] = [:]
+        var variants = TypeVariants<FlatReading>()
+    }
 
     package convenience init(
         _ fragment: ReaderFragment, variables: VariableData, symbols: Symbols
@@ -66,18 +72,25 @@ package final class ReaderPlan: Sendable {
     }
 
     private func typedReading(_ type: NameIndex, in snapshot: borrowing Snapshot) -> FlatReading {
-        if let known = readings.withLock({ $0[type] }) { return known }
+        if let known = readings.withLock({ $0.known[type] }) { return known }
         let snapshot = copy snapshot
-        var flattener = ReaderFlattener(type: type, variables, symbols, names) {
-            snapshot.type(type, has: $0)
-        }
+        let has: (String) -> Bool = { snapshot.type(type, has: $0) }
+        let variants = readings.withLock { $0.variants }
+        if let known = variants.prepared(for: type, has: has) { return known }
+        var flattener = ReaderFlattener(type: type, variables, symbols, names, has: has)
         for source in sources { flattener.add(source) }
         let reading = flattener.reading()
-        guard flattener.isForAllTimes else { return reading }
+        let answers = flattener.answers
         return readings.withLock { readings in
             // Another thread may have been faster; data is compared by the identity of its reading.
-            if let known = readings[type] { return known }
-            readings[type] = reading
+            if let known = readings.known[type] { return known }
+            let isYes = { (key: String) in answers.contains { $0.abstractKey == key && $0.isYes } }
+            if let known = readings.variants.prepared(for: type, has: isYes) { return known }
+            if answers.allSatisfy(\.isYes) {
+                readings.known[type] = reading
+            } else {
+                readings.variants.keep(reading, for: type, answers)
+            }
             return reading
         }
     }

@@ -262,6 +262,52 @@ import Testing
         #expect(try store.json("Nodes", ["id": "p"])["node"]?["id"] == "p")
     }
 
+    /// Types that no compiled abstract fragment counts among its own are prepared once as well: for each answer to the
+    /// question whether they are of it.
+    @Test func whatATypeOutsideOfAnInterfaceSelectsIsPreparedOnce() throws {
+        let symbols = Symbols()
+        let operation = try TodoDocuments.operation("Mixed").request.operation
+        let plan = NormalizationPlan(operation, variables: ["text": "x"], symbols: symbols)
+        let root = plan.flat(symbols.name(Snapshot.rootTypeName)) { _ in false }
+        let search = try #require(root.fields.first?.child)
+        let stranger = symbols.name("Stranger")
+        let without = search.flat(stranger) { _ in false }
+        let with = search.flat(stranger) { $0 == "__isNode" }
+        #expect(search.flat(stranger) { _ in false } === without)
+        #expect(search.flat(stranger) { $0 == "__isNode" } === with)
+        #expect(without !== with && without.fields.isEmpty && with.discriminators == ["__isNode"])
+    }
+
+    /// A5: data over them counted as changed at every commit.
+    @Test func dataOfATypeOutsideOfAnInterfaceIsTheSameWhenItIsReadAgain() throws {
+        let store = Store.quiet()
+        func commit(_ text: JSONValue, _ last: JSONValue) throws {
+            let todo: JSONValue = [
+                "__typename": "Todo", "__isNode": "Todo", "id": "t", "text": text,
+            ]
+            let list: JSONValue = [todo, ["__typename": "Stranger"], last]
+            try store.commit("Mixed", ["text": "x"], ["data": ["search": list]])
+        }
+        func elements(_ read: SelectorSnapshot) throws -> ContiguousArray<DataNode?> {
+            guard case .list(let list)? = read.data?.child("search") else {
+                throw ResponseError(description: "there is no list")
+            }
+            return list.elements
+        }
+        try commit("x", ["__typename": "Stranger"])
+        let first = try store.read("Mixed", ["text": "x"])
+        #expect(store.lookup(first.selector, previous: first).data === first.data)
+        try commit("y", ["__typename": "Stranger"])
+        let second = store.lookup(first.selector, previous: first)
+        #expect(try elements(second)[0] !== elements(first)[0])
+        #expect(try elements(second)[1] === elements(first)[1])
+        // An object that says more than those before is heard.
+        try commit("y", ["__typename": "Stranger", "__isNode": "Stranger", "id": "s"])
+        let third = store.lookup(first.selector, previous: second)
+        #expect(third.data?.json["search"]?.array?.last?["id"] == "s")
+        #expect(store.lookup(first.selector, previous: third).data === third.data)
+    }
+
     @Test func aFieldGivenTwiceHasItsLastValue() throws {
         let store = Store.quiet()
         let text = """

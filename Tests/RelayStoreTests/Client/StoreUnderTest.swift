@@ -79,6 +79,7 @@ enum TodoDocuments {
         fragment Row_todo on Todo { id text complete author { id name } }
         query One($id: ID!) { node(id: $id) { id ... on Todo { text complete weight priority tags extra author { id name } } ... on User { name } } }
         query Search($text: String) { search(text: $text) { __typename ... on Todo { id text } ... on User { id name } } }
+        query Mixed($text: String) { search(text: $text) { __typename ... on Node { id } ... on Todo { text } } }
         query Nodes($id: ID!) { node(id: $id) { ... on Node { id } } }
         query Settings { settings { theme layout { columns panes { title } } } }
         query List($complete: Boolean, $with: Boolean! = true, $not: Boolean! = false) {
