@@ -99,6 +99,37 @@ import TodoFixtures
         first.cancel()
     }
 
+    /// A listener is at work; what others note meanwhile waits, and is bounded.
+    @Test func beyondTheLimitTheOldestWaitingEventsAreDroppedAndCounted() throws {
+        let log = environment.log
+        let told = Mutex<[ExecutionEvent]>([])
+        let extra = 10
+        let listening = log.listen { event in
+            told.withLock { $0.append(event) }
+            guard event.operation == "first" else { return }
+            // As if from other threads: whoever notes finds a listener at work.
+            for number in 0..<ExecutionLog.waitingLimit + extra {
+                log.note(ExecutionEvent(.executeNext, count: number))
+                #expect(log.waitingCount <= ExecutionLog.waitingLimit)
+            }
+        }
+        log.note(ExecutionEvent(.executeStart, operation: "first"))
+        let events = told.withLock { $0 }
+        #expect(events.count == 2 + ExecutionLog.waitingLimit)
+        #expect(events[1].name == .logOverflow && events[1].count == extra)
+        #expect(events[2].count == extra && log.waitingCount == 0)
+        listening.cancel()
+    }
+
+    @Test func nothingIsNotedOfAMutationThatNobodyListensTo() throws {
+        for _ in 0..<100 {
+            let done = Collected(environment.commitMutation(change("a", true)))
+            environment.mostRecent?.resolve(Payloads.status("a", complete: true))
+            #expect(done.isFinished)
+        }
+        #expect(environment.log.waitingCount == 0)
+    }
+
     // MARK: The logger
 
     private final class Lines: LogHandler, @unchecked Sendable {

@@ -42,7 +42,9 @@ extension ExecutionEvent {
     fileprivate var level: Logger.Level? {
         switch name {
         case .networkError, .executeError, .missingRequiredFieldThrow: .error
-        case .networkInfo, .missingRequiredFieldLog, .fieldPayloadError: .warning
+        case .networkInfo, .missingRequiredFieldLog, .fieldPayloadError, .storeSnapshotKept,
+            .logOverflow:
+            .warning
         default: nil
         }
     }

@@ -2,6 +2,10 @@ import Foundation
 import RelayStore
 
 /// Hands events to those who listen, one after the other, in the order in which they were noted.
+///
+/// Nothing is kept of an event that was handed over, and nothing is noted while nobody listens. While listeners are at
+/// work on one thread, up to ``waitingLimit`` events of others wait; beyond that the oldest are dropped, and what comes
+/// next is a `log.overflow` that counts them.
 final class ExecutionLog: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
@@ -12,6 +16,9 @@ final class ExecutionLog: @unchecked Sendable {
     private var listeners: [Int: Listener] = [:]
     private var count = 0
     private var waiting: [ExecutionEvent] = []
+    private var droppedCount = 0
+    /// Events that wait for listeners that are slower than what they listen to.
+    static let waitingLimit = 1_024
     private var isDelivering = false
     /// The store's own events, from when somebody first listened.
     private var observation: Retention?
@@ -44,11 +51,14 @@ final class ExecutionLog: @unchecked Sendable {
     func note(_ event: @autoclosure () -> ExecutionEvent) {
         lock.lock()
         guard !listeners.isEmpty else { return lock.unlock() }
+        if waiting.count == Self.waitingLimit {
+            waiting.removeFirst()
+            droppedCount += 1
+        }
         waiting.append(event())
         guard !isDelivering else { return lock.unlock() }
         isDelivering = true
-        while !waiting.isEmpty {
-            let event = waiting.removeFirst()
+        while let event = next() {
             let listeners = Array(self.listeners.values)
             lock.unlock()
             for listener in listeners { listener(event) }
@@ -57,6 +67,18 @@ final class ExecutionLog: @unchecked Sendable {
         isDelivering = false
         lock.unlock()
     }
+
+    /// Only under the lock.
+    private func next() -> ExecutionEvent? {
+        if droppedCount > 0 {
+            defer { droppedCount = 0 }
+            return ExecutionEvent(.logOverflow, count: droppedCount)
+        }
+        return waiting.isEmpty ? nil : waiting.removeFirst()
+    }
+
+    /// Events that wait; for tests.
+    var waitingCount: Int { lock.withLock { waiting.count } }
 
     /// Tells of what is wrong with fields that were read.
     func noteFields(of read: SelectorSnapshot) {
