@@ -17,6 +17,10 @@ struct BenchStore: AsyncParsableCommand {
             optimistic_apply_revert_one_us always the first todo, which one subscription reads. \
             gc_ns_per_record: a garbage collection that finds none. bytes_per_record: memory. \
             bytes_per_forgotten_id: what stays of a record that was collected.
+
+            With --queries, --mutations or --events nothing of that is measured, but whether a store \
+            grows with what passes through it: us_per_query, us_per_mutation and us_per_event over each tenth of them, and \
+            resident_bytes, those of the process, after it.
             """)
 
     @Option(help: ArgumentHelp("Todos in the store.", valueName: "n"))
@@ -38,14 +42,27 @@ struct BenchStore: AsyncParsableCommand {
             """, valueName: "ns"))
     var yardstick: Double?
 
+    @Option(help: ArgumentHelp("Distinct queries that pass through a store.", valueName: "n"))
+    var queries = 0
+
+    @Option(help: ArgumentHelp("Mutations that do.", valueName: "n"))
+    var mutations = 0
+
+    @Option(help: ArgumentHelp("Events of subscriptions that do.", valueName: "n"))
+    var events = 0
+
     @OptionGroup var measures: MeasureOptions
 
     func validate() throws {
         if runs < 5 { throw ValidationError("--runs must be at least 5.") }
         if todos < 100 { throw ValidationError("--todos must be at least 100.") }
+        if min(queries, mutations, events) < 0 {
+            throw ValidationError("--queries, --mutations and --events must not be negative.")
+        }
     }
 
     func run() async throws {
+        if max(queries, mutations, events) > 0 { return try await reportGrowth() }
         let benchmark = try StoreBenchmark(todoCount: todos)
         try reportMemory(benchmark)
         let scalars = Double(benchmark.payload.scalarCount)
@@ -144,6 +161,29 @@ struct BenchStore: AsyncParsableCommand {
         report(
             "bytes_per_forgotten_id", Double(allocatedBytes() - settled) / Double(forgotten),
             "bytes", nil, ["forgotten": .int(Int64(forgotten))])
+    }
+
+    private func reportGrowth() async throws {
+        for (kind, count) in [
+            (StoreGrowth.Kind.query, queries), (.mutation, mutations), (.event, events),
+        ] where count > 0 {
+            let growth = try StoreGrowth()
+            let tenth = max(1, count / 10)
+            for start in stride(from: 0, to: count, by: tenth) {
+                let range = start..<min(start + tenth, count)
+                let time = try await ContinuousClock().measure {
+                    for number in range {
+                        try growth.pass(kind, number)
+                        // Collections get their turn on a machine with one processor, too.
+                        if number % 100 == 0 { await Task.yield() }
+                    }
+                }
+                let taken: JSONObject = ["passed": .int(Int64(range.upperBound))]
+                let each = time / .microseconds(1) / Double(range.count)
+                report("us_per_\(kind.rawValue)", each, "us", nil, taken)
+                report("resident_bytes", Double(allocatedBytes()), "bytes", nil, taken)
+            }
+        }
     }
 
     /// - Parameter nanoseconds: of the unit; nil where the yardstick says nothing.

@@ -49,6 +49,16 @@ struct StorePayload {
             #"{"data":{"change":{"todo":{"id":"todo:\#(index)","text":"\#(text)"}}}}"#.utf8)
     }
 
+    /// What a query of one todo is answered.
+    static func one(_ index: Int) -> [UInt8] {
+        Array((#"{"data":{"todo":"# + todo(index, text: "Text \(index)") + "}}").utf8)
+    }
+
+    /// An event about one todo.
+    static func event(_ index: Int) -> [UInt8] {
+        Array(#"{"data":{"changed":{"id":"todo:\#(index)","text":"Text \#(index)"}}}"#.utf8)
+    }
+
     // MARK: Documents
 
     static func documents() throws -> RelayDocuments {
@@ -56,7 +66,7 @@ struct StorePayload {
     }
 
     private static let schema = """
-        type Query { user: User }
+        type Query { user: User todo(id: ID!): Todo }
         type User { id: ID! name: String todos: TodoConnection }
         type TodoConnection { edges: [TodoEdge] pageInfo: PageInfo }
         type TodoEdge { cursor: String node: Todo }
@@ -67,8 +77,9 @@ struct StorePayload {
           id: ID! text: String complete: Boolean notes: String priority: Int position: Int
           weight: Float color: String createdAt: String dueAt: String author: User
         }
-        type Mutation { change(id: ID!): ChangePayload }
+        type Mutation { change(id: ID!, text: String): ChangePayload }
         type ChangePayload { todo: Todo }
+        type Subscription { changed: Todo }
         """
 
     private static let document = """
@@ -91,6 +102,13 @@ struct StorePayload {
           __typename id text complete notes priority position weight color createdAt dueAt
         }
         query Rows { user { todos { edges { node { ...Row } } } } }
-        mutation Change($id: ID!) { change(id: $id) { todo { id text } } }
+        query One($id: ID!) {
+          todo(id: $id) {
+            __typename id text complete notes priority position weight color createdAt dueAt
+            author { __typename id name }
+          }
+        }
+        mutation Change($id: ID!, $text: String) { change(id: $id, text: $text) { todo { id text } } }
+        subscription Changed { changed { id text } }
         """
 }
