@@ -72,7 +72,7 @@ extension Store {
 
     /// Has readers get the state as it is, in another epoch; the step that waits for the end of this one is tried then.
     private func beginEpoch(_ writer: inout Writer) {
-        writer.state.confirmed.epoch.whenOver { [weak self, schedule = options.schedule] in
+        writer.state.confirmed.epoch.end.then { [weak self, schedule = options.schedule] in
             schedule { [weak self] in self?.collectSymbolsFurther() }
         }
         writer.state.begin(SymbolEpoch())

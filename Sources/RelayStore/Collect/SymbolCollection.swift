@@ -2,13 +2,28 @@ import Threads
 
 /// Begins when snapshots are to be told from older ones; it lives as long as any of them.
 final class SymbolEpoch: Sendable {
-    private let over = Lock<(@Sendable () -> Void)?>(nil)
+    /// Whether nobody has a snapshot of the epoch any more.
+    final class End: Sendable {
+        private let state = Lock((isOver: false, call: Optional<@Sendable () -> Void>.none))
 
-    /// Has something called when nobody has a snapshot of this epoch any more: on whichever thread let go of the
-    /// last one, under whichever locks it holds.
-    func whenOver(_ call: @escaping @Sendable () -> Void) { over.withLock { $0 = call } }
+        // Behind a lock: whoever finds that it is over also finds all that was done with those snapshots.
+        var isOver: Bool { state.withLock { $0.isOver } }
 
-    deinit { over.withLock { $0 }?() }
+        /// Has something called then: on whichever thread let go of the last snapshot, under whichever locks it holds.
+        func then(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.call = call } }
+
+        fileprivate func come() {
+            let call = state.withLock { state in
+                state.isOver = true
+                return state.call
+            }
+            call?()
+        }
+    }
+
+    let end = End()
+
+    deinit { end.come() }
 }
 
 /// Takes back the numbers of ids and of storage keys with arguments that nobody has any more.
@@ -20,7 +35,7 @@ final class SymbolEpoch: Sendable {
 ///
 /// Why no number goes that somebody has: 1. What was in a record when it began was found. 2. What comes into a record
 /// later was asked for by its text then, and so noted; or it is a plan's, and so pinned, or was let go of
-/// since, and so noted. 3. Snapshots that were taken before hold the epoch. 4. What was read is registered
+/// since, and so noted. 3. Snapshots that were taken before hold the epoch. 4. What was read holds its numbers fast
 /// (``SeenRecords``), readers and watchers are known to the store, and so are entries; all these are asked again
 /// at each step.
 ///
@@ -46,12 +61,9 @@ struct SymbolCollection {
     private enum State {
         case idle
         case looking
-        case retired(Uses, Weak)
-        case withdrawn(ids: [UInt32], names: [UInt32], replaced: (ids: Int, names: Int), Weak)
-    }
-
-    private struct Weak {
-        weak var epoch: SymbolEpoch?
+        case retired(Uses, SymbolEpoch.End)
+        case withdrawn(
+            ids: [UInt32], names: [UInt32], replaced: (ids: Int, names: Int), SymbolEpoch.End)
     }
 
     private var state = State.idle
@@ -139,7 +151,7 @@ extension SymbolCollection {
     /// The search is over.
     /// - Parameter epoch: of the store's state; another begins now.
     mutating func retire(_ uses: Uses, _ epoch: SymbolEpoch) {
-        state = .retired(uses, Weak(epoch: epoch))
+        state = .retired(uses, epoch.end)
     }
 
     /// Goes a step on if nobody stands in the way any more.
@@ -151,14 +163,21 @@ extension SymbolCollection {
         switch state {
         case .idle, .looking: return false
         case .retired(let uses, let old):
-            guard old.epoch == nil else { return false }
-            withdraw(uses, symbols, epoch, Self.held(symbols, held))
+            guard old.isOver else { return false }
+            withdraw(uses, symbols, epoch, Self.held(held))
             return true
         case .withdrawn(let ids, let names, let replaced, let old):
-            guard old.epoch == nil else { return false }
-            let held = Self.held(symbols, held)
-            late = ids.filter { held.ids.contains($0) }
-            symbols.ids.vacate(ids.filter { !held.ids.contains($0) })
+            guard old.isOver else { return false }
+            let held = Self.held(held)
+            var vacant: [UInt32] = []
+            for number in ids {
+                if held.ids.contains(number) || symbols.ids.isHeld(number) {
+                    late.append(number)
+                } else {
+                    vacant.append(number)
+                }
+            }
+            symbols.ids.vacate(vacant)
             symbols.names.vacate(names)
             symbols.ids.freeReplaced(replaced.ids)
             symbols.names.freeReplaced(replaced.names)
@@ -182,13 +201,12 @@ extension SymbolCollection {
         state = .withdrawn(
             ids: late + ids, names: names,
             replaced: (symbols.ids.replacedCount, symbols.names.replacedCount),
-            Weak(epoch: epoch))
+            epoch.end)
         late = []
     }
 
-    private static func held(_ symbols: Symbols, _ held: (inout Held) -> Void) -> Held {
+    private static func held(_ held: (inout Held) -> Void) -> Held {
         var all = Held()
-        symbols.readings.forEachRecord { all.ids.insert($0.rawValue) }
         held(&all)
         return all
     }

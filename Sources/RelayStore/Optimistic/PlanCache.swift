@@ -51,7 +51,7 @@ struct ReaderPlans {
     private var last: Entry?
     private static let limit = 1_024
 
-    mutating func plan(_ selector: ReaderSelector, _ symbols: Symbols) -> ReaderPlan {
+    mutating func plan(_ selector: ReaderSelector, _ make: () -> ReaderPlan) -> ReaderPlan {
         let fragment = selector.fragment
         if let last, last.fragment === fragment, last.variables == selector.variables {
             return last.plan
@@ -62,7 +62,7 @@ struct ReaderPlans {
             return entry.plan
         }
         if entries.count >= Self.limit { entries = [:] }
-        let plan = ReaderPlan(fragment, variables: selector.variables, symbols: symbols)
+        let plan = make()
         let entry = Entry(fragment: fragment, variables: selector.variables, plan: plan)
         entries[key] = entry
         last = entry

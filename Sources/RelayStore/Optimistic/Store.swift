@@ -279,8 +279,15 @@ public final class Store: Sendable {
 
     /// How a selector reads, prepared once for each fragment and its variables.
     func plan(_ selector: ReaderSelector) -> ReaderPlan {
-        // Whoever looks for names outside of the writer's lock has a state: so none of what he looks in goes.
-        withExtendedLifetime(published) { readers.withLock { $0.plan(selector, symbols) } }
+        readers.withLock { plans in
+            plans.plan(selector) {
+                // Whoever looks for names outside of the writer's lock has a state: so none of what he looks in goes.
+                withExtendedLifetime(published) {
+                    ReaderPlan(
+                        selector.fragment, variables: selector.variables, symbols: symbols)
+                }
+            }
+        }
     }
 }
 
@@ -293,7 +300,7 @@ final class PublishedSnapshot: Sendable {
     func read(
         _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode?
     ) -> SelectorSnapshot {
-        // What was read is registered before the snapshot can go.
+        // What was read holds its numbers before the snapshot can go.
         defer { withExtendedLifetime(self) {} }
         return snapshot.read(selector, plan, previous: previous)
     }

@@ -67,6 +67,8 @@ package final class SymbolTable: @unchecked Sendable {
 
     /// Blocks of entries; block k holds 256 << k of them, so number -> block is arithmetic.
     private let blocks: UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
+    /// Likewise: how many hold each number fast who look no text up for it.
+    private let holds: UnsafeMutablePointer<UnsafeMutablePointer<Atomic<UInt32>>?>
     private static let blockLimit = 25
     private static let firstBlockBits = 8
 
@@ -100,6 +102,8 @@ package final class SymbolTable: @unchecked Sendable {
     package init() {
         blocks = .allocate(capacity: Self.blockLimit)
         blocks.initialize(repeating: nil, count: Self.blockLimit)
+        holds = .allocate(capacity: Self.blockLimit)
+        holds.initialize(repeating: nil, count: Self.blockLimit)
         seed = UInt64.random(in: 0 ... .max)
         slotCapacity = 64
         slots = Atomic(Self.makeSlots(capacity: slotCapacity))
@@ -108,8 +112,12 @@ package final class SymbolTable: @unchecked Sendable {
     }
 
     deinit {
-        for block in 0..<Self.blockLimit { blocks[block]?.deallocate() }
+        for block in 0..<Self.blockLimit {
+            blocks[block]?.deallocate()
+            holds[block]?.deallocate()
+        }
         blocks.deallocate()
+        holds.deallocate()
         slots.load(ordering: .relaxed).deallocate()
         for old in retiredSlots { old.deallocate() }
         for arena in arenas { arena.deallocate() }
@@ -218,6 +226,22 @@ package final class SymbolTable: @unchecked Sendable {
         }
     }
 
+    /// Holds a number fast that the caller has from a snapshot; he keeps that meanwhile. Any thread may.
+    @inline(__always)
+    func hold(_ number: UInt32) {
+        holdCount(number).pointee.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    }
+
+    /// Ends one ``hold(_:)``. Any thread may.
+    @inline(__always)
+    func endHold(_ number: UInt32) {
+        holdCount(number).pointee.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+    }
+
+    func isHeld(_ number: UInt32) -> Bool {
+        holdCount(number).pointee.load(ordering: .acquiring) != 0
+    }
+
     /// From now on it is noted which numbers are asked for, until ``withdraw(_:)``.
     /// - Returns: how many numbers there are.
     func watch() -> Int {
@@ -238,7 +262,7 @@ package final class SymbolTable: @unchecked Sendable {
             isWatched.store(false, ordering: .relaxed)
             let numbers = (0..<UInt32(limit)).filter {
                 !gone.contains($0) && !noted.contains($0) && pins[$0] == nil
-                    && !isNeeded($0, text($0))
+                    && !isHeld($0) && !isNeeded($0, text($0))
             }
             noted = SymbolSet()
             if numbers.isEmpty { return [] }
@@ -277,19 +301,37 @@ package final class SymbolTable: @unchecked Sendable {
 
     @inline(__always)
     private func entry(_ number: UInt32) -> UnsafeMutablePointer<Entry> {
-        let place = Int(number) + (1 << Self.firstBlockBits)
-        let block = Int.bitWidth - 1 - place.leadingZeroBitCount - Self.firstBlockBits
+        let (block, place) = Self.place(number)
         guard let entries = blocks[block] else {
             preconditionFailure("symbol \(number) was never handed out by this table")
         }
-        return entries + (place - (1 << (block + Self.firstBlockBits)))
+        return entries + place
+    }
+
+    @inline(__always)
+    private static func place(_ number: UInt32) -> (block: Int, place: Int) {
+        let place = Int(number) + (1 << firstBlockBits)
+        let block = Int.bitWidth - 1 - place.leadingZeroBitCount - firstBlockBits
+        return (block, place - (1 << (block + firstBlockBits)))
+    }
+
+    @inline(__always)
+    private func holdCount(_ number: UInt32) -> UnsafeMutablePointer<Atomic<UInt32>> {
+        let (block, place) = Self.place(number)
+        guard let counts = holds[block] else {
+            preconditionFailure("symbol \(number) was never handed out by this table")
+        }
+        return counts + place
     }
 
     private func append(_ new: Entry) {
-        let place = count + (1 << Self.firstBlockBits)
-        let block = Int.bitWidth - 1 - place.leadingZeroBitCount - Self.firstBlockBits
+        let block = Self.place(UInt32(count)).block
         if blocks[block] == nil {
-            blocks[block] = .allocate(capacity: 1 << (block + Self.firstBlockBits))
+            let capacity = 1 << (block + Self.firstBlockBits)
+            blocks[block] = .allocate(capacity: capacity)
+            let counts = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: capacity)
+            for place in 0..<capacity { (counts + place).initialize(to: Atomic(0)) }
+            holds[block] = counts
         }
         count += 1
         entry(UInt32(count - 1)).initialize(to: new)

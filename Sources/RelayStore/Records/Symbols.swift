@@ -23,11 +23,10 @@ package struct NameIndex: Hashable, Sendable {
 ///
 /// A client's store gives the numbers of ids and of storage keys with arguments again, once nobody has them; see
 /// ``SymbolCollection``. Whoever adds without the writer's lock there pins (``NamePins``), whoever keeps a record's
-/// number beyond the snapshot that he has it from registers it (``SeenRecords``).
+/// number beyond the snapshot that he has it from holds it fast (``SeenRecords``).
 package final class Symbols: Sendable {
     let ids = SymbolTable()
     let names = SymbolTable()
-    let readings = LiveReadings()
     package let shapes = ShapeTable()
     private let hasElementErrors = Atomic(false)
 
