@@ -189,8 +189,8 @@ let package = Package(
         tests(
             of: "RelayServer",
             [
-                "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS", "RelayArtifacts",
-                "RelayJSON", "RelayStore", "WebSocketIO", logging,
+                "EventStore", "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS",
+                "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",

@@ -4,34 +4,37 @@ import Logging
 import RelayStore
 import Threads
 
-/// A store that is open and folded, with the schema in force: what a server starts from.
+/// A store that is open, with the schema in force.
+///
+/// It lives as long as the server, so it keeps no state: what the journal led to goes to the service alone.
 final class OpenStore: Sendable {
+    /// What the journal's events have led to at the start.
+    struct Folded: Sendable {
+        let snapshot: Snapshot
+        /// The newest commits before this start.
+        var tail: HistoryTail?
+    }
+
     let journal: any EventJournal
     let storeID: String
-    let snapshot: Snapshot
-    /// The newest commits before this start.
-    let tail: HistoryTail?
     let schemaService: SchemaService
     /// The journal, if it is one in files.
     let file: FileJournal?
 
     private init(
-        _ journal: any EventJournal, storeID: String, _ snapshot: Snapshot, _ schema: ServiceSchema,
-        tail: HistoryTail? = nil
+        _ journal: any EventJournal, storeID: String, _ schema: ServiceSchema, symbols: Symbols
     ) {
-        self.tail = tail
         self.journal = journal
         self.storeID = storeID
-        self.snapshot = snapshot
         file = journal as? FileJournal
-        schemaService = SchemaService(schema, symbols: snapshot.symbols)
+        schemaService = SchemaService(schema, symbols: symbols)
     }
 
     /// Opens the journal, folds it, and brings the schema up to date: the first event of a new log holds
     /// schema and seed; a schema that has changed since becomes an event, if the records allow it.
     static func open(
         _ configuration: Server.Configuration, logger: Logger
-    ) async throws -> OpenStore {
+    ) async throws -> (store: OpenStore, folded: Folded) {
         let schema: ServiceSchema
         do throws(SchemaMistakes) {
             schema = try ServiceSchema(
@@ -47,24 +50,26 @@ final class OpenStore: Sendable {
             let snapshot = Snapshot(indexes: schema.indexes)
             let current = try await bringUpToDate(
                 snapshot, schema, journal, configuration, logger)
-            return OpenStore(journal, storeID: "memory", current, schema)
+            let store = OpenStore(journal, storeID: "memory", schema, symbols: current.symbols)
+            return (store, Folded(snapshot: current))
         case .directory(let directory, let options):
             var options = options
             // A commit is two events, nearly always.
             options.tailEvents = 2 * UInt64(configuration.limits.recentCommits)
-            let store = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
+            let opened = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
                 try EventStore.open(directory, indexes: indexes, options: options)
             }
-            for sentence in store.report.sentences { logger.warning("\(sentence)") }
-            logger.info("\(store.report.summary)")
+            for sentence in opened.report.sentences { logger.warning("\(sentence)") }
+            logger.info("\(opened.report.summary)")
             do {
                 let current = try await bringUpToDate(
-                    store.snapshot, schema, store.journal, configuration, logger)
-                return OpenStore(
-                    store.journal, storeID: store.journal.storeID, current, schema,
-                    tail: store.tail)
+                    opened.snapshot, schema, opened.journal, configuration, logger)
+                let store = OpenStore(
+                    opened.journal, storeID: opened.journal.storeID, schema,
+                    symbols: current.symbols)
+                return (store, Folded(snapshot: current, tail: opened.tail))
             } catch {
-                try await onThreadOfItsOwn { store.journal.close() }
+                try await onThreadOfItsOwn { opened.journal.close() }
                 throw error
             }
         }

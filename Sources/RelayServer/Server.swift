@@ -145,10 +145,10 @@ public final class Server: Sendable {
         // moment both may bind; one of them then hears of it when it begins to listen.
         let sockets = try ListeningSockets(host: configuration.host, port: configuration.port)
         do {
-            let store = try await OpenStore.open(configuration, logger: logger)
+            let (store, folded) = try await OpenStore.open(configuration, logger: logger)
             do {
                 return try await start(
-                    configuration, store, sockets, descriptors: descriptors, logger)
+                    configuration, store, folded, sockets, descriptors: descriptors, logger)
             } catch {
                 await store.close()
                 throw error
@@ -160,8 +160,8 @@ public final class Server: Sendable {
     }
 
     private static func start(
-        _ configuration: Configuration, _ store: OpenStore, _ sockets: ListeningSockets,
-        descriptors: Int, _ logger: Logger
+        _ configuration: Configuration, _ store: OpenStore, _ folded: OpenStore.Folded,
+        _ sockets: ListeningSockets, descriptors: Int, _ logger: Logger
     ) async throws -> Server {
         let loops = try await NetworkLoops.start(configuration.loops)
         do {
@@ -172,7 +172,7 @@ public final class Server: Sendable {
             }
             let service = GraphQLService(
                 store.schemaService, journal: store.journal, storeID: store.storeID,
-                snapshot: store.snapshot, tail: store.tail,
+                snapshot: folded.snapshot, tail: folded.tail,
                 inputs: EngineInputs(now: WallClock.microseconds),
                 limits: configuration.limits, persisted: configuration.persisted, logger: logger,
                 onDurable: { store.noteDurable($0) },
