@@ -68,6 +68,16 @@ struct FileJournalTests {
         #expect(try disk.list(directory.path + "/spare").allSatisfy { $0.hasSuffix(".zero") })
     }
 
+    @Test func whatTimeAnEventHasIsReadFromTheJournalsOwnFiles() async throws {
+        let journal = try open()
+        defer { journal.close() }
+        _ = try await journal.append([genesis(), update(20), update(30)], expecting: 0)
+        #expect(try await journal.lastEvent(at: 0, through: 3) == nil)
+        #expect(try await journal.lastEvent(at: 29, through: 3) == 2)
+        #expect(try await journal.lastEvent(at: .max, through: 3) == 3)
+        #expect(try await journal.lastEvent(at: .max, through: 2) == 2)
+    }
+
     @Test func aFullQueueIsAnotherThingThanAFullDisk() {
         #expect(JournalError(.queueFull(waiting: 3, limit: 2), next: 1).code == .busy)
         let cause = FileSystemError(call: "pwrite", path: "log", errno: 28)

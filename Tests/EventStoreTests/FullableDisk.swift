@@ -1,10 +1,37 @@
+import Dispatch
 import EventLog
 import Synchronization
 
-/// The disk itself, which can be told to have no room.
+/// The disk itself, which can be told to have no room, and to hold back what is read.
 final class FullableDisk: FileSystem {
     private let disk = POSIXFileSystem()
     private let isFull = Mutex(false)
+
+    private let reads = Mutex((areHeld: false, waiting: [DispatchSemaphore]()))
+
+    /// Reads that are held back.
+    var heldReadCount: Int { reads.withLock { $0.waiting.count } }
+
+    /// From now on reads wait for ``releaseReads()``.
+    func holdReads() { reads.withLock { $0.areHeld = true } }
+
+    func releaseReads() {
+        let waiting = reads.withLock { reads in
+            reads.areHeld = false
+            defer { reads.waiting = [] }
+            return reads.waiting
+        }
+        for read in waiting { read.signal() }
+    }
+
+    fileprivate func beginRead() {
+        let read = DispatchSemaphore(value: 0)
+        let isHeld = reads.withLock { reads in
+            if reads.areHeld { reads.waiting.append(read) }
+            return reads.areHeld
+        }
+        if isHeld { read.wait() }
+    }
 
     func setFull(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
 
@@ -56,7 +83,8 @@ private final class FullableFile: File {
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(FileSystemError) -> Int {
-        try file.read(into: buffer, at: offset)
+        disk.beginRead()
+        return try file.read(into: buffer, at: offset)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) -> Int {

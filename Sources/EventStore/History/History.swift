@@ -48,6 +48,19 @@ package struct History: Sendable {
         }
     }
 
+    /// The history that a journal has, whose reader this is: nothing has to be looked for.
+    /// - Parameter last: the last durable event.
+    init(
+        _ directory: String, _ reader: EventLogReader, through last: UInt64
+    ) throws(EventStoreError) {
+        self.directory = directory
+        self.reader = reader
+        first = try onLog { () throws(LogError) in try reader.firstSequence() }
+        self.last = last
+        lastReadable = last
+        damage = nil
+    }
+
     /// The events that are kept; nil when there is none.
     package var extent: ClosedRange<UInt64>? { first <= last ? first...last : nil }
 

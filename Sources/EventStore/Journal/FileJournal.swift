@@ -17,13 +17,18 @@ public final class FileJournal: EventJournal {
     private let completions = Lock(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
     private let refusals: BackgroundQueue
-    /// Reads the past, which may take its time.
+    /// Reads the past, which may take its time. Whoever reads it waits for the last answer before asking on.
     private let past: BackgroundQueue
+    /// Tries whether the disk has room, whatever the past takes.
+    private let room: BackgroundQueue
+    /// Those who wait for the try that is under way.
+    private let roomAskers = Lock<[CheckedContinuation<Bool, Never>]>([])
 
     init(_ opened: OpenedLog) {
         directory = opened.directory
         refusals = BackgroundQueue("relay.journal.refusals", runner: opened.runner)
         past = BackgroundQueue("relay.journal.past", isUtility: true, runner: opened.runner)
+        room = BackgroundQueue("relay.journal.room", isUtility: true, runner: opened.runner)
         log = opened.log
         reader = opened.reader
         checkpointer = opened.checkpointer
@@ -150,9 +155,9 @@ public final class FileJournal: EventJournal {
         at timeMicroseconds: Int64, through last: UInt64
     ) async throws -> UInt64? {
         let directory = directory
-        return try await onPast { _, _ throws(EventStoreError) in
+        return try await onPast { reader, durable throws(EventStoreError) in
             do throws(EventStoreError) {
-                let history = try History(directory)
+                let history = try History(directory, reader, through: durable)
                 return min(
                     try history.sequence(of: .time(microseconds: timeMicroseconds), now: 0), last)
             } catch {
@@ -176,11 +181,24 @@ public final class FileJournal: EventJournal {
         }
     }
 
-    /// Writes a little beside the log and removes it again.
+    /// Writes a little beside the log and removes it again; once for all who ask meanwhile.
     package func hasRoom() async -> Bool {
-        await withCheckedContinuation { continuation in
-            past.async { [log] in continuation.resume(returning: log.tryRoom()) }
+        await withCheckedContinuation { asker in
+            let isFirst = roomAskers.withLock { askers in
+                askers.append(asker)
+                return askers.count == 1
+            }
+            if isFirst { room.async { [self] in tryRoom() } }
         }
+    }
+
+    private func tryRoom() {
+        let hasRoom = log.tryRoom()
+        let askers = roomAskers.withLock { askers in
+            defer { askers = [] }
+            return askers
+        }
+        for asker in askers { asker.resume(returning: hasRoom) }
     }
 
     // MARK: Checkpoints
