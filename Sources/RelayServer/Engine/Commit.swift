@@ -22,11 +22,13 @@ struct Commit: Sendable {
     }
 
     /// One that an earlier run of the server has made durable.
-    init(_ commit: HistoryTail.Commit, _ handler: any MutationHandler) {
+    /// - Parameter handler: nil for a mutation that the schema no longer has: nobody hears of it, but what it
+    ///   changed is there.
+    init(_ commit: HistoryTail.Commit, _ handler: (any MutationHandler)?) {
+        let payload = handler?.payload(
+            for: commit.intent, response: commit.response, in: commit.snapshot)
         self.init(
-            intent: commit.intent, response: commit.response,
-            payload: handler.payload(
-                for: commit.intent, response: commit.response, in: commit.snapshot),
+            intent: commit.intent, response: commit.response, payload: payload ?? .init(),
             snapshot: commit.snapshot, changes: commit.changes,
             hasWaited: commit.response.mutation + 1 < commit.snapshot.sequence)
     }

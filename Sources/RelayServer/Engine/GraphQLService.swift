@@ -79,9 +79,7 @@ package final class GraphQLService: Sendable {
             after: tail.flatMap { $0.commits.isEmpty ? nil : $0.base } ?? snapshot,
             commitLimit: limits.recentCommits)
         for commit in tail?.commits ?? [] {
-            // A field that the schema does not have any more has no subscription either.
-            guard let handler = schemaService.mutations[commit.intent.field] else { continue }
-            recent.append(Commit(commit, handler))
+            recent.append(Commit(commit, schemaService.mutations[commit.intent.field]))
         }
         past = PastQueries(
             journal, identity,
@@ -238,7 +236,7 @@ package final class GraphQLService: Sendable {
                 if let sequence = relay.explain {
                     explain(request, sequence, answer)
                 } else if let point = relay.at {
-                    tasks.start { await self.answer(operation, request, at: point, answer) }
+                    self.answer(operation, request, at: point, answer)
                 } else {
                     let snapshot = durable.snapshot
                     answer(try query(operation, request, on: snapshot, at: snapshot.sequence))
@@ -299,29 +297,38 @@ package final class GraphQLService: Sendable {
                 RelayNotes(cursor: identity.cursor(sequence))))
     }
 
-    /// Answers a query from the past: at once when the state is in memory.
+    /// Answers a query from the past: at once when it names a state that is in memory.
     private func answer(
         _ operation: PreparedOperation, _ request: GraphQLRequest, at point: RelayExtensions.Point,
         _ answer: @escaping @Sendable (Outcome) -> Void
-    ) async {
-        do throws(ExecutionError) {
-            let sequence = try await past.sequence(
-                of: point, through: durable.snapshot.sequence)
-            if let snapshot = recent.snapshot(at: sequence) {
-                do throws(ExecutionErrors) {
-                    answer(try query(operation, request, on: snapshot, at: sequence))
-                } catch {
-                    answer(.refused(error.errors))
-                }
-                return
-            }
-            var request = request
-            request.query = operations.text(of: request) ?? request.query
-            request.documentID = nil
-            past.answer(request, at: sequence, answer: answer)
+    ) {
+        past.answer(
+            withText(request), at: point, through: durable.snapshot.sequence,
+            fromMemory: { [self] sequence in
+                answerFromMemory(operation, request, at: sequence)
+            }, answer: answer)
+    }
+
+    /// Runs a query on a state that is in memory; nil when none is, or it is one under another schema.
+    private func answerFromMemory(
+        _ operation: PreparedOperation, _ request: GraphQLRequest, at sequence: UInt64
+    ) -> Outcome? {
+        guard let snapshot = recent.snapshot(at: sequence),
+            snapshot.schema == schemaService.schemaText
+        else { return nil }
+        do throws(ExecutionErrors) {
+            return try query(operation, request, on: snapshot, at: sequence)
         } catch {
-            answer(.refused([error]))
+            return .refused(error.errors)
         }
+    }
+
+    /// The request with its document's text, whatever becomes of the name that it gave.
+    private func withText(_ request: GraphQLRequest) -> GraphQLRequest {
+        var request = request
+        request.query = operations.text(of: request) ?? request.query
+        request.documentID = nil
+        return request
     }
 
     /// Says why a subscriber with this document was, or was not, told of an event.
@@ -330,10 +337,8 @@ package final class GraphQLService: Sendable {
         _ answer: @escaping @Sendable (Outcome) -> Void
     ) {
         counters.count(\.queries)
-        var request = request
-        request.query = operations.text(of: request) ?? request.query
-        request.documentID = nil
-        past.explain(request, sequence, through: durable.snapshot.sequence, answer: answer)
+        past.explain(
+            withText(request), sequence, through: durable.snapshot.sequence, answer: answer)
     }
 
     private func mutate(

@@ -8,7 +8,8 @@ import Synchronization
 /// Answers queries from the past of a running server: `extensions.relay.at`.
 ///
 /// States that are still in memory cost nothing. Others are rebuilt from the nearest checkpoint, one at a
-/// time, within a budget of events; the last one is kept, since whoever looks back once looks again.
+/// time, within a budget of events; the last one is kept for a minute or two, since whoever looks back once looks
+/// again. Which event a time means is read from the log, so that waits in the same queue.
 final class PastQueries: Sendable {
     /// What may be spent on the past.
     struct Limits: Sendable {
@@ -19,23 +20,54 @@ final class PastQueries: Sendable {
         var documents = DocumentLimits()
     }
 
+    /// The result of a query on the state after an event, if that state is in memory.
+    typealias Memory = @Sendable (_ sequence: UInt64) -> Outcome?
+
     private struct Job: Sendable {
         enum Question: Sendable {
-            case result
+            /// The result at the last event at or before a time, which is not behind the event.
+            case resultAtTime(Int64, through: UInt64, Memory)
+            case result(UInt64)
             /// Why a subscriber was told of the event, or not.
-            case explanation
+            case explanation(UInt64)
         }
 
         let question: Question
         let request: GraphQLRequest
-        let sequence: UInt64
         let answer: @Sendable (Outcome) -> Void
     }
 
     private struct State {
         var waiting: [Job] = []
         var isRunning = false
+        /// The state that was queried last.
+        var kept: (sequence: UInt64, service: PastService)?
+        /// It was queried since somebody looked.
+        var isKeptUsed = false
+        var isWatched = false
+
+        mutating func keptService(at sequence: UInt64) -> PastService? {
+            guard let kept, kept.sequence == sequence else { return nil }
+            isKeptUsed = true
+            return kept.service
+        }
+
+        mutating func keep(_ service: PastService, at sequence: UInt64) {
+            kept = (sequence, service)
+            isKeptUsed = true
+        }
+
+        /// - Returns: whether a state is still kept.
+        mutating func dropUnused() -> Bool {
+            if !isKeptUsed { kept = nil }
+            isKeptUsed = false
+            isWatched = kept != nil
+            return isWatched
+        }
     }
+
+    /// A state is dropped that was not queried for so long.
+    private static let keepingInterval = Duration.seconds(60)
 
     private let journal: any EventJournal
     private let identity: StoreIdentity
@@ -55,48 +87,55 @@ final class PastQueries: Sendable {
         self.logger = logger
     }
 
-    /// The event after which the state is the one at a point.
-    /// - Parameter last: the last event there is.
-    /// - Throws: that there is no such event, or that it cannot be found.
-    func sequence(
-        of point: RelayExtensions.Point, through last: UInt64
-    ) async throws(ExecutionError) -> UInt64 {
-        let first = max(identity.earliest, 1)
+    /// The first event after which there is a state to be queried.
+    private var first: UInt64 { max(identity.earliest, 1) }
+
+    /// Runs a query on the state at a point, by the schema that was in force there.
+    /// - Parameters:
+    ///   - request: with its document's text.
+    ///   - last: the last event there is.
+    ///   - memory: asked before anything is read.
+    func answer(
+        _ request: GraphQLRequest, at point: RelayExtensions.Point, through last: UInt64,
+        fromMemory memory: @escaping Memory, answer: @escaping @Sendable (Outcome) -> Void
+    ) {
         switch point {
         case .sequence(let sequence):
             guard (first...max(first, last)).contains(sequence) else {
-                throw ExecutionError(
-                    """
+                let message = """
                     There is no state at event \(sequence): events \(first) to \(last) can be \
                     queried.
-                    """, code: .badUserInput)
-            }
-            return sequence
-        case .time(let time):
-            let found: UInt64?
-            do {
-                found = try await journal.lastEvent(at: time, through: last)
-            } catch {
-                throw unreadable(error)
-            }
-            guard let found, found >= first else {
-                throw ExecutionError(
                     """
-                    There is no state at \(RFC3339.text(microseconds: time)): the log begins \
-                    later.
-                    """, code: .badUserInput)
+                return answer(.refused([ExecutionError(message, code: .badUserInput)]))
             }
-            return found
+            if let outcome = memory(sequence) { return answer(outcome) }
+            post(Job(question: .result(sequence), request: request, answer: answer))
+        case .time(let time):
+            // Which event that is has to be read from the log.
+            post(
+                Job(
+                    question: .resultAtTime(time, through: last, memory), request: request,
+                    answer: answer))
         }
     }
 
-    /// Runs a query on the state after an event, by the schema that was in force there.
-    /// - Parameter request: with its document's text.
-    func answer(
-        _ request: GraphQLRequest, at sequence: UInt64,
-        answer: @escaping @Sendable (Outcome) -> Void
-    ) {
-        post(Job(question: .result, request: request, sequence: sequence, answer: answer))
+    private func sequence(
+        at time: Int64, through last: UInt64
+    ) async throws(ExecutionError) -> UInt64 {
+        let found: UInt64?
+        do {
+            found = try await journal.lastEvent(at: time, through: last)
+        } catch {
+            throw unreadable(error)
+        }
+        guard let found, found >= first else {
+            throw ExecutionError(
+                """
+                There is no state at \(RFC3339.text(microseconds: time)): the log begins \
+                later.
+                """, code: .badUserInput)
+        }
+        return found
     }
 
     /// Says why a subscriber with the request's document was, or was not, told of an event.
@@ -113,7 +152,7 @@ final class PastQueries: Sendable {
                 "There is no event \(sequence): events \(first) to \(last) can be explained."
             return answer(.refused([ExecutionError(message, code: .badUserInput)]))
         }
-        post(Job(question: .explanation, request: request, sequence: sequence, answer: answer))
+        post(Job(question: .explanation(sequence), request: request, answer: answer))
     }
 
     private func post(_ job: Job) {
@@ -132,24 +171,61 @@ final class PastQueries: Sendable {
     }
 
     private func run() async {
-        var last: (sequence: UInt64, service: PastService)?
         while let job = takeNext() {
             do throws(ExecutionError) {
-                if case .explanation = job.question {
-                    last = nil
-                    job.answer(.executed(try await explanation(job.request, job.sequence)))
-                    continue
+                switch job.question {
+                case .resultAtTime(let time, let last, let memory):
+                    let sequence = try await sequence(at: time, through: last)
+                    if let outcome = memory(sequence) {
+                        job.answer(outcome)
+                    } else {
+                        job.answer(try await outcome(job.request, at: sequence))
+                    }
+                case .result(let sequence):
+                    job.answer(try await outcome(job.request, at: sequence))
+                case .explanation(let sequence):
+                    dropKept()
+                    job.answer(.executed(try await explanation(job.request, sequence)))
                 }
-                if last?.sequence != job.sequence {
-                    last = nil  // so that there is only one of them in memory
-                    last = (job.sequence, try await service(at: job.sequence))
-                }
-                guard let service = last?.service else { continue }
-                let notes = RelayNotes(cursor: identity.cursor(job.sequence))
-                job.answer(service.outcome(job.request, notes))
             } catch {
                 job.answer(.refused([error]))
             }
+        }
+        watchKept()
+    }
+
+    private func outcome(
+        _ request: GraphQLRequest, at sequence: UInt64
+    ) async throws(ExecutionError) -> Outcome {
+        let notes = RelayNotes(cursor: identity.cursor(sequence))
+        if let service = state.withLock({ $0.keptService(at: sequence) }) {
+            return service.outcome(request, notes)
+        }
+        dropKept()
+        let service = try await service(at: sequence)
+        state.withLock { $0.keep(service, at: sequence) }
+        return service.outcome(request, notes)
+    }
+
+    // MARK: The state that was queried last
+
+    /// So that there is only one of them in memory.
+    private func dropKept() { state.withLock { $0.kept = nil } }
+
+    /// Looks every minute, as long as a state is kept, whether it was queried since.
+    private func watchKept() {
+        let starts = state.withLock { state in
+            guard state.kept != nil, !state.isWatched else { return false }
+            state.isWatched = true
+            return true
+        }
+        if starts { lookLater() }
+    }
+
+    private func lookLater() {
+        tasks.later(Self.keepingInterval) { [weak self] in
+            guard let self else { return }
+            if state.withLock({ $0.dropUnused() }) { lookLater() }
         }
     }
 

@@ -6,7 +6,7 @@ package import RelayStore
 import Synchronization
 
 /// The state of a log at one point, to be queried: offline, read-only.
-package struct PastService {
+package struct PastService: Sendable {
     private let service: SchemaService
     private let operations: OperationCache
     private let snapshot: Snapshot
@@ -42,7 +42,7 @@ package struct PastService {
             let variables = try operation.coerce(request.variables)
             var execution = Execution(
                 operation.plan(for: variables), variables: variables, on: snapshot,
-                schema: service.executable)
+                schema: service.executable, viewer: request.viewer)
             let bytes = execution.response(isOpen: notes != nil)
             let hasErrors = !execution.errors.isEmpty
             guard let notes else { return .executed(Response(bytes: bytes, hasErrors: hasErrors)) }

@@ -29,6 +29,9 @@ package struct SchemaService: Sendable {
         source = schema
     }
 
+    /// The schema, as the log has it.
+    var schemaText: String { source.text }
+
     /// What a store must keep beside its records.
     var indexes: [IndexDefinition] { source.indexes }
 

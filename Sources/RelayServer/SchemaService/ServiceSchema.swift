@@ -14,6 +14,8 @@ package import RelayStore
 ///     let service = SchemaService(schema, symbols: snapshot.symbols)
 package struct ServiceSchema: Sendable {
     package let schema: Schema
+    /// What it was read from, as the log has it.
+    let text: String
     /// What a store must keep beside its records for this schema.
     package let indexes: [IndexDefinition]
 
@@ -44,16 +46,17 @@ package struct ServiceSchema: Sendable {
         let (schema, errors) = try Self.assemble(documents)
         let mistakes = MistakeCollector(schema, language: errors)
         let errorsOfHandlers = InternalErrors(logger, handlers.errorDescription)
-        self.init(schema, handlers.telling(errorsOfHandlers), mistakes)
+        self.init(documents, schema, handlers.telling(errorsOfHandlers), mistakes)
         try mistakes.throwIfAny()
     }
 
     /// Reads a schema that was in force, to look at records that were written under it. What the program
     /// that served it did by handlers is unknown here: such fields are errors when they are asked for.
     package init(reading text: String) throws(SchemaMistakes) {
-        let (schema, errors) = try Self.assemble([Source(text)])
+        let documents = [Source(text)]
+        let (schema, errors) = try Self.assemble(documents)
         guard errors.isEmpty else { throw SchemaMistakes(errors.map(SchemaMistake.init)) }
-        self.init(schema, Handlers(), MistakeCollector(schema))
+        self.init(documents, schema, Handlers(), MistakeCollector(schema))
     }
 
     private static func assemble(
@@ -66,7 +69,9 @@ package struct ServiceSchema: Sendable {
         }
     }
 
-    private init(_ schema: Schema, _ handlers: Handlers, _ mistakes: MistakeCollector) {
+    private init(
+        _ documents: [Source], _ schema: Schema, _ handlers: Handlers, _ mistakes: MistakeCollector
+    ) {
         let types = ServiceTypes(schema, handlers: handlers)
         DirectivePlaces(types: types, mistakes: mistakes).check()
         HandlerPlaces(types: types, mistakes: mistakes).check(handlers)
@@ -83,6 +88,7 @@ package struct ServiceSchema: Sendable {
         subscriptions.compile(with: &fields)
         fields.compileComputed(handlers)
 
+        text = documents.map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: "\n")
         self.schema = schema
         self.types = types
         looksAtViewer = !handlers.resolvers.isEmpty || handlers.followsCommits

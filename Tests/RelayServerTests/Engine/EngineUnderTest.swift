@@ -160,11 +160,12 @@ final class EngineUnderTest: Sendable {
         "mutation { addTodo(input: {text: \"\(text)\"}) { todo { id } user { totalCount } } }"
     }
 
-    /// Hands a mutation over and does not wait for its answer.
+    /// Hands a query or mutation over and does not wait for its answer.
     func post(
-        _ query: String, mutationID: String? = nil, variables: JSONObject = [:]
+        _ query: String, mutationID: String? = nil, variables: JSONObject = [:],
+        relay: JSONObject = [:]
     ) throws -> Answer {
-        var relay = JSONObject()
+        var relay = relay
         if let mutationID { relay["mutationId"] = .string(mutationID) }
         let request = GraphQLRequest(
             query: query, variables: variables, extensions: ["relay": .object(relay)])
@@ -423,6 +424,12 @@ final class GatedJournal: EventJournal {
     let earliestState: UInt64
     private let appended = Atomic(0)
     private let states = Atomic(0)
+    private let reads = Mutex(Reads())
+
+    private struct Reads {
+        var areHeld = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
 
     /// - Parameter earliestState: as of a log that was compacted there.
     init(earliestState: UInt64 = 0) { self.earliestState = earliestState }
@@ -432,6 +439,31 @@ final class GatedJournal: EventJournal {
     var heldCount: Int { state.withLock { $0.waiting.count } }
     /// How often a state of the past was asked for.
     var stateCount: Int { states.load(ordering: .acquiring) }
+
+    /// Reads of the past that are held back.
+    var heldReadCount: Int { reads.withLock { $0.waiting.count } }
+
+    /// From now on reads of the past wait for ``releaseReads()``.
+    func holdReads() { reads.withLock { $0.areHeld = true } }
+
+    func releaseReads() {
+        let waiting = reads.withLock { reads in
+            reads.areHeld = false
+            defer { reads.waiting = [] }
+            return reads.waiting
+        }
+        for read in waiting { read.resume() }
+    }
+
+    private func beginRead() async {
+        await withCheckedContinuation { read in
+            let isHeld = reads.withLock { reads in
+                if reads.areHeld { reads.waiting.append(read) }
+                return reads.areHeld
+            }
+            if !isHeld { read.resume() }
+        }
+    }
 
     /// Whether a try of the disk finds room.
     func setRoom(_ hasRoom: Bool) { room.store(hasRoom, ordering: .releasing) }
@@ -484,6 +516,14 @@ final class GatedJournal: EventJournal {
 
     func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot {
         states.add(1, ordering: .acquiringAndReleasing)
+        await beginRead()
         return try await memory.state(near: sequence, indexes: indexes)
+    }
+
+    func lastEvent(
+        at timeMicroseconds: Int64, through last: UInt64
+    ) async throws -> UInt64? {
+        await beginRead()
+        return try await memory.lastEvent(at: timeMicroseconds, through: last)
     }
 }

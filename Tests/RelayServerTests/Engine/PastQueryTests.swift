@@ -41,6 +41,37 @@ struct PastQueryTests {
         #expect(result["data"] == nil)
     }
 
+    /// What a time means is read from the log, so that is bounded, too.
+    @Test(arguments: [["at": 2], ["at": "2026-01-01T00:00:00Z"]] as [JSONObject])
+    func soManyQueriesOfThePastWaitAndNoMore(_ relay: JSONObject) async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.holdReads()
+        var answers = [try engine.post(Self.count, relay: relay)]
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        for _ in 0..<PastQueries.Limits().waiting {
+            answers.append(try engine.post(Self.count, relay: relay))
+        }
+        let refused = try await engine.run(Self.count, relay: relay)
+        #expect(refused.firstErrorCode == "OVERLOADED")
+        #expect(engine.journal.heldReadCount == 1, "one after the other")
+        engine.journal.releaseReads()
+        for answer in answers { #expect(try await answer.get().firstErrorCode == nil) }
+    }
+
+    @Test func whoLooksBackTwiceFindsTheState() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        for _ in 0..<2 { _ = try await engine.run(Self.count, relay: ["at": 3]) }
+        #expect(engine.journal.stateCount == 1)
+        // Until it was not asked for during a minute.
+        for _ in 0..<2 {
+            try await eventually("something to be postponed") { engine.passTime() ? true : nil }
+        }
+        _ = try await engine.run(Self.count, relay: ["at": 3])
+        #expect(engine.journal.stateCount == 2)
+    }
+
     @Test func moreEventsThanTheBudgetAreNotFolded() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1, pastEvents: 5)
         for number in 0..<10 { _ = try await engine.addTodo("\(number)") }

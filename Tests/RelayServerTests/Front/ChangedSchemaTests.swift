@@ -1,0 +1,56 @@
+import Foundation
+import RelayJSON
+import RelayServer
+import Testing
+
+/// A server that starts with another schema than the log ended with.
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct ChangedSchemaTests {
+    private static let rename = "renameTodo(input: RenameTodoInput!): RenameTodoPayload"
+
+    private func mutate(_ server: RunningServer, _ field: String) async throws {
+        let response = try await server.post(["query": .string("mutation { \(field) }")])
+        #expect(response.json?["errors"] == nil)
+    }
+
+    private func todo(
+        _ server: RunningServer, _ selection: String, at sequence: Int64
+    ) async throws -> JSONValue {
+        let query = "{ node(id: \"VG9kbzox\") { ... on Todo { \(selection) } } }"
+        let response = try await server.post([
+            "query": .string(query), "extensions": ["relay": ["at": .int(sequence)]],
+        ])
+        return try #require(response.json)
+    }
+
+    @Test func aStateOfThePastIsReadByTheSchemaThatWasInForce() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "relay-schema-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await RunningServer.run({ $0.storage = .directory(directory) }) { server in
+            try await mutate(server, "addTodo(input: {text: \"a\"}) { todo { id } }")
+            try await mutate(
+                server, "renameTodo(input: {id: \"VG9kbzox\", text: \"b\"}) { todo { id } }")
+            try await mutate(server, "addTodo(input: {text: \"c\"}) { todo { id } }")
+        }
+        let schema = try Example.text("todo.graphql")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.contains(Self.rename) }
+            .flatMap { $0 == "type Todo implements Node {" ? [$0, "  note: String"] : [$0] }
+            .joined(separator: "\n")
+        try await RunningServer.run({
+            $0.storage = .directory(directory)
+            $0.schema = schema
+        }) { server in
+            let before = try await todo(server, "text", at: 4)["data"]?["node"]?["text"]
+            #expect(before != nil && before != "b")
+            // The schema does not have the mutation any more, but what it did is there.
+            for sequence: Int64 in [5, 6, 7, 8] {
+                let text = try await todo(server, "text", at: sequence)["data"]?["node"]?["text"]
+                #expect(text == "b", "at \(sequence)")
+            }
+            #expect(try await todo(server, "note", at: 7).firstErrorMessage != nil)
+            #expect(try await todo(server, "note", at: 8)["data"]?["node"]?["note"] == .null)
+        }
+    }
+}
