@@ -38,7 +38,8 @@ struct LimitOptions: ParsableArguments {
     var assumedListSize: Int?
 
     @Option(
-        help: ArgumentHelp("Mutations that wait for the writer. (default: 65536)", valueName: "n"))
+        help: ArgumentHelp(
+            "Mutations that are taken and not answered. (default: 65536)", valueName: "n"))
     var maxWaitingMutations: Int?
 
     @Option(

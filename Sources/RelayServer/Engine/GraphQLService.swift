@@ -4,7 +4,6 @@ import GraphQLLanguage
 package import Logging
 import RelayJSON
 package import RelayStore
-import Synchronization
 
 /// A schema, served from a journal: queries, mutations and subscriptions, whatever brings them here.
 ///
@@ -15,6 +14,7 @@ package final class GraphQLService: Sendable {
     private let operations: OperationCache
     private let durable: DurableHead
     private let writer: MutationWriter
+    private let inProgress: MutationsInProgress
     private let publisher: Publisher
     private let sequences: SequenceSubscriptions
     private let recent: RecentCommits
@@ -24,14 +24,15 @@ package final class GraphQLService: Sendable {
     private let journal: any EventJournal
     private let tasks: EngineTasks
     private let deliver: @Sendable ([Delivery]) -> Void
-    private let stopping = Atomic(false)
     package let counters = ServiceCounters()
     /// Whether mutations can be made durable.
     package let health: StorageHealth
 
     package struct Limits: Sendable {
-        /// Mutations that may wait for the writer; beyond that they are refused.
+        /// Mutations that may be in progress, not answered yet; beyond that they are refused.
         package var waitingMutations = 65_536
+        /// Bytes of requests of mutations in progress; beyond that others are refused.
+        package var waitingMutationBytes = 256 << 20
         /// Mutations that may wait for their handlers at a time; beyond that they are refused.
         package var waitingHandlers = 1_024
         package var document = DocumentLimits()
@@ -105,11 +106,13 @@ package final class GraphQLService: Sendable {
         self.deliver = counted
         sequences = SequenceSubscriptions(
             schemaService, identity, durable: durable, tasks: inputs.tasks, deliver: counted)
+        inProgress = MutationsInProgress(
+            countLimit: limits.waitingMutations, byteLimit: limits.waitingMutationBytes)
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
                 waitingHandlers: limits.waitingHandlers),
-            journal: journal, durable: durable, queueLimit: limits.waitingMutations,
+            journal: journal, durable: durable, inProgress: inProgress,
             hasRoom: { publisher.hasRoom },
             publish: { [counters] steps in
                 counters.count(\.publications)
@@ -167,13 +170,13 @@ package final class GraphQLService: Sendable {
     }
 
     /// Mutations that are under way are finished, and no others are taken.
-    package var isStopping: Bool { stopping.load(ordering: .acquiring) }
+    package var isStopping: Bool { inProgress.isClosed }
 
     /// Takes no more mutations; returns when those that were taken are answered, or it is too late for that.
     package func finishMutations(within time: Duration) async {
-        stopping.store(true, ordering: .releasing)
+        inProgress.close()
         let deadline = ContinuousClock.now + time
-        while !writer.isSettled, ContinuousClock.now < deadline {
+        while !inProgress.isEmpty, ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(2))
         }
     }
@@ -348,15 +351,17 @@ package final class GraphQLService: Sendable {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
-        if isStopping { return answer(.stopping) }
-        let isTaken = writer.post(
+        let refusal = writer.post(
             MutationRequest(
                 operation: operation, variables: request.variables, mutationID: relay.mutationID,
                 viewer: request.viewer,
                 optimisticResponse: relay.optimisticResponse.map(JSONValue.object),
-                answer: answer))
-        if !isTaken {
-            let message = "Too many mutations wait for the writer; this one was not carried out."
+                answer: answer), byteCount: request.approximateByteCount)
+        switch refusal {
+        case nil: break
+        case .closed?: answer(.stopping)
+        case .full?:
+            let message = "Too many mutations are in progress; this one was not carried out."
             answer(.refused([ExecutionError(message, code: .overloaded)]))
         }
     }

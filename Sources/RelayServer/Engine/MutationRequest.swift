@@ -14,7 +14,7 @@ struct MutationRequest: Sendable {
     /// waits for its handler.
     var optimisticResponse: JSONValue?
     /// Called once, when everything that the mutation did is durable, or when it did nothing.
-    let answer: @Sendable (Outcome) -> Void
+    var answer: @Sendable (Outcome) -> Void
 }
 
 /// A mutation whose intent is in the log, and whose handler waits for something.

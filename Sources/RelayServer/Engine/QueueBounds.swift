@@ -10,13 +10,18 @@ struct QueueBound: Sendable {
         let refused = "`OVERLOADED`"
         return [
             QueueBound(
-                name: "mutations that wait for the writer",
-                bound: "`--max-waiting-mutations`, \(grouped(limits.waitingMutations))",
-                atTheBound: refused),
+                name: "mutations that are taken and not answered",
+                bound: """
+                    `--max-waiting-mutations`, \(grouped(limits.waitingMutations)), and \
+                    \(limits.waitingMutationBytes >> 20) MiB of requests
+                    """, atTheBound: refused),
             QueueBound(
                 name: "mutations whose handlers wait",
                 bound: "`--max-waiting-handlers`, \(grouped(limits.waitingHandlers))",
                 atTheBound: refused),
+            QueueBound(
+                name: "repeats of a mutation whose handler waits",
+                bound: grouped(PendingHead.joinLimit), atTheBound: refused),
             QueueBound(
                 name: "events on their way to the disk",
                 bound: "\(MutationWriter.inFlightBytes >> 20) MiB",
@@ -34,6 +39,12 @@ struct QueueBound: Sendable {
             QueueBound(
                 name: "queries of the past that wait", bound: grouped(PastQueries.Limits().waiting),
                 atTheBound: refused),
+            QueueBound(
+                name: "reads of the past", bound: "one for queries, one for resumed streams",
+                atTheBound: "the next one waits for the last"),
+            QueueBound(
+                name: "tries of `/readyz` whether a full disk has room", bound: "1",
+                atTheBound: "later requests share its answer"),
         ]
     }
 

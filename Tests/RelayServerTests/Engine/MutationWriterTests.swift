@@ -154,6 +154,39 @@ struct MutationWriterTests {
         #expect(try await engine.post(rename).get().firstErrorCode == "NOT_FOUND")
     }
 
+    /// Refusals take no bytes of the log, and wait for what they were judged on all the same.
+    @Test func whatIsNotAnsweredIsBoundedWhereverItWaits() async throws {
+        let engine = try await EngineUnderTest { $0.waitingMutations = 10 }
+        let rename = "mutation { renameTodo(input: {id: \"nobody\", text: \"x\"}) { todo { id } } }"
+        engine.journal.hold()
+        let first = try engine.post(EngineUnderTest.addTodo("x"))
+        try await eventually("the first") { engine.journal.heldCount == 1 ? true : nil }
+        let refused = try (0..<9).map { _ in try engine.post(rename) }
+        try await engine.everyTurn()
+        #expect(try await engine.post(rename).get().firstErrorCode == "OVERLOADED")
+        engine.journal.release()
+        #expect(try await first.get().firstErrorCode == nil)
+        for answer in refused { #expect(try await answer.get().firstErrorCode == "NOT_FOUND") }
+        try await eventually("room") {
+            try await engine.run(rename).firstErrorCode == "NOT_FOUND" ? true : nil
+        }
+    }
+
+    @Test func soManyBytesOfMutationsAreInProgressAndNoMore() async throws {
+        let engine = try await EngineUnderTest { $0.waitingMutationBytes = 100_000 }
+        let add = "mutation($t: String!) { addTodo(input: {text: $t}) { todo { id } } }"
+        let large: JSONObject = ["t": .string(String(repeating: "x", count: 60_000))]
+        engine.journal.hold()
+        let taken = try (0..<2).map { _ in try engine.post(add, variables: large) }
+        let small = try engine.post(add, variables: ["t": "x"])
+        #expect(try await small.get().firstErrorCode == "OVERLOADED")
+        engine.journal.release()
+        for answer in taken { #expect(try await answer.get().firstErrorCode == nil) }
+        try await eventually("room") {
+            try await engine.addTodo("x").firstErrorCode == nil ? true : nil
+        }
+    }
+
     @Test func anIDStandsForItsFieldsAndArgumentsAndNothingElse() async throws {
         let engine = try await EngineUnderTest()
         let first = try await engine.addTodo("x", mutationID: "c:1")

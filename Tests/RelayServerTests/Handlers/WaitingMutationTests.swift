@@ -183,6 +183,22 @@ struct WaitingMutationTests {
         #expect(engine.eventCount == 5)
     }
 
+    @Test func soManyRepeatsWaitForOneHandlerAndNoMore() async throws {
+        let first = try engine.post(Self.fetch, mutationID: "c:1")
+        try await upstream.isAsked()
+        let repeats = try (0..<PendingHead.joinLimit).map { _ in
+            try engine.post(Self.fetch, mutationID: "c:1")
+        }
+        let refused = try await engine.run(Self.fetch, mutationID: "c:1")
+        #expect(refused.firstErrorCode == "OVERLOADED")
+        #expect(upstream.timesAsked == 1)
+        upstream.give("once")
+        let answer = try await first.get()
+        #expect(answer.firstErrorCode == nil)
+        for other in repeats { #expect(try await other.get() == answer) }
+        #expect(try await engine.run(Self.fetch, mutationID: "c:1") == answer)
+    }
+
     @Test func aMutationThatWaitsStandsAlone() async throws {
         let result = try await engine.run(
             """

@@ -12,7 +12,8 @@ import Synchronization
 /// what, and when, is ``PendingHead``'s business.
 ///
 /// It takes its next turn only when those behind it are not too far behind: the journal, and whoever tells
-/// subscriptions (`hasRoom`). Meanwhile mutations wait in its queue, which is bounded.
+/// subscriptions (`hasRoom`). Meanwhile mutations wait in its queue. How many are taken and not answered,
+/// there or behind it, is bounded.
 ///
 /// A mutation whose handler waits takes two turns: the first makes its intent durable, and only then the
 /// handler starts; the second, when the handler is done, ends it with a response or a revocation.
@@ -25,9 +26,8 @@ final class MutationWriter: Sendable {
     private let queue: SerialQueue<WriterTurn.Message>
     private let head: Mutex<PendingHead>
     private let inFlight: InFlight
+    private let inProgress: MutationsInProgress
     private let time = Mutex(Duration.zero)
-    /// Handlers that run, and calls that are about to tell somebody something.
-    private let busy = Atomic(0)
     private let isRevocationDue = Atomic(false)
 
     /// After an append has failed: when intents are revoked that nobody works on any more, if no mutation has
@@ -43,14 +43,15 @@ final class MutationWriter: Sendable {
     private static let turnBytes = 1 << 20
 
     /// - Parameters:
-    ///   - queueLimit: mutations that may wait for the writer.
+    ///   - inProgress: counts the mutations that were taken and are not answered.
     ///   - hasRoom: whether those who are told by `publish` can take more; when they can again, they say so by
     ///     ``goOn()``.
     ///   - publish: called with what each durable append holds, in log order, after the durable
     ///     head has moved on and before the mutations are answered.
     ///   - onAppend: called after each append, with why it failed if it did.
     init(
-        _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead, queueLimit: Int,
+        _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead,
+        inProgress: MutationsInProgress,
         hasRoom: @escaping @Sendable () -> Bool = { true },
         publish: @escaping @Sendable ([Step]) -> Void,
         onAppend: @escaping @Sendable (JournalError?) -> Void = { _ in }
@@ -58,11 +59,13 @@ final class MutationWriter: Sendable {
         self.runner = runner
         self.journal = journal
         self.durable = durable
+        self.inProgress = inProgress
         self.publish = publish
         self.onAppend = onAppend
         let inFlight = InFlight()
         self.inFlight = inFlight
-        queue = SerialQueue(limit: queueLimit, tasks: runner.inputs.tasks) {
+        // Bounded by what is taken.
+        queue = SerialQueue(limit: .max, tasks: runner.inputs.tasks) {
             inFlight.hasRoom && hasRoom()
         }
         head = Mutex(PendingHead(durable.snapshot))
@@ -74,24 +77,24 @@ final class MutationWriter: Sendable {
     /// Mutations whose turn has not come.
     var waitingCount: Int { queue.count }
 
-    /// Everybody who posted something has been told its end.
-    var isSettled: Bool {
-        // In the order in which a mutation goes through them.
-        queue.count == 0 && head.withLock { $0.isSettled } && busy.load(ordering: .acquiring) == 0
-            && queue.count == 0
+    /// Carries a mutation out when its turn comes.
+    /// - Parameter byteCount: what its request takes, about.
+    /// - Returns: why it is not taken; nothing happens then.
+    func post(
+        _ request: MutationRequest, byteCount: Int
+    ) -> MutationsInProgress.Refusal? {
+        if let refusal = inProgress.begin(byteCount) { return refusal }
+        var counted = request
+        counted.answer = { [inProgress] outcome in
+            request.answer(outcome)
+            inProgress.end(byteCount)
+        }
+        post(.begin(counted))
+        return nil
     }
 
-    private func whileBusy(_ body: () -> Void) {
-        busy.add(1, ordering: .acquiringAndReleasing)
-        body()
-        busy.subtract(1, ordering: .acquiringAndReleasing)
-    }
-
-    /// Carries a mutation out when its turn comes. False when too many wait; nothing happens then.
-    func post(_ request: MutationRequest) -> Bool { post(.begin(request), isLimited: true) }
-
-    private func post(_ message: WriterTurn.Message, isLimited: Bool) -> Bool {
-        queue.post(message, isLimited: isLimited) { self.run(&$0) }
+    private func post(_ message: WriterTurn.Message) {
+        _ = queue.post(message) { self.run(&$0) }
     }
 
     /// Takes the next turn if it was waited for those behind, who have room again.
@@ -105,13 +108,7 @@ final class MutationWriter: Sendable {
         while true {
             let base = head.withLock { $0.base }
             var turn = WriterTurn(runner, on: base)
-            var taken = 0
-            for message in messages.prefix(Self.turnLimit) {
-                // The first is taken in any case: what was abandoned may fill a turn by itself.
-                if taken > 0, turn.byteCount >= Self.turnBytes { break }
-                turn.take(message)
-                taken += 1
-            }
+            let taken = turn.take(messages.prefix(Self.turnLimit), upTo: Self.turnBytes)
             turn.finish()
             // When the head that it was made on is gone meanwhile, all of it is made anew.
             guard let released = head.withLock({ $0.take(turn, on: base) }) else { continue }
@@ -127,11 +124,9 @@ final class MutationWriter: Sendable {
         if turn.events.isEmpty { return }
         inFlight.add(turn.byteCount)
         journal.append(turn.events, expecting: base.snapshot.sequence) { [self] result in
-            whileBusy {
-                switch result {
-                case .success: complete(turn)
-                case .failure(let error): fail(base, error)
-                }
+            switch result {
+            case .success: complete(turn)
+            case .failure(let error): fail(base, error)
             }
             inFlight.remove(turn.byteCount)
             goOn()
@@ -163,7 +158,7 @@ final class MutationWriter: Sendable {
         runner.inputs.tasks.later(Self.revocationDelay) { [weak self] in
             guard let self else { return }
             isRevocationDue.store(false, ordering: .releasing)
-            _ = post(.revokeAbandoned, isLimited: false)
+            post(.revokeAbandoned)
         }
     }
 
@@ -174,7 +169,7 @@ final class MutationWriter: Sendable {
             switch promise {
             case .answer(let request, let outcome): request.answer(outcome)
             // It finds the first one's answer, or is carried out.
-            case .retry(let request): _ = post(.begin(request), isLimited: false)
+            case .retry(let request): post(.begin(request))
             case .start(let ongoing): start(ongoing)
             case .ended: break
             }
@@ -184,7 +179,6 @@ final class MutationWriter: Sendable {
     // MARK: Handlers that wait
 
     private func start(_ ongoing: OngoingMutation) {
-        busy.add(1, ordering: .acquiringAndReleasing)
         runner.inputs.tasks.start { [self] in
             var prepared: Result<MutationBody, ExecutionError>
             do {
@@ -195,8 +189,7 @@ final class MutationWriter: Sendable {
             } catch {
                 prepared = .failure(ExecutionError(thrown: error))
             }
-            _ = post(.end(ongoing, prepared), isLimited: false)
-            busy.subtract(1, ordering: .acquiringAndReleasing)
+            post(.end(ongoing, prepared))
         }
     }
 }

@@ -1,3 +1,4 @@
+import GraphQLExecution
 import RelayStore
 
 /// The newest state, durable or not, and who waits for which of its events to become durable: a state
@@ -39,6 +40,8 @@ struct PendingHead {
     /// Repeated mutations whose first request waits for its handler, by the sequence of its intent.
     private var joined: [UInt64: [MutationRequest]] = [:]
     private var abandoned: [UInt64] = []
+    /// Repeats that may wait for one handler: clients that come again and again leave room for others.
+    static let joinLimit = 16
 
     init(_ snapshot: Snapshot) {
         self.snapshot = snapshot
@@ -46,9 +49,6 @@ struct PendingHead {
     }
 
     var base: Base { Base(snapshot: snapshot, abandoned: abandoned, generation: generation) }
-
-    /// Nobody waits for anything.
-    var isSettled: Bool { waiting.isEmpty && joined.isEmpty }
 
     /// Takes what a turn has done.
     /// - Returns: what needs no waiting; nil when the base is discarded, so that the turn is void and nothing
@@ -62,7 +62,11 @@ struct PendingHead {
         for note in turn.notes {
             switch note.what {
             case .join(let intent, let request):
-                joined[intent, default: []].append(request)
+                if joined[intent, default: []].count < Self.joinLimit {
+                    joined[intent, default: []].append(request)
+                } else {
+                    hold(.answer(request, Self.tooManyRepeats), for: note, &released)
+                }
             case .promise(let promise):
                 hold(promise, for: note, &released)
                 guard case .ended(let intent) = promise else { continue }
@@ -73,6 +77,12 @@ struct PendingHead {
         }
         return released
     }
+
+    private static let tooManyRepeats = Outcome.refused([
+        ExecutionError(
+            "Too many requests wait for the answer of this mutation; send it again later.",
+            code: .overloaded)
+    ])
 
     private mutating func hold(
         _ promise: Promise, for note: WriterTurn.Note, _ released: inout [Promise]

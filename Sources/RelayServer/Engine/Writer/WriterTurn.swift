@@ -40,8 +40,19 @@ struct WriterTurn: Sendable {
         for intent in base.abandoned { revoke(intent) }
     }
 
+    /// Carries out messages, the first in any case, and others until the events take so many bytes.
+    /// - Returns: how many.
+    mutating func take(_ messages: some Collection<Message>, upTo byteLimit: Int) -> Int {
+        var taken = 0
+        for message in messages where taken == 0 || byteCount < byteLimit {
+            take(message)
+            taken += 1
+        }
+        return taken
+    }
+
     /// Carries out one message on the head.
-    mutating func take(_ message: Message) {
+    private mutating func take(_ message: Message) {
         switch message {
         case .begin(let request):
             add(runner.run(request, on: head), of: request)
