@@ -68,6 +68,22 @@ struct FileJournalTests {
         #expect(try disk.list(directory.path + "/spare").allSatisfy { $0.hasSuffix(".zero") })
     }
 
+    @Test func noTaskReadsTheDisk() async throws {
+        let disk = FullableDisk()
+        let journal = try open { $0.fileSystem = disk }
+        defer { journal.close() }
+        let events = [genesis()] + (2...1_000).map { update($0, size: 1_000) }
+        _ = try await journal.append(events, expecting: 0)
+        let before = disk.pooledReadCount
+        var read: [UInt64] = []
+        for try await event in journal.events(from: 1) {
+            read.append(event.sequence)
+            if read.count == events.count { break }
+        }
+        #expect(read == Array(1...1_000))
+        #expect(disk.pooledReadCount == before)
+    }
+
     @Test func whatTimeAnEventHasIsReadFromTheJournalsOwnFiles() async throws {
         let journal = try open()
         defer { journal.close() }

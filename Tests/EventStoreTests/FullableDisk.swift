@@ -2,7 +2,7 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// The disk itself, which can be told to have no room, and to hold back what is read.
+/// The disk itself, which can be told to have no room, and to hold back what is read; it knows who reads.
 final class FullableDisk: FileSystem {
     private let disk = POSIXFileSystem()
     private let isFull = Mutex(false)
@@ -11,6 +11,11 @@ final class FullableDisk: FileSystem {
 
     /// Reads that are held back.
     var heldReadCount: Int { reads.withLock { $0.waiting.count } }
+
+    private let pooledReads = Atomic(0)
+
+    /// Reads by tasks, whose threads have other things to do.
+    var pooledReadCount: Int { pooledReads.load(ordering: .acquiring) }
 
     /// From now on reads wait for ``releaseReads()``.
     func holdReads() { reads.withLock { $0.areHeld = true } }
@@ -25,6 +30,9 @@ final class FullableDisk: FileSystem {
     }
 
     fileprivate func beginRead() {
+        if withUnsafeCurrentTask(body: { $0 != nil }) {
+            pooledReads.add(1, ordering: .acquiringAndReleasing)
+        }
         let read = DispatchSemaphore(value: 0)
         let isHeld = reads.withLock { reads in
             if reads.areHeld { reads.waiting.append(read) }

@@ -137,7 +137,7 @@ public final class FileJournal: EventJournal {
     }
 
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
-        let follower = EventFollower(reader, from: sequence, head: head)
+        let follower = EventFollower(self, head, from: sequence)
         return AsyncThrowingStream { try await follower.next() }
     }
 
@@ -168,7 +168,7 @@ public final class FileJournal: EventJournal {
     }
 
     /// Reads on a thread of the journal's own, so that nobody else's work stands still.
-    private func onPast<Value: Sendable>(
+    fileprivate func onPast<Value: Sendable>(
         _ read: @escaping @Sendable (EventLogReader, UInt64) throws(EventStoreError) -> Value
     ) async throws -> Value {
         let last = head.sequence
@@ -244,35 +244,60 @@ extension JournalError {
 }
 
 /// Reads events from the files, never beyond what is durable, and waits there for more.
+///
+/// It reads some ahead, so that not every event costs a way to the journal's thread and back.
 private actor EventFollower {
-    private let reader: EventLogReader
-    private let head: DurableSequence
-    private var sequence: UInt64
-    private var cursor: EventCursor?
+    private static let batchEvents = 128
+    private static let batchBytes: UInt64 = 256 << 10
 
-    init(_ reader: EventLogReader, from sequence: UInt64, head: DurableSequence) {
-        self.reader = reader
+    private let journal: FileJournal
+    private let head: DurableSequence
+    private let cursor = Lock<EventCursor?>(nil)
+    /// The next event to give out.
+    private var sequence: UInt64
+    private var ahead: ArraySlice<Event> = []
+
+    init(_ journal: FileJournal, _ head: DurableSequence, from sequence: UInt64) {
+        self.journal = journal
         self.head = head
         self.sequence = max(sequence, 1)
     }
 
-    func next() async throws(EventStoreError) -> Event? {
-        guard await head.passes(sequence - 1) else { return nil }
-        let event = try read(through: head.sequence)
+    func next() async throws -> Event? {
+        if ahead.isEmpty {
+            guard await head.passes(sequence - 1) else { return nil }
+            ahead = try await read()[...]
+        }
+        guard let event = ahead.popFirst() else { throw EventStoreError.missing(sequence) }
         sequence = event.sequence + 1
         return event
     }
 
-    private func read(through durable: UInt64) throws(EventStoreError) -> Event {
-        let cursor: EventCursor
-        if let current = self.cursor {
-            cursor = current
-        } else {
-            cursor = try onLog { () throws(LogError) in try reader.events(from: sequence) }
-            self.cursor = cursor
+    private func read() async throws -> [Event] {
+        let first = sequence
+        return try await journal.onPast { [self] reader, durable throws(EventStoreError) in
+            try cursor.withLock { cursor throws(EventStoreError) in
+                let current: EventCursor
+                if let known = cursor {
+                    current = known
+                } else {
+                    current = try onLog { () throws(LogError) in try reader.events(from: first) }
+                    cursor = current
+                }
+                current.through = durable
+                let limit = current.byteCount + Self.batchBytes
+                var events: [Event] = []
+                do throws(EventStoreError) {
+                    while events.count < Self.batchEvents, current.byteCount < limit,
+                        let event = try current.nextEvent()
+                    {
+                        events.append(event)
+                    }
+                } catch  where !events.isEmpty {
+                    cursor = nil  // It comes to the same place again, behind these events.
+                }
+                return events
+            }
         }
-        cursor.through = durable
-        guard let event = try cursor.nextEvent() else { throw .missing(sequence) }
-        return event
     }
 }
