@@ -42,7 +42,7 @@ package final class InMemoryJournal: EventJournal {
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
         AsyncThrowingStream { continuation in
             let follower = state.withLock { state in
-                for event in state.events where event.sequence >= sequence {
+                for event in state.events.dropFirst(Int(clamping: max(sequence, 1) - 1)) {
                     continuation.yield(event)
                 }
                 let follower = state.nextFollower
@@ -53,6 +53,24 @@ package final class InMemoryJournal: EventJournal {
             continuation.onTermination = { [weak self] _ in
                 _ = self?.state.withLock { $0.followers.removeValue(forKey: follower) }
             }
+        }
+    }
+    /// Times of events are taken to rise; where a clock was set back they are searched as if they did.
+    package func lastEvent(
+        at timeMicroseconds: Int64, through last: UInt64
+    ) async throws -> UInt64? {
+        state.withLock { state in
+            var low = 0
+            var high = min(state.events.count, Int(clamping: last))
+            while low < high {
+                let middle = (low + high) / 2
+                if state.events[middle].timeMicroseconds <= timeMicroseconds {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
+            }
+            return low == 0 ? nil : state.events[low - 1].sequence
         }
     }
 }

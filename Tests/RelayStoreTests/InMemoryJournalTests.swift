@@ -1,0 +1,35 @@
+import RelayStore
+import Testing
+
+@Suite(.bounded) struct InMemoryJournalTests {
+    private func journal(times: [Int64]) async throws -> InMemoryJournal {
+        let journal = InMemoryJournal()
+        let events = times.map {
+            NewEvent(
+                timeMicroseconds: $0, body: .update(LocalUpdate(name: "", writes: .empty)))
+        }
+        _ = try await journal.append(events, expecting: 0)
+        return journal
+    }
+
+    @Test func theLastEventAtATimeIsFound() async throws {
+        let journal = try await journal(times: [10, 20, 20, 30])
+        for (time, last, found) in [
+            (9, 4, nil), (10, 4, 1), (20, 4, 3), (29, 4, 3), (.max, 4, 4), (.max, 2, 2),
+            (.max, .max, 4), (20, 0, nil), (.min, 4, nil),
+        ] as [(Int64, UInt64, UInt64?)] {
+            #expect(try await journal.lastEvent(at: time, through: last) == found)
+        }
+    }
+
+    @Test(arguments: [0, 1, 3] as [UInt64])
+    func eventsBeginWhereTheyAreAskedFor(_ first: UInt64) async throws {
+        let journal = try await journal(times: [1, 2, 3])
+        var sequences: [UInt64] = []
+        for try await event in journal.events(from: first) {
+            sequences.append(event.sequence)
+            if event.sequence == 3 { break }
+        }
+        #expect(sequences == Array(max(first, 1)...3))
+    }
+}
