@@ -43,6 +43,13 @@ package final class GraphQLService: Sendable {
         /// Events that may be folded for subscriptions that were away for longer, to their cursor and behind it;
         /// beyond that the cursor is too old.
         package var resumeEvents = 1_000_000
+        /// A state in memory is gone on from when it is no further away than so many events, about as many as
+        /// there are between two checkpoints; else the journal is asked whether it has a later one.
+        package var nearEvents = 50_000
+        /// Subscriptions that may wait to be told what they have missed; beyond that they are refused.
+        package var resumingSubscriptions = 65_536
+        /// Subscriptions to sequences of Swift code that may be open; beyond that they are refused.
+        package var sequenceSubscriptions = 65_536
 
         package init() {}
     }
@@ -82,9 +89,12 @@ package final class GraphQLService: Sendable {
         for commit in tail?.commits ?? [] {
             recent.append(Commit(commit, schemaService.mutations[commit.intent.field]))
         }
+        // A text was measured when it was sent, and the operator's own may be longer.
+        var documents = limits.document
+        documents.bytes = .max
         past = PastQueries(
             journal, identity,
-            limits: .init(events: limits.pastEvents, documents: limits.document),
+            limits: .init(events: limits.pastEvents, documents: documents),
             tasks: inputs.tasks, logger: logger)
         let counted: @Sendable ([Delivery]) -> Void = { [counters] deliveries in
             counters.count(\.deliveries, deliveries.count)
@@ -92,8 +102,7 @@ package final class GraphQLService: Sendable {
         }
         let catchUp = CatchUp(
             schemaService, journal, identity, durable: durable, recent: recent,
-            persisted: persisted, documents: limits.document, eventLimit: limits.resumeEvents,
-            tasks: inputs.tasks, logger: logger)
+            documents: documents, limits: limits, tasks: inputs.tasks, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
             tasks: inputs.tasks, deliver: counted, settle: settle,
@@ -105,7 +114,8 @@ package final class GraphQLService: Sendable {
         self.publisher = publisher
         self.deliver = counted
         sequences = SequenceSubscriptions(
-            schemaService, identity, durable: durable, tasks: inputs.tasks, deliver: counted)
+            schemaService, identity, durable: durable, limit: limits.sequenceSubscriptions,
+            tasks: inputs.tasks, deliver: counted)
         inProgress = MutationsInProgress(
             countLimit: limits.waitingMutations, byteLimit: limits.waitingMutationBytes)
         writer = MutationWriter(
@@ -143,10 +153,13 @@ package final class GraphQLService: Sendable {
     /// Everything durable, as of now.
     package var snapshot: Snapshot { durable.snapshot }
 
-    package var subscriptionCounts: (subscriptions: Int, groups: Int) { publisher.counts }
+    package var subscriptionCounts: (subscriptions: Int, groups: Int) {
+        let figures = publisher.figures
+        return (figures.subscriptions, figures.groups)
+    }
 
     /// Executions of subscriptions, and those that were saved because several ask the same.
-    package var subscriptionExecutions: (run: Int, saved: Int) { publisher.executions }
+    package var subscriptionExecutions: (run: Int, saved: Int) { publisher.figures.executions }
 
     /// Events that are durable, and of which subscriptions have not been told.
     var deliveryLag: UInt64 {
@@ -268,10 +281,10 @@ package final class GraphQLService: Sendable {
         }
         let variables = try operation.coerce(request.variables)
         let subscription = SubscriptionRequest(
-            operation: operation, variables: variables, request: request, sink: sink,
+            operation: operation, variables: variables, request: withText(request), sink: sink,
             sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
             start: relay.resume.map { .resume($0) } ?? .now)
-        if !sequences.start(subscription), !publisher.subscribe(subscription) {
+        if try !sequences.start(subscription), !publisher.subscribe(subscription) {
             counters.count(\.refusals)
             let message = "Too many subscriptions wait to begin; try again later."
             throw ExecutionErrors(errors: [ExecutionError(message, code: .overloaded)])

@@ -37,6 +37,12 @@ struct QueueBound: Sendable {
                 name: "subscriptions that wait to begin",
                 bound: grouped(Publisher.subscriptionLimit), atTheBound: refused),
             QueueBound(
+                name: "subscriptions that wait for what they have missed",
+                bound: grouped(limits.resumingSubscriptions), atTheBound: refused),
+            QueueBound(
+                name: "subscriptions to sequences of Swift code, open ones",
+                bound: grouped(limits.sequenceSubscriptions), atTheBound: refused),
+            QueueBound(
                 name: "queries of the past that wait", bound: grouped(PastQueries.Limits().waiting),
                 atTheBound: refused),
             QueueBound(

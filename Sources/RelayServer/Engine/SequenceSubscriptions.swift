@@ -13,15 +13,19 @@ final class SequenceSubscriptions: Sendable {
     private let durable: DurableHead
     private let deliver: @Sendable ([Delivery]) -> Void
     private let engineTasks: EngineTasks
+    private let limit: Int
     /// By sink. A task that has ended by itself takes itself out.
     private let tasks = Mutex<[ObjectIdentifier: Task<Void, Never>]>([:])
 
-    /// - Parameter deliver: takes what subscribers are told, for each of them in order.
+    /// - Parameters:
+    ///   - limit: subscriptions that may be open; beyond that they are refused.
+    ///   - deliver: takes what subscribers are told, for each of them in order.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, durable: DurableHead,
-        tasks: EngineTasks, deliver: @escaping @Sendable ([Delivery]) -> Void
+        limit: Int, tasks: EngineTasks, deliver: @escaping @Sendable ([Delivery]) -> Void
     ) {
         engineTasks = tasks
+        self.limit = limit
         self.service = service
         self.identity = identity
         self.durable = durable
@@ -29,13 +33,15 @@ final class SequenceSubscriptions: Sendable {
     }
 
     /// Starts a subscription, if it is one of these.
-    func start(_ request: SubscriptionRequest) -> Bool {
+    /// - Throws: that there are too many.
+    func start(_ request: SubscriptionRequest) throws(ExecutionErrors) -> Bool {
         guard request.operation.kind == .subscription else { return false }
         let plan = request.operation.plan(for: request.variables)
         guard let field = plan.root.fields.first,
             case .sequence(let handler)? = service.subscriptions[field.name]
         else { return false }
-        tasks.withLock { tasks in
+        let isTaken = tasks.withLock { tasks in
+            guard tasks.count < limit else { return false }
             // Under the lock, so that a task that ends at once finds itself.
             tasks[ObjectIdentifier(request.sink)] = engineTasks.start {
                 await self.run(handler, plan, request)
@@ -43,6 +49,11 @@ final class SequenceSubscriptions: Sendable {
                     $0.removeValue(forKey: ObjectIdentifier(request.sink))
                 }
             }
+            return true
+        }
+        guard isTaken else {
+            let message = "Too many subscriptions of this kind are open; try again later."
+            throw ExecutionErrors(errors: [ExecutionError(message, code: .overloaded)])
         }
         // Whoever has stopped before that has found nothing to stop.
         if !request.sink.isWanted { _ = stop(request.sink) }

@@ -13,13 +13,15 @@ struct PastReplay {
     /// Begins with the state after an event.
     /// - Parameters:
     ///   - indexes: the look-ups that the state shall have.
+    ///   - near: a state to begin with, unless the journal has a later one; it must not go on itself.
     ///   - budget: events that may be folded to get there.
     /// - Throws: `TooFar`, or why the journal cannot be read.
     init(
         _ journal: any EventJournal, at sequence: UInt64, indexes: [IndexDefinition],
-        budget: UInt64 = .max
+        orFrom near: Snapshot? = nil, budget: UInt64 = .max
     ) async throws {
         snapshot = try await journal.state(near: sequence, indexes: indexes)
+        if let near, near.sequence >= snapshot.sequence { snapshot = near }
         guard sequence - snapshot.sequence <= budget else {
             throw TooFar(events: sequence - snapshot.sequence)
         }

@@ -15,16 +15,17 @@ package final class PersistedOperations: Sendable {
     /// By hash.
     private let registered: Mutex<GenerationalCache<String, String>>
 
-    /// Bytes of text that clients may register, in each of two generations.
-    private static let registeredBytes = 4 << 20
-
     /// - Parameters:
     ///   - documents: texts by their ids.
     ///   - isExclusive: refuse every other text.
-    package init(documents: [String: String] = [:], isExclusive: Bool = false) {
+    ///   - registeredBytes: of text that clients may register, in each of two generations.
+    package init(
+        documents: [String: String] = [:], isExclusive: Bool = false,
+        registeredBytes: Int = 4 << 20
+    ) {
         self.documents = documents
         self.isExclusive = isExclusive
-        registered = Mutex(GenerationalCache(generationCost: Self.registeredBytes))
+        registered = Mutex(GenerationalCache(generationCost: registeredBytes))
     }
 
     /// The text of the document that the request asks for.
@@ -68,7 +69,7 @@ package final class PersistedOperations: Sendable {
         }
     }
 
-    private static func hash(of text: String) -> String {
+    static func hash(of text: String) -> String {
         let hasher = SHA256()
         hasher.update(Array(text.utf8))
         return hasher.finish().map { byte in

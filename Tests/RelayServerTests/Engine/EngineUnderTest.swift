@@ -24,12 +24,14 @@ final class EngineUnderTest: Sendable {
     convenience init(
         journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
         pastEvents: Int = 500_000, resumeEvents: Int = 1_000_000,
+        persisted: PersistedOperations = .init(),
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         try await self.init(
             journal: journal, sdl: Example.text("todo.graphql"), handlers: Handlers(),
             seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
-            pastEvents: pastEvents, resumeEvents: resumeEvents, limits: change)
+            pastEvents: pastEvents, resumeEvents: resumeEvents, persisted: persisted,
+            limits: change)
     }
 
     /// - Parameter text: the schema, as the log has it.
@@ -37,6 +39,7 @@ final class EngineUnderTest: Sendable {
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
         seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000,
         resumeEvents: Int = 1_000_000, logger: Logger = ServiceSchema.noLogger,
+        persisted: PersistedOperations = .init(),
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         let schema = try ServiceSchema(text, handlers: handlers, logger: logger)
@@ -71,7 +74,7 @@ final class EngineUnderTest: Sendable {
                     return 0
                 }, makeID: { DataID("\($0)-\(ids.next())") },
                 tasks: EngineTasks(later: { postponed.add($1) })),
-            limits: limits, deliver: { inbox.take($0) })
+            limits: limits, persisted: persisted, deliver: { inbox.take($0) })
     }
 
     /// Does something in the middle of the writer's next turn, when its head is chosen already.

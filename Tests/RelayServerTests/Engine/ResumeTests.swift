@@ -1,3 +1,4 @@
+import GraphQLExecution
 import RelayJSON
 import RelayStore
 import Testing
@@ -268,6 +269,39 @@ struct ResumeTests {
         #expect(
             recovered.dropFirst().map { $0.text(of: "todoAdded") }
                 == (7..<15).map { "\($0)" } + ["new"])
+    }
+
+    /// What is kept of an earlier pass is no reason to fold what a checkpoint has.
+    @Test func aStateThatIsFarAwayIsNotGoneOnFromUnaskedTheJournal() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.nearEvents = 10 }
+        for number in 0..<30 { _ = try await engine.addTodo("\(number)") }
+        for (cursor, asked) in [(3, 1), (13, 1), (41, 2)] as [(UInt64, Int)] {
+            let sink = try engine.subscribe(
+                Self.todoAdded, relay: ["resume": .string(engine.cursor(cursor))])
+            let missed = Int(cursor / 2)..<30
+            let results = try await engine.results(of: sink, count: missed.count + 1)
+            #expect(
+                results.dropFirst().map { $0.text(of: "todoAdded") } == missed.map { "\($0)" })
+            #expect(engine.journal.stateCount == asked, "\(cursor)")
+        }
+    }
+
+    @Test func soManyStreamsWaitForWhatTheyHaveMissedAndNoMore() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.resumingSubscriptions = 2 }
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        let relay: JSONObject = ["resume": .string(engine.cursor(1))]
+        engine.journal.holdReads()
+        var sinks = [try engine.subscribe(Self.todoAdded, relay: relay)]
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        for _ in 0..<2 { sinks.append(try engine.subscribe(Self.todoAdded, relay: relay)) }
+        let refused = try engine.subscribe(Self.todoAdded, relay: relay)
+        let results = try await engine.results(of: refused, count: 1)
+        #expect(results[0].firstErrorCode == "OVERLOADED")
+        engine.journal.releaseReads()
+        for sink in sinks {
+            let results = try await engine.results(of: sink, count: 4)
+            #expect(results.dropFirst().map { $0.text(of: "todoAdded") } == ["0", "1", "2"])
+        }
     }
 
     @Test func aCursorThatIsFarFromAnyStateIsTooOld() async throws {

@@ -1,3 +1,4 @@
+import GraphQLExecution
 import RelayJSON
 import RelayStore
 import Testing
@@ -12,11 +13,12 @@ struct HandlersTests {
     init() async throws { engine = try await Self.engine(HandlerSchema.handlers()) }
 
     private static func engine(
-        _ handlers: Handlers, journal: GatedJournal = GatedJournal()
+        _ handlers: Handlers, journal: GatedJournal = GatedJournal(),
+        limits: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws -> EngineUnderTest {
         try await EngineUnderTest(
             journal: journal, sdl: HandlerSchema.base, handlers: handlers,
-            seed: HandlerSchema.seed)
+            seed: HandlerSchema.seed, limits: limits)
     }
 
     // MARK: Computed fields
@@ -186,6 +188,22 @@ struct HandlersTests {
         sink.drain()
         let results = try await engine.results(of: sink, count: 3)
         #expect(results.map { $0["data"]?["numbers"] } == [1, 2, 3])
+    }
+
+    @Test func soManySequencesAreOpenAndNoMore() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        var handlers = HandlerSchema.handlers()
+        handlers.subscription("numbers") { _ in stream }
+        let engine = try await Self.engine(handlers) { $0.sequenceSubscriptions = 1 }
+        let sink = try engine.subscribe("subscription { numbers(upTo: 3) }")
+        continuation.yield(7)
+        _ = try await engine.results(of: sink, count: 1)
+        let errors = #expect(throws: ExecutionErrors.self) {
+            try engine.subscribe("subscription { numbers(upTo: 3) }")
+        }
+        #expect(errors?.errors.first?.code == .overloaded)
+        engine.service.unsubscribe(sink)
+        try engine.subscribe("subscription { numbers(upTo: 3) }")
     }
 
     @Test func anEndedSubscriptionCancelsItsSequence() async throws {

@@ -50,12 +50,13 @@ final class CatchUp: Sendable {
     private let journal: any EventJournal
     private let identity: StoreIdentity
     private let service: SchemaService
-    private let persisted: PersistedOperations
     private let durable: DurableHead
     private let recent: RecentCommits
     private let tasks: EngineTasks
     private let documents: DocumentLimits
     private let eventLimit: UInt64
+    private let nearEvents: UInt64
+    private let waitingLimit: Int
     private let logger: Logger
     private let state = Mutex(State())
     /// Where results go, and requests that are done here.
@@ -68,11 +69,13 @@ final class CatchUp: Sendable {
         let goOn: @Sendable (SubscriptionRequest) -> Void
     }
 
-    /// - Parameter eventLimit: events that may be folded to get to a cursor, and behind it.
+    /// - Parameters:
+    ///   - documents: what requests may contain, which come with their texts.
+    ///   - limits: what may wait, and may be folded.
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
-        durable: DurableHead, recent: RecentCommits, persisted: PersistedOperations,
-        documents: DocumentLimits, eventLimit: Int, tasks: EngineTasks, logger: Logger
+        durable: DurableHead, recent: RecentCommits, documents: DocumentLimits,
+        limits: GraphQLService.Limits, tasks: EngineTasks, logger: Logger
     ) {
         self.service = service
         self.journal = journal
@@ -80,9 +83,10 @@ final class CatchUp: Sendable {
         self.durable = durable
         self.recent = recent
         self.tasks = tasks
-        self.persisted = persisted
         self.documents = documents
-        self.eventLimit = UInt64(eventLimit)
+        eventLimit = UInt64(limits.resumeEvents)
+        nearEvents = UInt64(limits.nearEvents)
+        waitingLimit = limits.resumingSubscriptions
         self.logger = logger
     }
 
@@ -96,12 +100,19 @@ final class CatchUp: Sendable {
     }
 
     private func post(_ waiting: Waiting) {
-        let starts = state.withLock { state in
+        let (isTaken, starts) = state.withLock { state in
+            guard state.waiting.count < waitingLimit else { return (false, false) }
             state.waiting.append(waiting)
             defer { state.isRunning = true }
-            return !state.isRunning
+            return (true, !state.isRunning)
         }
         if starts { tasks.start(.utility) { await self.run() } }
+        if isTaken { return }
+        let message = "Too many subscriptions wait for what they have missed; resume it later."
+        let error = ExecutionError(message, code: .overloaded)
+        outputs.withLock { $0 }?.deliver([
+            Delivery(sink: waiting.request.sink, event: .failed([error]))
+        ])
     }
 
     private func run() async {
@@ -127,7 +138,7 @@ final class CatchUp: Sendable {
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "nobody was told of what is not durable")
-        var pass = CatchUpPass(service, identity, persisted, documents)
+        var pass = CatchUpPass(service, identity, documents)
         enter(batch, &pass, on: durable.snapshot, outputs)
         while !pass.isEmpty {
             guard let missed = recent.commits(after: sequence) else {
@@ -219,8 +230,7 @@ final class CatchUp: Sendable {
         state.withLock { state in
             for waiting in batch { state.parked?.remove(waiting.request.sink) }
         }
-        var pass = CatchUpPass(
-            service.on(replay.snapshot.symbols), identity, persisted, documents)
+        var pass = CatchUpPass(service.on(replay.snapshot.symbols), identity, documents)
         enter(batch, &pass, on: replay.snapshot, outputs)
         do {
             try await run(&pass, replay, through: end, outputs)
@@ -234,11 +244,11 @@ final class CatchUp: Sendable {
     /// read or folded for it again.
     private func replay(at sequence: UInt64, limit: UInt64) async throws -> PastReplay {
         let near = state.withLock { $0.nearest(to: sequence) }
-        if let near, sequence - near.sequence <= eventLimit {
+        if let near, sequence - near.sequence <= nearEvents {
             return try await PastReplay(journal, from: near, to: sequence)
         }
         return try await PastReplay(
-            journal, at: sequence, indexes: service.indexes, budget: limit)
+            journal, at: sequence, indexes: service.indexes, orFrom: near, budget: limit)
     }
 
     /// Keeps the state that a pass begins with, for whoever comes back.

@@ -25,13 +25,11 @@ struct CatchUpPass {
     private var groups: [SubscriptionGroup.Key: Group] = [:]
 
     init(
-        _ service: SchemaService, _ identity: StoreIdentity, _ persisted: PersistedOperations,
-        _ limits: DocumentLimits
+        _ service: SchemaService, _ identity: StoreIdentity, _ limits: DocumentLimits
     ) {
         self.service = service
         self.identity = identity
-        operations = OperationCache(
-            schema: service.executable, limits: limits, persisted: persisted)
+        operations = OperationCache(schema: service.executable, limits: limits)
     }
 
     var isEmpty: Bool { groups.values.allSatisfy(\.members.isEmpty) }

@@ -42,6 +42,7 @@ final class Publisher: Sendable {
     private let outgoing: OutgoingDeliveries
     private let table: Mutex<SubscriptionTable>
     private let toldThrough: Atomic<UInt64>
+    private let lastFigures = Mutex(SubscriptionTable.Figures())
     private let waitingSteps = Atomic(0)
     private let onRoom = Mutex<@Sendable () -> Void>({})
 
@@ -118,6 +119,7 @@ final class Publisher: Sendable {
     }
 
     private func hand(_ output: SubscriptionTable.Output) {
+        lastFigures.withLock { $0 = output.figures }
         outgoing.add(output.deliveries.count)
         if !output.deliveries.isEmpty { deliver(output.deliveries) }
         for (request, sequence) in output.behind { catchUp(request, sequence) }
@@ -126,11 +128,8 @@ final class Publisher: Sendable {
     /// Messages that it has not come to.
     var waitingCount: Int { queue.count }
 
-    /// Subscriptions and groups of equal ones.
-    var counts: (subscriptions: Int, groups: Int) { table.withLock { $0.counts } }
-
-    /// Executions of subscriptions, and those that were saved because others had asked the same.
-    var executions: (run: Int, saved: Int) { table.withLock { $0.executions } }
+    /// As of what was handed over last; nobody who asks waits for a batch.
+    var figures: SubscriptionTable.Figures { lastFigures.withLock { $0 } }
 
     /// Whatever this commit and those before it lead to has been handed to `deliver`.
     var deliveredThrough: UInt64 { toldThrough.load(ordering: .acquiring) }

@@ -14,6 +14,16 @@ struct SubscriptionTable {
         var deliveries: [Delivery] = []
         /// Subscriptions that the log must be read for, and the event behind which they go on.
         var behind: [(SubscriptionRequest, UInt64)] = []
+        fileprivate(set) var figures = Figures()
+    }
+
+    /// What there is, and what was done so far.
+    struct Figures: Sendable {
+        var subscriptions = 0
+        /// Groups of equal ones.
+        var groups = 0
+        /// Executions, and those that were saved because others had asked the same.
+        var executions = (run: 0, saved: 0)
     }
 
     let service: SchemaService
@@ -54,8 +64,6 @@ struct SubscriptionTable {
         self.snapshot = snapshot
         self.recent = recent
     }
-
-    var counts: (subscriptions: Int, groups: Int) { (groupsBySink.count, groups.count) }
 
     /// - Parameters:
     ///   - isBehind: live groups are told once of all commits that stand behind each other.
@@ -98,6 +106,8 @@ struct SubscriptionTable {
 
     private mutating func takeOutput() -> Output {
         defer { output = Output() }
+        output.figures = Figures(
+            subscriptions: groupsBySink.count, groups: groups.count, executions: executions)
         return output
     }
 
