@@ -35,6 +35,15 @@ package final class GraphQLService: Sendable {
         package var waitingMutationBytes = 256 << 20
         /// Mutations that may wait for their handlers at a time; beyond that they are refused.
         package var waitingHandlers = 1_024
+        /// Bytes of events on their way to the disk beyond which the writer takes no turn; far below what a journal
+        /// takes, so that it hardly ever has to refuse something.
+        package var inFlightBytes = 4 << 20
+        /// Mutations in one turn of the writer; the bound on how long the first of them waits for the last.
+        package var turnMutations = 256
+        /// Commits of which subscriptions have not been told beyond which the writer takes no turn.
+        package var unpublishedCommits = 8_192
+        /// Results on their way to connections beyond which telling waits.
+        package var undeliveredResults = 131_072
         package var document = DocumentLimits()
         /// Events that may be folded to answer one query from the past.
         package var pastEvents = 500_000
@@ -105,7 +114,7 @@ package final class GraphQLService: Sendable {
             documents: documents, limits: limits, tasks: inputs.tasks, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
-            tasks: inputs.tasks, deliver: counted, settle: settle,
+            limits: limits, tasks: inputs.tasks, deliver: counted, settle: settle,
             catchUp: { catchUp.post($0, behind: $1) })
         catchUp.connect(
             .init(
@@ -122,7 +131,7 @@ package final class GraphQLService: Sendable {
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
                 waitingHandlers: limits.waitingHandlers),
-            journal: journal, durable: durable, inProgress: inProgress,
+            journal: journal, durable: durable, inProgress: inProgress, limits: limits,
             hasRoom: { publisher.hasRoom },
             publish: { [counters] steps in
                 counters.count(\.publications)
@@ -146,6 +155,9 @@ package final class GraphQLService: Sendable {
 
     /// Commits, and changes of what is subscribed, that the publisher has not come to.
     var unpublishedCount: Int { publisher.waitingCount }
+
+    /// Commits of which subscriptions have not been told.
+    package var unpublishedCommits: Int { publisher.waitingStepCount }
 
     /// A state from which the next start has the newest commits at hand again: that before the first of them.
     package var snapshotForNextStart: Snapshot { recent.base }

@@ -24,14 +24,14 @@ struct QueueBound: Sendable {
                 bound: grouped(PendingHead.joinLimit), atTheBound: refused),
             QueueBound(
                 name: "events on their way to the disk",
-                bound: "\(MutationWriter.inFlightBytes >> 20) MiB",
+                bound: "\(limits.inFlightBytes >> 20) MiB",
                 atTheBound: "the writer waits, so mutations wait for it"),
             QueueBound(
                 name: "commits of which subscriptions have not been told",
-                bound: grouped(Publisher.stepLimit), atTheBound: "the writer waits"),
+                bound: grouped(limits.unpublishedCommits), atTheBound: "the writer waits"),
             QueueBound(
                 name: "results on their way to connections",
-                bound: "\(grouped(Publisher.deliveryLimit)), and one batch",
+                bound: "\(grouped(limits.undeliveredResults)), and one batch",
                 atTheBound: "telling waits, and with it the writer"),
             QueueBound(
                 name: "subscriptions that wait to begin",

@@ -9,7 +9,7 @@ import Synchronization
 /// One queue takes commits and new subscriptions, so a subscription starts exactly between two commits:
 /// what it is told first and what follows have neither gap nor overlap.
 ///
-/// The queue is bounded: while ``stepLimit`` commits wait in it the writer takes no further turn, so event
+/// The queue is bounded: while ``GraphQLService/Limits/unpublishedCommits`` wait in it the writer takes no further turn, so event
 /// subscriptions lose nothing. Live results only have to be the newest, so when commits pile up each is
 /// executed once for many of them.
 final class Publisher: Sendable {
@@ -23,12 +23,8 @@ final class Publisher: Sendable {
         }
     }
 
-    /// Commits that may wait before the writer has to; beside those that it has appended by then.
-    static let stepLimit = 8_192
     /// Subscriptions that may wait to begin.
     static let subscriptionLimit = 65_536
-    /// Deliveries after which the sinks are waited for, beside those of one batch.
-    static let deliveryLimit = 131_072
     /// When more commits than these have piled up, live results are executed once for many of them.
     static let pileLimit = 32
     /// Commits that are worked off together.
@@ -41,6 +37,10 @@ final class Publisher: Sendable {
     private let queue: SerialQueue<Message>
     private let outgoing: OutgoingDeliveries
     private let table: Mutex<SubscriptionTable>
+    /// Commits that may wait before the writer has to; beside those that it has appended by then.
+    private let stepLimit: Int
+    /// Deliveries after which the sinks are waited for, beside those of one batch.
+    private let deliveryLimit: Int
     private let toldThrough: Atomic<UInt64>
     private let lastFigures = Mutex(SubscriptionTable.Figures())
     private let waitingSteps = Atomic(0)
@@ -51,7 +51,8 @@ final class Publisher: Sendable {
     ///   - settle: returns when everything that was handed to `deliver` has been taken by the sinks.
     ///   - catchUp: takes a subscription to be resumed behind an event for which the log has to be read.
     init(
-        _ table: sending SubscriptionTable, tasks: EngineTasks,
+        _ table: sending SubscriptionTable, limits: GraphQLService.Limits = .init(),
+        tasks: EngineTasks,
         deliver: @escaping @Sendable ([Delivery]) -> Void,
         settle: @escaping @Sendable () async -> Void,
         catchUp: @escaping @Sendable (SubscriptionRequest, UInt64) -> Void
@@ -60,7 +61,9 @@ final class Publisher: Sendable {
         self.settle = settle
         self.tasks = tasks
         self.catchUp = catchUp
-        let outgoing = OutgoingDeliveries()
+        stepLimit = limits.unpublishedCommits
+        deliveryLimit = limits.undeliveredResults
+        let outgoing = OutgoingDeliveries(limit: deliveryLimit)
         self.outgoing = outgoing
         queue = SerialQueue(limit: Publisher.subscriptionLimit, tasks: tasks) {
             !outgoing.isWaitedFor
@@ -70,7 +73,10 @@ final class Publisher: Sendable {
     }
 
     /// Whether more commits should come.
-    var hasRoom: Bool { waitingSteps.load(ordering: .acquiring) < Self.stepLimit }
+    var hasRoom: Bool { waitingStepCount < stepLimit }
+
+    /// Commits that wait.
+    var waitingStepCount: Int { waitingSteps.load(ordering: .acquiring) }
 
     /// Says whom to call when there is room again.
     func whenRoom(_ action: @escaping @Sendable () -> Void) { onRoom.withLock { $0 = action } }
@@ -94,9 +100,11 @@ final class Publisher: Sendable {
             defer { stepCount += message.stepCount }
             return stepCount < Self.batchLimit
         }
-        let isBehind = waitingSteps.load(ordering: .acquiring) > Self.pileLimit
+        let isBehind = waitingStepCount > Self.pileLimit
         let (handledCount, sequence) = table.withLock { table in
-            let count = table.handle(batch, isBehind: isBehind) { output in hand(output) }
+            let count = table.handle(
+                batch, isBehind: isBehind, deliveryLimit: deliveryLimit
+            ) { output in hand(output) }
             return (count, table.snapshot.sequence)
         }
         stepCount = batch.prefix(handledCount).reduce(0) { $0 + $1.stepCount }
@@ -104,7 +112,7 @@ final class Publisher: Sendable {
         toldThrough.store(sequence, ordering: .releasing)
         let (before, _) = waitingSteps.subtract(stepCount, ordering: .acquiringAndReleasing)
         assert(before >= stepCount, "what was handled has waited")
-        if before >= Self.stepLimit { onRoom.withLock { $0 }() }
+        if before >= stepLimit { onRoom.withLock { $0 }() }
         waitForSinks()
     }
 
@@ -140,13 +148,16 @@ final class Publisher: Sendable {
 private final class OutgoingDeliveries: Sendable {
     private let count = Atomic(0)
     private let isWaiting = Atomic(false)
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
 
     var isWaitedFor: Bool { isWaiting.load(ordering: .acquiring) }
 
     func add(_ number: Int) { count.add(number, ordering: .acquiringAndReleasing) }
 
     func beginWaiting() -> Bool {
-        guard count.load(ordering: .acquiring) >= Publisher.deliveryLimit else { return false }
+        guard count.load(ordering: .acquiring) >= limit else { return false }
         isWaiting.store(true, ordering: .releasing)
         return true
     }

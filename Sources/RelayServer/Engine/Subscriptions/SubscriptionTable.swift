@@ -40,7 +40,7 @@ struct SubscriptionTable {
     /// What is expected on `snapshot` comes with a later step.
     private var isExpectationDue = false
     /// Deliveries that are handed on together.
-    private static let deliveryLimit = 16_384
+    private static let handOverSize = 16_384
     /// Commits that one is told of here who comes back.
     static let resumeLimit = 32
 
@@ -67,12 +67,14 @@ struct SubscriptionTable {
 
     /// - Parameters:
     ///   - isBehind: live groups are told once of all commits that stand behind each other.
+    ///   - deliveryLimit: deliveries after which no further message is handled.
     ///   - hand: takes what the messages lead to, in order.
     /// - Returns: how many of the messages are handled, at least one. The others wait, because what these led to
     ///   is much.
     @discardableResult
     mutating func handle(
-        _ messages: some Sequence<Publisher.Message>, isBehind: Bool, hand: (Output) -> Void
+        _ messages: some Sequence<Publisher.Message>, isBehind: Bool, deliveryLimit: Int = .max,
+        hand: (Output) -> Void
     ) -> Int {
         var handledCount = 0
         var deliveryCount = 0
@@ -80,21 +82,21 @@ struct SubscriptionTable {
             deliveryCount += output.deliveries.count
             hand(output)
         }
-        for message in messages where deliveryCount < Publisher.deliveryLimit {
+        for message in messages where deliveryCount < deliveryLimit {
             handledCount += 1
             switch message {
             case .steps(let steps):
                 for step in steps {
                     publish(step)
                     if !isBehind { tellLive() }
-                    if output.deliveries.count >= Self.deliveryLimit { handOver(takeOutput()) }
+                    if output.deliveries.count >= Self.handOverSize { handOver(takeOutput()) }
                 }
             case .subscribe(let request):
                 // Who joins a group is told its last result, which must be that of now.
                 tellLive()
                 // Whoever has stopped meanwhile says so before this or after it, in the same queue.
                 if request.sink.isWanted { subscribe(request) }
-                if output.deliveries.count >= Self.deliveryLimit { handOver(takeOutput()) }
+                if output.deliveries.count >= Self.handOverSize { handOver(takeOutput()) }
             case .unsubscribe(let sink):
                 unsubscribe(sink)
             }

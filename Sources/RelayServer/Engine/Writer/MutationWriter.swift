@@ -34,16 +34,14 @@ final class MutationWriter: Sendable {
     /// done it by then.
     static let revocationDelay = Duration.seconds(1)
 
-    /// Bytes of events on their way to the disk beyond which no turn begins; far below what a journal takes, so
-    /// that it hardly ever has to refuse something.
-    static let inFlightBytes = 4 << 20
-    /// Mutations in one turn; the bound on how long the first of them waits for the last.
-    private static let turnLimit = 256
+    /// Mutations in one turn.
+    private let turnLimit: Int
     /// Bytes of events in one turn, but for the last mutation of it.
     private static let turnBytes = 1 << 20
 
     /// - Parameters:
     ///   - inProgress: counts the mutations that were taken and are not answered.
+    ///   - limits: how much may be on its way, and in one turn.
     ///   - hasRoom: whether those who are told by `publish` can take more; when they can again, they say so by
     ///     ``goOn()``.
     ///   - publish: called with what each durable append holds, in log order, after the durable
@@ -51,7 +49,7 @@ final class MutationWriter: Sendable {
     ///   - onAppend: called after each append, with why it failed if it did.
     init(
         _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead,
-        inProgress: MutationsInProgress,
+        inProgress: MutationsInProgress, limits: GraphQLService.Limits = .init(),
         hasRoom: @escaping @Sendable () -> Bool = { true },
         publish: @escaping @Sendable ([Step]) -> Void,
         onAppend: @escaping @Sendable (JournalError?) -> Void = { _ in }
@@ -62,7 +60,8 @@ final class MutationWriter: Sendable {
         self.inProgress = inProgress
         self.publish = publish
         self.onAppend = onAppend
-        let inFlight = InFlight()
+        turnLimit = limits.turnMutations
+        let inFlight = InFlight(limit: limits.inFlightBytes)
         self.inFlight = inFlight
         // Bounded by what is taken.
         queue = SerialQueue(limit: .max, tasks: runner.inputs.tasks) {
@@ -108,7 +107,7 @@ final class MutationWriter: Sendable {
         while true {
             let base = head.withLock { $0.base }
             var turn = WriterTurn(runner, on: base)
-            let taken = turn.take(messages.prefix(Self.turnLimit), upTo: Self.turnBytes)
+            let taken = turn.take(messages.prefix(turnLimit), upTo: Self.turnBytes)
             turn.finish()
             // When the head that it was made on is gone meanwhile, all of it is made anew.
             guard let released = head.withLock({ $0.take(turn, on: base) }) else { continue }
@@ -197,8 +196,11 @@ final class MutationWriter: Sendable {
 /// Bytes of events that are on their way to the disk.
 private final class InFlight: Sendable {
     private let bytes = Atomic(0)
+    private let limit: Int
 
-    var hasRoom: Bool { bytes.load(ordering: .acquiring) < MutationWriter.inFlightBytes }
+    init(limit: Int) { self.limit = limit }
+
+    var hasRoom: Bool { bytes.load(ordering: .acquiring) < limit }
 
     func add(_ count: Int) { bytes.add(count, ordering: .acquiringAndReleasing) }
 
