@@ -94,17 +94,23 @@ final class SimulatedSocket: @unchecked Sendable {
             return fail(operation, [error])
         }
         let known = service.findPrepared(request)
-        if let known, known.kind == .query || arrivals.isEmpty {
-            return run(operation, known, request)
-        }
-        let ticket = arrivals.arrive()
-        server.tasks.start { [self] in
-            let prepared = Result { () throws(ExecutionErrors) in try service.prepare(request) }
-            server.onLoop { [self] in
-                settle(
-                    ticket,
-                    Arrival(operation: operation, request: request, prepared: prepared))
+        if let known, known.kind == .query { return run(operation, known, request) }
+        switch (arrivals.arrive(isReady: known != nil), known) {
+        case (nil, let known?):
+            run(operation, known, request)
+        case (let ticket?, let known?):
+            settle(
+                ticket, Arrival(operation: operation, request: request, prepared: .success(known)))
+        case (let ticket?, nil):
+            server.tasks.start { [self] in
+                let prepared = Result { () throws(ExecutionErrors) in
+                    try service.prepare(request)
+                }
+                let arrival = Arrival(operation: operation, request: request, prepared: prepared)
+                server.onLoop { [self] in settle(ticket, arrival) }
             }
+        case (nil, nil):
+            preconditionFailure("what is not known takes a ticket")
         }
     }
 
@@ -131,7 +137,7 @@ final class SimulatedSocket: @unchecked Sendable {
             return
         }
         guard machine.wants(operation) else { return }
-        let sink = SimulatedSink(self, operation, resumes: request.resumes)
+        let sink = SimulatedSink(self, operation, resumeCursor: request.resumeCursor)
         streams[operation] = sink
         do throws(ExecutionErrors) {
             try service.subscribe(prepared, request, sink: sink)
@@ -194,10 +200,11 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     private let socket: SimulatedSocket
     private var pacing: StreamPacing
 
-    init(_ socket: SimulatedSocket, _ operation: ServerConnection.Operation, resumes: Bool) {
+    init(_ socket: SimulatedSocket, _ operation: ServerConnection.Operation, resumeCursor: String?)
+    {
         self.socket = socket
         self.operation = operation
-        pacing = StreamPacing(resumes: resumes)
+        pacing = StreamPacing(resumeCursor: resumeCursor)
     }
 
     var isWanted: Bool { socket.wants(operation) }

@@ -1,6 +1,6 @@
 /// What is prepared side by side and handed over in the order of arrival: a state machine without threads.
 ///
-/// Every arrival takes a ticket, every ticket is settled once, and ``settle(_:_:)`` gives out the front as far
+/// Who has to wait takes a ticket, every ticket is settled once, and ``settle(_:_:)`` gives out the front as far
 /// as it is settled.
 struct ArrivalOrder<Value> {
     struct Ticket {
@@ -11,10 +11,10 @@ struct ArrivalOrder<Value> {
     /// The number of the first.
     private var first = 0
 
-    /// Nobody is waited for.
-    var isEmpty: Bool { arrivals.isEmpty }
-
-    mutating func arrive() -> Ticket {
+    /// - Parameter isReady: it needs no preparation.
+    /// - Returns: nil when its turn is now; else a ticket, to be settled when it is ready.
+    mutating func arrive(isReady: Bool) -> Ticket? {
+        if isReady, arrivals.isEmpty { return nil }
         arrivals.append(nil)
         return Ticket(number: first + arrivals.count - 1)
     }

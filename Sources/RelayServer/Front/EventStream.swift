@@ -31,14 +31,16 @@ final class EventStream: SubscriptionSink {
     ///   - limit: bytes that may wait for the client before the stream is slowed down or ends.
     ///   - onEnd: called once, when the client has gone or has been told everything.
     init(
-        on loop: IOLoop, resumes: Bool, limit: Int,
+        on loop: IOLoop, resumeCursor: String?, limit: Int,
         onEnd: @escaping @Sendable (EventStream) -> Void
     ) {
         self.loop = loop
         self.limit = limit
         self.onEnd = onEnd
         state = Mutex(
-            State(pacing: StreamPacing(resumes: resumes), backlog: MissedBacklog(limit: limit)))
+            State(
+                pacing: StreamPacing(resumeCursor: resumeCursor),
+                backlog: MissedBacklog(limit: limit)))
     }
 
     /// Begins the response. False when the request has been answered already.

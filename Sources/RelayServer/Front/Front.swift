@@ -225,7 +225,7 @@ final class Front: HTTPServerHandler {
             }
             if case .success(let operation) = prepared { try exchange.check(operation) }
             let stream = EventStream(
-                on: loop, resumes: request.resumes, limit: limits.streamQueueBytes
+                on: loop, resumeCursor: request.resumeCursor, limit: limits.streamQueueBytes
             ) { [service, progress] stream in
                 service.unsubscribe(stream)
                 progress.remove(stream)

@@ -47,7 +47,9 @@ struct GraphQLOverHTTP {
         do throws(ExecutionError) {
             var request = try GraphQLRequest(parameters)
             // A browser that has lost an event stream says how far it has come (HTML §9.2.4).
-            if wantsEventStream, let cursor = http.headers["last-event-id"], !request.resumes {
+            if wantsEventStream, let cursor = http.headers["last-event-id"],
+                request.resumeCursor == nil
+            {
                 request.resume(behind: cursor)
             }
             return request

@@ -166,9 +166,7 @@ final class GraphQLSocket: WebSocketHandler {
             Task.detached { self.run(operation, known, request) }
             return
         }
-        let ticket = state.withLock { state in
-            known != nil && state.arrivals.isEmpty ? nil : state.arrivals.arrive()
-        }
+        let ticket = state.withLock { $0.arrivals.arrive(isReady: known != nil) }
         switch (ticket, known) {
         case (nil, let known?):
             run(operation, known, request)
@@ -241,7 +239,7 @@ final class GraphQLSocket: WebSocketHandler {
                 return nil
             }
             let sink = OperationSink(
-                self, on: connection, operation, resumes: request.resumes,
+                self, on: connection, operation, resumeCursor: request.resumeCursor,
                 limit: limits.streamQueueBytes)
             state.streams[operation] = sink
             return sink
@@ -365,7 +363,7 @@ extension GraphQLSocket: ProgressListener {
 
 extension GraphQLRequest {
     /// It asks to go on somewhere in the past.
-    var resumes: Bool { extensions["relay"]?["resume"]?.string != nil }
+    var resumeCursor: String? { extensions["relay"]?["resume"]?.string }
 
     /// Asks to go on behind a cursor.
     mutating func resume(behind cursor: String) {

@@ -27,7 +27,7 @@ final class OperationSink: SubscriptionSink {
 
     init(
         _ socket: GraphQLSocket, on connection: WebSocketConnection,
-        _ operation: ServerConnection.Operation, resumes: Bool, limit: Int
+        _ operation: ServerConnection.Operation, resumeCursor: String?, limit: Int
     ) {
         self.operation = operation
         loop = socket.loop
@@ -35,7 +35,7 @@ final class OperationSink: SubscriptionSink {
         self.socket = socket
         self.connection = connection
         self.limit = limit
-        state = Mutex(State(pacing: StreamPacing(resumes: resumes)))
+        state = Mutex(State(pacing: StreamPacing(resumeCursor: resumeCursor)))
     }
 
     var isWanted: Bool { socket?.wants(operation) ?? false }

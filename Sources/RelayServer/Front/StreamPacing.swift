@@ -24,8 +24,12 @@ struct StreamPacing: Sendable {
     /// Whether everything that was missed has been told.
     private(set) var isCaughtUp: Bool
 
-    /// - Parameter resumes: the stream goes on somewhere in the past.
-    init(resumes: Bool) { isCaughtUp = !resumes }
+    /// - Parameter resumeCursor: where the stream is to go on; nil for one that begins.
+    init(resumeCursor: String?) {
+        // There is where it can go on, too, if not even its first message finds room.
+        lastCursor = resumeCursor
+        isCaughtUp = resumeCursor == nil
+    }
 
     /// - Parameters:
     ///   - isFull: more than the limit waits for the peer.

@@ -15,7 +15,7 @@ struct StreamPacingTests {
 
     @Test(arguments: [0, 1])
     func anEventStreamThatIsTooSlowEndsWithTheCursorOfWhatItGot(_ taken: Int) throws {
-        var pacing = StreamPacing(resumes: false)
+        var pacing = StreamPacing(resumeCursor: nil)
         _ = pacing.take(.began(at: Self.cursor(4).text), isFull: true)
         for _ in 0..<taken { _ = pacing.take(.next(Self.response(5)), isFull: false) }
         guard case .end(let error) = pacing.take(.next(Self.response(6)), isFull: true) else {
@@ -27,9 +27,21 @@ struct StreamPacingTests {
         #expect(cursor == Self.cursor(4 + UInt64(taken)).text)
     }
 
+    /// What was sent before it may fill the connection of a client that comes back.
+    @Test func aStreamThatFindsNoRoomToGoOnEndsWithTheCursorThatItCameWith() throws {
+        let resumed = Self.cursor(4).text
+        var pacing = StreamPacing(resumeCursor: resumed)
+        guard case .end(let error) = pacing.take(.next(Self.response(4)), isFull: true) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(error["extensions"]?["code"] == "SLOW_CONSUMER")
+        #expect(error["extensions"]?["relay"]?["cursor"]?.string == resumed)
+    }
+
     /// So that it is done at some time, however many results there are.
     @Test func liveResultsWaitWhileAPeerHasToTakeEverything() throws {
-        var pacing = StreamPacing(resumes: false)
+        var pacing = StreamPacing(resumeCursor: nil)
         let held = pacing.take(.latest(Self.response(5)), isFull: false, awaitsPeer: true)
         guard case .hold = held else {
             Issue.record("it was not held back: \(held)")
@@ -44,7 +56,7 @@ struct StreamPacingTests {
     }
 
     @Test func ofLiveResultsTheNewestWaitsUntilThereIsRoom() throws {
-        var pacing = StreamPacing(resumes: false)
+        var pacing = StreamPacing(resumeCursor: nil)
         for sequence in 5...6 as ClosedRange<UInt64> {
             guard case .hold = pacing.take(.latest(Self.response(sequence)), isFull: true) else {
                 Issue.record("\(sequence) was not held back")
