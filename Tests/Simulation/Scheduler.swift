@@ -19,6 +19,8 @@ final class Scheduler: TaskExecutor, LogRunner, LogClock {
         var random: SeededGenerator
         var isInJob = false
         var isInWorker = false
+        /// No thread gets a turn.
+        var threadsRest = false
     }
 
     private struct Timer {
@@ -103,12 +105,32 @@ final class Scheduler: TaskExecutor, LogRunner, LogClock {
 
     static let stepMilliseconds = 5
 
+    /// A step of time in which each thread does one thing, so that what comes fast enough keeps them busy.
+    func passBusily() {
+        let workers = state.withLock { state -> [Worker] in
+            state.time += UInt64(Self.stepMilliseconds) * 1_000_000
+            return state.workers.shuffled(using: &state.random)
+        }
+        for worker in workers {
+            state.withLock { $0.isInWorker = true }
+            _ = worker.step()
+            state.withLock { $0.isInWorker = false }
+        }
+    }
+
     // MARK: Running
 
     /// Runs one thing. False when there is nothing to do.
     func turn() -> Bool {
         let prefersJob = state.withLock { Bool.random(using: &$0.random) }
         return prefersJob ? runJob() || runWorker() : runWorker() || runJob()
+    }
+
+    /// Tasks go on, and no thread does: the disk takes its time.
+    func whileThreadsRest(_ body: () -> Void) {
+        state.withLock { $0.threadsRest = true }
+        body()
+        state.withLock { $0.threadsRest = false }
     }
 
     /// Runs until there is nothing to do.
@@ -140,7 +162,7 @@ final class Scheduler: TaskExecutor, LogRunner, LogClock {
 
     private func runWorker() -> Bool {
         let workers = state.withLock { state -> [Worker] in
-            if state.isInWorker { return [] }
+            if state.isInWorker || state.threadsRest { return [] }
             state.workers.removeAll(where: \.isEnded)
             return state.workers.shuffled(using: &state.random)
         }

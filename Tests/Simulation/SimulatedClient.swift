@@ -72,7 +72,7 @@ final class SimulatedClient: @unchecked Sendable {
         case (0, let todo?): (field, input) = ("removeTodo", ["id": .string(todo)])
         case (1, let todo?):
             (field, input) = ("changeTodoStatus", ["id": .string(todo), "complete": true])
-        case (2, let todo?):
+        case (2...3, let todo?):
             (field, input) = (
                 "renameTodo", ["id": .string(todo), "text": .string("renamed by \(id)")]
             )

@@ -36,7 +36,16 @@ final class SimulatedServer: @unchecked Sendable {
 
         func post(_ work: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(work) } }
 
+        private let busy = Atomic(false)
+
+        /// It has much else to do, and comes to nothing of this.
+        var isBusy: Bool {
+            get { busy.load(ordering: .relaxed) }
+            set { busy.store(newValue, ordering: .relaxed) }
+        }
+
         func step() -> LogStep {
+            if isBusy { return .idle }
             let work = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             work?()
             return work == nil ? .idle : .worked
@@ -44,15 +53,14 @@ final class SimulatedServer: @unchecked Sendable {
     }
 
     private static func options(
-        _ durability: Durability, _ scheduler: Scheduler, _ disk: SimulatedDisk,
-        onFreeze: @escaping @Sendable () -> Void
+        _ world: Simulation, _ scheduler: Scheduler, _ disk: SimulatedDisk
     ) -> EventStoreOptions {
         var options = EventStoreOptions()
         options.fileSystem = disk
         options.tailEvents = 8
         options.checkpointInterval.events = 60
         options.checkpointInterval.bytes = 1
-        options.log.durability = durability
+        options.log.durability = world.durability
         options.log.clock = scheduler
         options.log.runner = scheduler
         // As in production, but small, so that segments are filled, recycled and deflated all the time.
@@ -61,7 +69,8 @@ final class SimulatedServer: @unchecked Sendable {
         options.log.segmentsAhead = 1
         options.log.deflatesSealedSegments = true
         options.log.storeID = StoreID(high: 1, low: 2)
-        options.log.onFreeze = { _ in onFreeze() }
+        options.log.maximumWaitingBytes = world.logLimitBytes
+        options.log.onFreeze = { _ in world.noteFrozen() }
         return options
     }
 
@@ -76,18 +85,16 @@ final class SimulatedServer: @unchecked Sendable {
         self.durability = durability
         self.scheduler = scheduler
         tasks = EngineTasks(executor: scheduler) { scheduler.later($0, $1) }
-        let schema = try ServiceSchema(world.schema)
+        let schema = world.service
         let store = try EventStore.open(
             "log", indexes: schema.indexes,
-            options: Self.options(durability, scheduler, disk) { world.noteFrozen() })
+            options: Self.options(world, scheduler, disk))
         journal = store.journal
         let loop = loop
         _ = scheduler.start { loop.step() }
         do {
             let snapshot = try bringUpToDate(store.snapshot, schema)
             try world.checkOpened(snapshot, on: disk, durability, epoch: store.journal.epoch)
-            var limits = GraphQLService.Limits()
-            limits.recentCommits = 4
             created = GraphQLService(
                 SchemaService(schema, symbols: snapshot.symbols), journal: journal,
                 storeID: journal.storeID, snapshot: snapshot, tail: store.tail,
@@ -96,7 +103,7 @@ final class SimulatedServer: @unchecked Sendable {
                         scheduler.pause()
                         return world.wallClock(scheduler)
                     }, makeID: { world.makeID($0) }, tasks: tasks),
-                limits: limits,
+                limits: world.limits,
                 onDurable: { [journal] in journal.checkpointIfDue($0) },
                 deliver: { [weak self] deliveries in
                     for delivery in deliveries { self?.check(delivery) }
@@ -154,6 +161,12 @@ final class SimulatedServer: @unchecked Sendable {
 
     // MARK: Connections
 
+    /// The loop has so much to do that nothing is delivered.
+    var isLoopBusy: Bool {
+        get { loop.isBusy }
+        set { loop.isBusy = newValue }
+    }
+
     /// Does something on the loop that has all connections.
     func onLoop(_ work: @escaping @Sendable () -> Void) { loop.post(work) }
 
@@ -168,14 +181,62 @@ final class SimulatedServer: @unchecked Sendable {
         socket.closed()
     }
 
-    func noteStarted(_ request: GraphQLRequest) { world.noteStarted(request) }
+    /// Runs a query or a mutation.
+    func execute(
+        _ prepared: PreparedOperation, _ request: GraphQLRequest,
+        answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        world.noteStarted(request)
+        let waiting = service.waitingMutations
+        let isRefused = Mutex(false)
+        service.execute(prepared, request) { [self] outcome in
+            if case .refused = outcome { isRefused.withLock { $0 = true } }
+            check(outcome, of: request)
+            answer(outcome)
+        }
+        if prepared.kind == .mutation, waiting >= world.limits.waitingMutations,
+            !isRefused.withLock({ $0 })
+        {
+            world.violate("a mutation was taken while \(waiting) waited")
+        }
+    }
+
+    /// Does everything that the loop has to do.
+    func runLoop() {
+        while case .worked = loop.step() {}
+    }
+
+    // MARK: A reader
+
+    /// Reads the log beside its writer, from an event on, as whoever follows it does.
+    func follow(from first: UInt64) {
+        tasks.start { [self] in
+            var next = first
+            do {
+                for try await event in journal.events(from: first) {
+                    if isDead { return }
+                    if event.sequence != next {
+                        world.violate("a reader was given event \(event.sequence), not \(next)")
+                    }
+                    world.noteTold(event.sequence, epoch: journal.epoch)
+                    next += 1
+                }
+            } catch {
+                if !isDead, !world.hasReadFaults {
+                    world.violate("a reader that follows the log was told: \(error)")
+                }
+            }
+        }
+    }
 
     // MARK: What may be said
 
     /// Nothing is told that is ahead of the durable state.
-    func check(_ outcome: Outcome, of request: GraphQLRequest) {
+    private func check(_ outcome: Outcome, of request: GraphQLRequest) {
         if case .refused = outcome { world.noteOutOfOrder(request) }
-        guard !isDead, case .executed(let response) = outcome else { return }
+        guard case .executed(let response) = outcome else { return }
+        if response.hasErrors { world.noteOutOfOrder(request) }
+        if isDead { return }
         check(cursor: response.cursor ?? Self.cursor(response.bytes), "an answer")
         world.noteAnswer(response.bytes, of: request)
     }
@@ -207,6 +268,30 @@ final class SimulatedServer: @unchecked Sendable {
         (try? JSONValue(parsing: bytes))?["extensions"]?["relay"]?["cursor"]?.string
     }
 
+    /// What waits is within its bounds.
+    func checkBounds() {
+        let limits = world.limits
+        let handlers = world.upstream.waitingCount
+        if handlers > limits.waitingHandlers {
+            world.violate("\(handlers) handlers wait, and \(limits.waitingHandlers) may")
+        }
+        // One turn more is taken just below the limit, and commits in flight are published whatever waits.
+        let bytes = journal.waitingBytes
+        let turnBytes = min(limits.turnMutations, 1_000) * Self.mutationBytes.upperBound
+        if bytes > limits.inFlightBytes + turnBytes {
+            world.violate("\(bytes) bytes wait for the disk, and \(limits.inFlightBytes) may")
+        }
+        let commits = service.unpublishedCommits
+        let inFlight = limits.inFlightBytes / Self.mutationBytes.lowerBound + limits.turnMutations
+        if commits > limits.unpublishedCommits + inFlight {
+            world.violate(
+                "\(commits) commits are not told, and \(limits.unpublishedCommits) may be")
+        }
+    }
+
+    /// What a mutation takes in the log.
+    private static let mutationBytes = 128...1_024
+
     // MARK: The end
 
     /// The process is gone; what it has begun comes to nothing.
@@ -216,7 +301,12 @@ final class SimulatedServer: @unchecked Sendable {
         disk.setFault(nil)
         disk.powerOff()
         for socket in sockets { socket.wire.isCut = true }
-        scheduler.settle()
+        isLoopBusy = false
+        // Handlers may begin to wait still.
+        repeat {
+            world.upstream.answerAll()
+            scheduler.settle()
+        } while world.upstream.waitingCount > 0
         journal.close()
         scheduler.settle()
         sockets = []

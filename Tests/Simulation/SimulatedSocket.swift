@@ -129,9 +129,7 @@ final class SimulatedSocket: @unchecked Sendable {
         _ request: GraphQLRequest
     ) {
         guard prepared.isStream else {
-            server.noteStarted(request)
-            service.execute(prepared, request) { [self] outcome in
-                server.check(outcome, of: request)
+            server.execute(prepared, request) { [self] outcome in
                 server.onLoop { [self] in finish(operation, outcome) }
             }
             return

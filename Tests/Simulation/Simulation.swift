@@ -22,6 +22,12 @@ struct Violation: Error, CustomStringConvertible {
 final class Simulation: @unchecked Sendable {
     let schema: String
     let seed: String
+    /// The schema, with a handler that waits.
+    let service: ServiceSchema
+    let upstream = Upstream()
+    let limits: GraphQLService.Limits
+    /// Bytes of events that the log lets wait.
+    let logLimitBytes: Int
     let durability: Durability
     private var random: SeededGenerator
     private(set) var scheduler: Scheduler
@@ -41,17 +47,35 @@ final class Simulation: @unchecked Sendable {
     private(set) var hasReadFaults = false
     private var facts = Facts()
 
-    init(seed number: UInt64, schema: String, seed: String) {
+    init(seed number: UInt64, schema: String, seed: String) throws {
         self.schema = schema
         self.seed = seed
+        service = try ServiceSchema(schema, handlers: upstream.handlers)
         var random = SeededGenerator(seed: number)
         let kinds: [Durability] = [.always, .always, .always, .batch, .batch, .none]
         durability = kinds[Int.random(in: kinds.indices, using: &random)]
         scheduler = Scheduler(time: 0, random: SeededGenerator(seed: random.next()))
+        limits = Self.limits(&random)
+        logLimitBytes = Bool.random(using: &random) ? 2 << 10 : 16 << 20
         self.random = random
-        clients = (1...3).map {
-            SimulatedClient("c\($0)", in: self, mutationsInFlight: $0 == 1 ? 1 : 4)
+        clients = [1, 4, 32].enumerated().map {
+            SimulatedClient("c\($0.offset + 1)", in: self, mutationsInFlight: $0.element)
         }
+    }
+
+    /// As in production, or so narrow that they are reached.
+    private static func limits(_ random: inout SeededGenerator) -> GraphQLService.Limits {
+        var limits = GraphQLService.Limits()
+        limits.recentCommits = 4
+        if Bool.random(using: &random) { limits.waitingMutations = 6 }
+        if Bool.random(using: &random) { limits.waitingHandlers = 2 }
+        if Bool.random(using: &random) {
+            limits.inFlightBytes = 1_024
+            limits.turnMutations = 2
+            limits.unpublishedCommits = 4
+            limits.undeliveredResults = 8
+        }
+        return limits
     }
 
     // MARK: What everybody takes from it
@@ -107,7 +131,8 @@ final class Simulation: @unchecked Sendable {
         facts.refused.insert(id)
         let code = result["errors"]?.array?.first?["extensions"]?["code"]?.string
         let known: Set = ["STORAGE_FULL", "OVERLOADED", "NOT_FOUND", "BAD_USER_INPUT"]
-        if code == nil || known.contains(code ?? "") { return }
+        // Only a log that has stopped has no code for what became of a mutation.
+        if code.map(known.contains) ?? isFrozen { return }
         violate("mutation \(id) was answered \(result.text)")
     }
 
@@ -133,6 +158,7 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func check() throws {
+        server?.checkBounds()
         if let violation { throw Violation(violation) }
     }
 
@@ -146,7 +172,9 @@ final class Simulation: @unchecked Sendable {
 
     private func act() throws {
         switch Int.random(in: 0..<1000, using: &random) {
-        case 0..<420: turn(Int.random(in: 1...30, using: &random))
+        case 0..<380: turn(Int.random(in: 1...30, using: &random))
+        case 380..<400: try slowDisk()
+        case 400..<420: upstream.answer()
         case 420..<620: mutate()
         case 620..<700: pass(Int.random(in: 5...60, using: &random))
         case 700..<720: pass(Int.random(in: 100...2_000, using: &random))
@@ -160,7 +188,9 @@ final class Simulation: @unchecked Sendable {
         case 925..<935: failDisk()
         case 935..<950: try crash(losesPower: false)
         case 950..<970: try crash(losesPower: true)
-        case 970..<985: try steadyTraffic()
+        case 970..<982: try steadyTraffic()
+        case 982..<985: try flood()
+        case 985..<990: try loadLoop()
         default: healDisk()
         }
         if isFrozen { try restartFrozen() }
@@ -204,10 +234,39 @@ final class Simulation: @unchecked Sendable {
         guard let prepared = try? server.service.prepare(request) else { return }
         noteOutOfOrder(request)
         facts.repeatCount += 1
-        server.service.execute(prepared, request) { [self] outcome in
-            facts.repeatAnswerCount += 1
-            server.check(outcome, of: request)
+        server.execute(prepared, request) { [self] _ in facts.repeatAnswerCount += 1 }
+    }
+
+    /// More than is taken in a turn, or may wait.
+    private func burst() {
+        note("a burst")
+        for _ in 0..<24 { clients[2].mutate(&random) }
+    }
+
+    /// Much comes while the disk takes its time.
+    private func slowDisk() throws {
+        note("the disk is slow")
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            Bool.random(using: &random) ? mutate() : burst()
+            if Bool.random(using: &random) { repeatMutation() }
+            scheduler.whileThreadsRest { turn(Int.random(in: 20...100, using: &random)) }
+            try check()
         }
+    }
+
+    /// Much comes while nothing is delivered.
+    private func loadLoop() throws {
+        guard let server else { return }
+        note("the loop is busy")
+        server.isLoopBusy = true
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            burst()
+            for _ in 0..<10 {
+                turn(20)
+                try check()
+            }
+        }
+        server.isLoopBusy = false
     }
 
     private func cutSomebody() {
@@ -236,11 +295,36 @@ final class Simulation: @unchecked Sendable {
         for _ in 0..<Int.random(in: 6...14, using: &random) {
             clients[0].mutate(&random)
             settle()
+            upstream.answerAll()
+            settle()
             pass(Int.random(in: 20...80, using: &random))
             try check()
             if isFrozen { return }
         }
         settle()
+        try crash(losesPower: true)
+    }
+
+    /// So much comes, for several intervals, that something waits for the disk all the time; then the power goes.
+    private func flood() throws {
+        guard durability == .batch, server != nil else { return }
+        note("a flood")
+        let client = clients[2]
+        for _ in 0..<Int.random(in: 30...60, using: &random) {
+            client.mutate(&random)
+            while client.deliver() {}
+            // What the server has not seen before is prepared, and then handed over on the loop.
+            for _ in 0..<2 {
+                scheduler.whileThreadsRest { while scheduler.turn() {} }
+                server?.runLoop()
+            }
+            scheduler.whileThreadsRest { while scheduler.turn() {} }
+            scheduler.passBusily()
+            server?.runLoop()
+            while client.receive() {}
+            try check()
+            if isFrozen { return }
+        }
         try crash(losesPower: true)
     }
 
@@ -282,7 +366,9 @@ final class Simulation: @unchecked Sendable {
         note("start")
         disk.setPause { [scheduler] in scheduler.pause() }
         do {
-            server = try SimulatedServer(self, on: disk, durability, scheduler)
+            let server = try SimulatedServer(self, on: disk, durability, scheduler)
+            server.follow(from: server.service.snapshot.sequence)
+            self.server = server
         } catch let violation as Violation {
             throw violation
         } catch {
@@ -342,11 +428,14 @@ final class Simulation: @unchecked Sendable {
             if isFrozen { try restartFrozen() }
             try start()
             for client in clients { client.socket?.wire.isSlow = false }
+            server?.isLoopBusy = false
+            upstream.answerAll()
             settle()
             scheduler.pass(milliseconds: 1_000)
             settle()
             try check()
-            if clients.allSatisfy({ $0.unansweredMutations.isEmpty }), server != nil, !isFrozen,
+            if clients.allSatisfy({ $0.unansweredMutations.isEmpty }), !isFrozen,
+                server?.service.snapshot.pending.isEmpty == true,
                 facts.repeatCount == facts.repeatAnswerCount,
                 clients.allSatisfy({ $0.socket != nil })
             {
@@ -354,9 +443,10 @@ final class Simulation: @unchecked Sendable {
             }
         }
         let waiting = clients.flatMap(\.unansweredMutations)
+        let pending = server?.service.snapshot.pending.count ?? 0
         throw Violation(
             "two minutes after the last fault \(waiting.count) mutations are not answered, "
-                + "\(waiting.prefix(3)) among them")
+                + "\(waiting.prefix(3)) among them; \(pending) intents have no end")
     }
 
     private func checkEnd() throws {
@@ -395,12 +485,12 @@ final class Simulation: @unchecked Sendable {
     private func checkMutations(_ log: EventsOfLog) throws {
         var last: [String: UInt64] = [:]
         var seen: Set<String> = []
-        for add in log.mutations {
+        for add in log.mutations.sorted(by: { $0.intent < $1.intent }) {
             guard let id = add.id else { continue }
             guard seen.insert("\(id)").inserted else {
                 throw Violation("mutation \(id) was carried out twice")
             }
-            if facts.outOfOrder.contains("\(id)") { continue }
+            if facts.outOfOrder.contains("\(id)") || log.revoked.contains(id) { continue }
             if let before = last[id.client], before > id.number {
                 throw Violation("\(id) was carried out behind \(id.client):\(before)")
             }
@@ -510,7 +600,8 @@ private struct Facts {
 /// The mutations of a log, read from its files.
 struct EventsOfLog {
     struct Mutation {
-        let sequence: UInt64
+        /// Of its intent, and of its response.
+        let intent, sequence: UInt64
         let field: String
         let id: MutationID?
         let text: String?
@@ -518,6 +609,8 @@ struct EventsOfLog {
 
     private(set) var events: [Event] = []
     private(set) var mutations: [Mutation] = []
+    /// Mutations that were taken and not carried out, at least once.
+    private(set) var revoked: Set<MutationID> = []
 
     init(_ disk: SimulatedDisk) throws {
         let history = try History("log", fileSystem: disk)
@@ -538,8 +631,14 @@ struct EventsOfLog {
                 let input = try JSONValue(parsing: intent.argumentBytes)["input"]
                 mutations.append(
                     Mutation(
-                        sequence: event.sequence, field: intent.field, id: intent.mutationID,
+                        intent: response.mutation, sequence: event.sequence, field: intent.field,
+                        id: intent.mutationID,
                         text: input?["text"]?.string))
+            case .revocation(let revocation):
+                guard let intent = intents[revocation.mutation] else {
+                    throw Violation("revocation \(event.sequence) ends no mutation")
+                }
+                if let id = intent.mutationID { revoked.insert(id) }
             default: break
             }
         }
