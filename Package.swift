@@ -229,7 +229,7 @@ let package = Package(
                 "BoundedTesting", "DiskSimulation", "EventLog", "EventStore", "GraphQLExecution",
                 "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
                 "RelayNetwork", "RelayServer", "RelayStore", logging,
-            ], path: "Tests/Simulation", swiftSettings: strict),
+            ], path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(name: "BoundedTesting", path: "Tests/BoundedTesting", swiftSettings: strict),
         .testTarget(

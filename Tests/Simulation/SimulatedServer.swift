@@ -194,7 +194,7 @@ final class SimulatedServer: @unchecked Sendable {
             check(outcome, of: request)
             answer(outcome)
         }
-        if prepared.kind == .mutation, waiting >= world.limits.waitingMutations,
+        if prepared.kind == .mutation, waiting > world.limits.waitingMutations,
             !isRefused.withLock({ $0 })
         {
             world.violate("a mutation was taken while \(waiting) waited")
