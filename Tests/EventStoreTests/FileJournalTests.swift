@@ -68,6 +68,22 @@ struct FileJournalTests {
         #expect(try disk.list(directory.path + "/spare").allSatisfy { $0.hasSuffix(".zero") })
     }
 
+    /// `/readyz` asks while the disk is full, whatever else is read.
+    @Test func whetherThereIsRoomIsFoundOutBesideReadingThePast() async throws {
+        let disk = FullableDisk()
+        let journal = try open { $0.fileSystem = disk }
+        defer { journal.close() }
+        _ = try await journal.append([genesis(), update(2)], expecting: 0)
+        disk.holdReads()
+        async let last = journal.lastEvent(at: .max, through: 2)
+        let deadline = ContinuousClock.now + .testDeadline
+        while disk.heldReadCount == 0, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(disk.heldReadCount == 1)
+        #expect(await journal.hasRoom())
+        disk.releaseReads()
+        #expect(try await last == 2)
+    }
+
     @Test func noTaskReadsTheDisk() async throws {
         let disk = FullableDisk()
         let journal = try open { $0.fileSystem = disk }

@@ -271,6 +271,33 @@ struct ResumeTests {
                 == (7..<15).map { "\($0)" } + ["new"])
     }
 
+    /// The hash is forgotten while the stream is caught up; the request keeps what it stood for.
+    @Test func aStreamWhoseDocumentIsForgottenGoesOn() async throws {
+        let persisted = PersistedOperations(registeredBytes: 200)
+        let engine = try await EngineUnderTest(recentCommits: 1, persisted: persisted)
+        for number in 0..<80 { _ = try await engine.addTodo("\(number)") }
+        var request = GraphQLRequest(query: Self.todoAdded)
+        request.documentID = .sha256(PersistedOperations.hash(of: Self.todoAdded))
+        _ = try engine.service.prepare(request)
+        request.query = ""
+        request.extensions = ["relay": ["resume": .string(engine.cursor(1))]]
+        let sink = TestSink()
+        sink.fill()
+        try engine.service.subscribe(engine.service.prepare(request), request, sink: sink)
+        try await eventually("the sink to be waited for") { sink.isAwaited ? true : nil }
+        for number in 0..<4 {
+            var other = GraphQLRequest(query: "{ user { id name\(number): totalCount } } ")
+            other.query += String(repeating: "#", count: 100)
+            other.documentID = .sha256(PersistedOperations.hash(of: other.query))
+            _ = try engine.service.prepare(other)
+        }
+        #expect(throws: ExecutionErrors.self) { _ = try engine.service.prepare(request) }
+        sink.drain()
+        let results = try await engine.results(of: sink, count: 81)
+        #expect(
+            results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<80).map { "\($0)" })
+    }
+
     /// What is kept of an earlier pass is no reason to fold what a checkpoint has.
     @Test func aStateThatIsFarAwayIsNotGoneOnFromUnaskedTheJournal() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1) { $0.nearEvents = 10 }
