@@ -38,10 +38,9 @@ struct LogImport: LogTool {
         let bytes = try readFile(file ?? "/dev/stdin", "import")
         let events = try schema.map { try [genesis(of: bytes, schema: $0)] } ?? read(bytes)
         guard !events.isEmpty else { throw CommandFailure("There is nothing to import.") }
+        let state = try fold(events)
         try append(events)
-        let store = try EventStore.open(log.directory)
-        defer { store.journal.close() }
-        let (sequence, records) = (store.snapshot.sequence, store.snapshot.recordCount)
+        let (sequence, records) = (state.sequence, state.recordCount)
         let report: JSONValue = [
             "sequence": JSONValue(sequence), "records": .int(Int64(records)),
         ]
@@ -83,8 +82,50 @@ struct LogImport: LogTool {
         return events
     }
 
-    /// Many events share a frame, but a frame stays small enough to be read at once.
+    /// The state that the events lead to. Where they lead to none, nothing could open a log of them.
+    private func fold(_ events: [NewEvent]) throws -> Snapshot {
+        var state = Snapshot()
+        var changes = ChangeSet()
+        for event in events {
+            do throws(FoldError) {
+                try state.fold(
+                    Event(
+                        sequence: state.sequence + 1, timeMicroseconds: event.timeMicroseconds,
+                        body: event.body),
+                    changes: &changes)
+            } catch {
+                throw CommandFailure("\(error) Nothing was changed.")
+            }
+            // Nobody asks for them; kept small rather than made anew for each event.
+            if changes.fields.count > 1_024 { changes = ChangeSet() }
+        }
+        return state
+    }
+
+    /// Makes the log, or nothing: what is there when it fails, or is interrupted, is removed.
     private func append(_ events: [NewEvent]) throws {
+        let directory = log.directory
+        let wasThere = FileManager.default.fileExists(atPath: directory)
+        let remove: @Sendable () -> Void = {
+            let files = FileManager.default
+            for name in (try? files.contentsOfDirectory(atPath: directory)) ?? [] {
+                try? files.removeItem(atPath: directory + "/" + name)
+            }
+            if !wasThere { try? files.removeItem(atPath: directory) }
+        }
+        try Interruption.cleaning(remove) {
+            do {
+                try write(events)
+            } catch {
+                // Then it is somebody else's.
+                if (error as? LogError)?.code != .locked { remove() }
+                throw CommandFailure("Nothing was imported. \(error)")
+            }
+        }
+    }
+
+    /// Many events share a frame, but a frame stays small enough to be read at once.
+    private func write(_ events: [NewEvent]) throws {
         let writer = try EventLogWriter.open(log.directory)
         defer { writer.close() }
         let progress = ProgressBar("Importing into \(log.directory)")

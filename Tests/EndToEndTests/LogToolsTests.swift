@@ -294,6 +294,23 @@ struct LogToolsTests {
         #expect(twice.exit == .code(1) && twice.errors.count == 1)
     }
 
+    @Test func anImportThatLeadsToNoStateMakesNoLog() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let exported = try await sandbox.relay("log", "export", log.directory)
+        let response = try #require(exported.output.dropFirst(2).first)
+            .replacing(#""sequence":3"#, with: #""sequence":1"#)
+        let file = try sandbox.write(response + "\n", to: "events.ndjson")
+        let copy = sandbox.path("copy")
+        let refused = try await sandbox.relay("log", "import", copy, file)
+        #expect(refused.exit == .code(1))
+        #expect(
+            refused.errors == [
+                "Error: Could not fold event 1: it ends mutation 2, which is not waiting for an answer. "
+                    + "Nothing was changed."
+            ])
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+
     @Test func recordsThatWereExportedMakeANewLog() async throws {
         let log = try await SmallLog(in: sandbox)
         let records = try await sandbox.relay("log", "export", log.directory, "--records")
