@@ -108,14 +108,14 @@ struct Bisect: HistoryTool {
                 throw CommandFailure(
                     """
                     After event \(first), the first to look at, \(question.sentence(false)), so it \
-                    cannot stop to; begin later with --from.
+                    cannot stop being so; begin later with --from.
                     """)
             }
             try print(sequence...sequence, of: history, output)
         case .among(let range):
             try print(range, of: history, output)
             throw CommandFailure(
-                "It is one of these events: of the states between them nothing could be told.")
+                "It is one of these events: the states between them could not be judged.")
         case .never:
             throw CommandFailure(
                 isFirst
@@ -169,29 +169,57 @@ struct Bisect: HistoryTool {
         in range: ClosedRange<UInt64>, of history: History, _ question: any BisectQuestion,
         _ output: LineOutput
     ) throws {
-        var turns: [(sequence: UInt64, isSo: Bool)] = []
+        var turns: [Turn] = []
+        // The first of the states before this one that could not be judged.
+        var unclear: UInt64?
         try question.ask(about: history) { isSo in
             try history.scan(in: range, isEveryEventSeen: question.seesEveryEvent) { state in
-                guard let now = try isSo(state), now != turns.last?.isSo ?? false else {
+                guard let now = try isSo(state) else {
+                    unclear = unclear ?? state.sequence
                     return true
                 }
-                turns.append((state.sequence, now))
+                if now != turns.last?.isSo ?? false {
+                    let first = unclear ?? state.sequence
+                    turns.append(Turn(events: first...state.sequence, isSo: now))
+                }
+                unclear = nil
                 return true
             }
         }
-        for turn in turns {
-            guard let event = try history.summaries(in: turn.sequence...turn.sequence).next()
-            else { continue }
+        for turn in turns { try print(turn, of: history, output) }
+        if turns.isEmpty {
+            throw CommandFailure(
+                "There is no such event: \(question.sentence(false)) in any state.")
+        }
+        if !turns.allSatisfy(\.isCertain) {
+            throw CommandFailure(
+                "Of events that follow each other with a question mark it is one: the states between "
+                    + "them could not be judged.")
+        }
+    }
+
+    /// A change of the answer.
+    private struct Turn {
+        /// The answer changed with one of these.
+        let events: ClosedRange<UInt64>
+        let isSo: Bool
+
+        var isCertain: Bool { events.count == 1 }
+    }
+
+    private func print(_ turn: Turn, of history: History, _ output: LineOutput) throws {
+        let word = (turn.isSo ? "so" : "not so") + (turn.isCertain ? "" : "?")
+        let events = try history.summaries(in: turn.events)
+        while let event = try events.next() {
             if log.json {
                 var object = event.bisectJSON.object ?? [:]
                 object["holds"] = .bool(turn.isSo)
+                if !turn.isCertain { object["certain"] = false }
                 try output.write(JSONValue.object(object).text)
             } else {
-                try output.write((turn.isSo ? "so" : "not so").padded(to: 8) + event.line)
+                try output.write(word.padded(to: 8) + event.line)
             }
         }
-        guard turns.isEmpty else { return }
-        throw CommandFailure("There is no such event: \(question.sentence(false)) in any state.")
     }
 
     private func print(

@@ -83,7 +83,8 @@ struct LogExplain: HistoryTool {
             return explanation
         }
         let message = answer?["errors"]?.array?.first?["message"]?.string
-        throw CommandFailure(message ?? "\(log.directory) does not explain; is it another version?")
+        throw CommandFailure(
+            message ?? "\(log.directory) gave no explanation; it may be an older version.")
     }
 
     private func explain(

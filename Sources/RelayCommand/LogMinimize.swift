@@ -14,9 +14,9 @@ struct LogMinimize: HistoryTool {
             command still fails on what is left. Each try is a log of its own; {} in the command's \
             words stands for its directory, which otherwise is put behind the last word, and \
             RELAY_DATA names it, too. The command fails when it ends with 1 to 127, other than 125, \
-            which cannot tell. What is left writes what it wrote, so it may come to a state that the \
-            schema would never have allowed. The original is only read, and may be written by a server meanwhile; \
-            the new directory is made at the end.
+            which cannot tell. What is left writes what it wrote, so it may be a state that the schema does \
+            not allow. The original is only read, and may be written by a server meanwhile; the new \
+            directory is made at the end.
             """)
 
     @OptionGroup var log: LogArguments
@@ -46,7 +46,7 @@ struct LogMinimize: HistoryTool {
         let runs = minimization.runs
         complain(
             """
-            Note: effects were replayed: what is left writes what it wrote, and may be a history that the \
+            Note: effects were replayed: what is left writes what it wrote, and may be a state that the \
             schema does not allow.
             """)
         if log.json {

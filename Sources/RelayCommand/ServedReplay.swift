@@ -14,7 +14,7 @@ struct ServingOptions: ParsableArguments {
             """)
     var serve = false
 
-    @Option(help: "So many times as fast as it happened; 0.5 is half as fast. (default: 1)")
+    @Option(help: "Playback speed: 2 is twice as fast, 0.5 half. (default: 1)")
     var speed: Double?
 
     @Option(

@@ -56,9 +56,13 @@ struct TrialCommand {
         CommandFailure("The command \(words.joined(separator: " ")) \(what).")
     }
 
-    private func wait(for child: pid_t) -> Int32 {
+    private func wait(for child: pid_t) throws -> Int32 {
         var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else {
+                throw failure("could not be waited for: \(String(cString: strerror(errno)))")
+            }
+        }
         return status
     }
 

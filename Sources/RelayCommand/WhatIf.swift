@@ -16,8 +16,8 @@ struct WhatIf: HistoryTool {
         discussion: """
             Folds the log again, in memory: without some events, with one more, or with two in each \
             other's place. With a mutation goes its response. The other events write what they wrote, so \
-            what comes out may be a state that the schema would never have allowed; with --re-execute \
-            the mutations that directives of the schema describe are carried out again from their \
+            what comes out may be a state that the schema does not allow; with --re-execute the \
+            mutations that directives of the schema describe are carried out again from their \
             arguments, and those that would be refused now are listed. In each line, before is what \
             is, and after is what would be. Exit code 2 when something would be different. Works \
             offline and beside a running server; never writes.

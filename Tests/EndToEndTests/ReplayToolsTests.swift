@@ -318,8 +318,26 @@ struct ReplayToolsTests {
         #expect(try await bisect("exit 0").exit == .code(1))
         let unclear = try await bisect("exit 125")
         #expect(unclear.exit == .code(1) && unclear.output.count == 8)
+        let among = try await bisect(
+            "[ $RELAY_SEQUENCE = 7 ] && exit 125; ! grep -q 'two unicorns'", "--all")
+        #expect(
+            among.output == [
+                #"{"sequence":7,"operation":"renameTodo","holds":true,"certain":false}"#,
+                #"{"sequence":8,"operation":"removeTodo","holds":true,"certain":false}"#,
+                #"{"sequence":9,"operation":"removeTodo","holds":true,"certain":false}"#,
+            ])
+        #expect(among.exit == .code(1) && among.errors.count == 1)
         let broken = try await bisect("exit 200")
         #expect(broken.exit == .code(1) && broken.errors.last?.contains("status 200") == true)
+    }
+
+    /// Where signals of children are ignored, nobody hears how a command has ended.
+    @Test func aCommandWhoseEndIsNotKnownDecidesNothing() async throws {
+        let script = "trap '' CHLD; exec relay bisect \"$0\" --run sh -c 'exit 1'"
+        let finished = try await sandbox.start(["-c", script, log.directory], program: "/bin/bash")
+            .finish()
+        #expect(finished.exit == .code(1) && finished.output.isEmpty, "\(finished)")
+        #expect(finished.errors.last?.contains("could not be waited for") == true, "\(finished)")
     }
 
     @Test func aLogIsMinimizedToWhatStillFails() async throws {

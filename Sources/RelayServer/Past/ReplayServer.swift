@@ -27,7 +27,7 @@ package final class ReplayServer: Sendable {
 
     /// How fast events follow each other.
     package struct Pace: Sendable {
-        /// So many times as fast as they happened.
+        /// 2 is twice as fast as they happened, 0.5 half.
         package var speed = 1.0
         /// No pause between two events is longer; nil leaves them as they were.
         package var longestPause: Duration?
