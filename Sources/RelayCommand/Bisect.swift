@@ -212,7 +212,7 @@ struct Bisect: HistoryTool {
         let events = try history.summaries(in: turn.events)
         while let event = try events.next() {
             if log.json {
-                var object = event.bisectJSON.object ?? [:]
+                var object = event.bisectJSON
                 object["holds"] = .bool(turn.isSo)
                 if !turn.isCertain { object["certain"] = false }
                 try output.write(JSONValue.object(object).text)
@@ -227,7 +227,7 @@ struct Bisect: HistoryTool {
     ) throws {
         let events = try history.summaries(in: range)
         while let event = try events.next() {
-            try output.write(log.json ? event.bisectJSON.text : event.line)
+            try output.write(log.json ? JSONValue.object(event.bisectJSON).text : event.line)
         }
     }
 
@@ -256,7 +256,7 @@ struct Bisect: HistoryTool {
 
 extension EventSummary {
     /// The form of `relay bisect --json`.
-    fileprivate var bisectJSON: JSONValue {
-        ["sequence": JSONValue(sequence), "operation": JSONValue(operation)]
+    fileprivate var bisectJSON: JSONObject {
+        JSONObject(present: ["sequence": JSONValue(sequence), "operation": JSONValue(operation)])
     }
 }

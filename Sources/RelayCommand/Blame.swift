@@ -47,14 +47,14 @@ private struct BlameForm {
 
     /// The form of `relay blame --json`.
     func json(_ entry: BlameEntry) -> JSONValue {
-        var object: JSONObject = [
+        var object = JSONObject(present: [
             "sequence": JSONValue(entry.sequence),
             "time": JSONValue(
                 entry.timeMicroseconds.map { RFC3339.text(microseconds: $0) }),
             "operation": JSONValue(entry.operation),
             "mutationId": JSONValue(entry.mutationID?.description),
             "viewer": JSONValue(entry.viewer),
-        ]
+        ])
         if namesField { object["field"] = .string(entry.field) }
         entry.change.add(to: &object, before: "before", after: "value")
         object["optimistic"] = .bool(entry.isOptimistic)

@@ -5,15 +5,16 @@ import RelayStore
 extension EventSummary {
     /// The form of `relay log list --json`.
     var json: JSONValue {
-        [
-            "sequence": JSONValue(sequence),
-            "time": .string(RFC3339.text(microseconds: timeMicroseconds)),
-            "kind": .string(kind),
-            "operation": JSONValue(operation),
-            "mutationId": JSONValue(mutationID?.description),
-            "viewer": JSONValue(viewer),
-            "records": .array(records.map(JSONValue.string)),
-        ]
+        .object(
+            JSONObject(present: [
+                "sequence": JSONValue(sequence),
+                "time": .string(RFC3339.text(microseconds: timeMicroseconds)),
+                "kind": .string(kind),
+                "operation": JSONValue(operation),
+                "mutationId": JSONValue(mutationID?.description),
+                "viewer": JSONValue(viewer),
+                "records": .array(records.map(JSONValue.string)),
+            ]))
     }
 
     /// The same for people, in columns.
@@ -84,11 +85,22 @@ extension FieldChange {
 }
 
 extension JSONValue {
-    /// A text, or null.
-    init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
+    /// A text; nil when there is none.
+    init?(_ text: String?) {
+        guard let text else { return nil }
+        self = .string(text)
+    }
 
-    /// A sequence, a count, an offset; or null.
-    init(_ number: UInt64?) { self = number.map { .int(Int64(clamping: $0)) } ?? .null }
+    /// A sequence, a count, an offset.
+    init(_ number: UInt64) { self = .int(Int64(clamping: number)) }
+}
+
+extension JSONObject {
+    /// Has the values that are there: an absent one leaves its key out, as null would be a value.
+    init(present members: KeyValuePairs<String, JSONValue?>) {
+        self.init()
+        for (key, value) in members { self[key] = value }
+    }
 }
 
 extension String {

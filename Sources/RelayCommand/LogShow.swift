@@ -82,13 +82,12 @@ private struct EventDescription {
 
     var json: JSONValue {
         var object = summary.json.object ?? [:]
-        object["viewer"] = JSONValue(summary.viewer)
-        object["mutation"] = JSONValue(summary.ends)
+        object["mutation"] = summary.ends.map { JSONValue($0) }
         object["field"] = JSONValue(summary.intent?.field)
-        object["arguments"] = summary.intent?.arguments ?? .null
+        object["arguments"] = summary.intent?.arguments
         if let reason = summary.reason { object["reason"] = .string(reason) }
-        object["changes"] = changes.map { .array($0.map(\.json)) } ?? .null
-        object["frame"] = frame.map(\.json) ?? .null
+        object["changes"] = changes.map { .array($0.map(\.json)) }
+        object["frame"] = frame.map(\.json)
         return .object(object)
     }
 

@@ -67,20 +67,22 @@ private struct LogStatistics {
         func object(_ counts: [String: Int64]) -> JSONValue {
             .object(JSONObject(ranked(counts).map { ($0.key, .int($0.value)) }))
         }
-        return [
-            "storeId": .string("\(history.metadata.storeID)"),
-            "epoch": .int(Int64(history.metadata.epoch)),
-            "firstSequence": JSONValue(history.extent?.lowerBound),
-            "lastSequence": JSONValue(history.last),
-            "firstTime": JSONValue(firstTime.map(RFC3339.text(microseconds:))),
-            "lastTime": JSONValue(lastTime.map(RFC3339.text(microseconds:))),
-            "head": JSONValue(head?.description),
-            "events": .int(Int64(history.extent?.count ?? 0)),
-            "kinds": object(kinds), "operations": object(operations),
-            "records": .int(Int64(recordCount)), "segments": .int(Int64(segmentSizesBytes.count)),
-            "bytes": .int(segmentBytes),
-            "checkpoints": .array(checkpoints.map { JSONValue($0) }),
-        ]
+        return .object(
+            JSONObject(present: [
+                "storeId": .string("\(history.metadata.storeID)"),
+                "epoch": .int(Int64(history.metadata.epoch)),
+                "firstSequence": history.extent.map { JSONValue($0.lowerBound) },
+                "lastSequence": JSONValue(history.last),
+                "firstTime": JSONValue(firstTime.map(RFC3339.text(microseconds:))),
+                "lastTime": JSONValue(lastTime.map(RFC3339.text(microseconds:))),
+                "head": JSONValue(head?.description),
+                "events": .int(Int64(history.extent?.count ?? 0)),
+                "kinds": object(kinds), "operations": object(operations),
+                "records": .int(Int64(recordCount)),
+                "segments": .int(Int64(segmentSizesBytes.count)),
+                "bytes": .int(segmentBytes),
+                "checkpoints": .array(checkpoints.map { JSONValue($0) }),
+            ]))
     }
 
     var lines: [String] {

@@ -64,13 +64,13 @@ struct LogVerify: LogTool {
 
 extension LogVerification {
     fileprivate var json: JSONObject {
-        [
+        JSONObject(present: [
             "intact": .bool(isIntact),
             "head": [
                 "sequence": JSONValue(head.sequence), "epoch": .int(Int64(head.epoch)),
                 "hash": .string("\(head.hash)"),
             ],
-            "firstSequence": JSONValue(sequences?.lowerBound),
+            "firstSequence": sequences.map { JSONValue($0.lowerBound) },
             "events": JSONValue(events), "frames": JSONValue(frames),
             "segments": .int(Int64(segments)), "bytes": JSONValue(byteCount),
             "tornBytes": JSONValue(tornBytes), "certainThrough": JSONValue(certainThrough),
@@ -79,7 +79,7 @@ extension LogVerification {
                     ["sequence": JSONValue($0.sequence), "outcome": .string($0.verdict.word)]
                 }),
             "damages": .array(damages.map(\.json)),
-        ]
+        ])
     }
 
     fileprivate func lines(withCheckpoints: Bool) -> [String] {

@@ -44,10 +44,10 @@ struct WatchedReplay {
     ) throws {
         if json {
             let time = summary.map { RFC3339.text(microseconds: $0.timeMicroseconds) }
-            var object: JSONObject = [
+            var object = JSONObject(present: [
                 "sequence": JSONValue(sequence), "time": JSONValue(time),
                 "operation": JSONValue(summary?.operation), "viewer": JSONValue(summary?.viewer),
-            ]
+            ])
             for (key, value) in result { object[key] = value }
             try output.write(JSONValue.object(object).text)
         } else {
