@@ -143,32 +143,28 @@ public final class HTTPNetwork: RespondingNetwork {
                 limit: options.maximumInterruptions.map { UInt64(max(1, $0)) })
             if let error = attempts.exhaustion { throw error }
         }
-        var token = try await token(isRefused: false)
+        var token = RequestToken()
         while true {
             let step: HTTPAttempts.Step
-            do {
-                step = attempts.answered(try await post(body, token), from: address)
-            } catch {
-                step = attempts.failed(error)
+            if let error = await token.fetch(from: options.tokens) {
+                step = attempts.hadNoToken(error)
+            } else {
+                do {
+                    step = attempts.answered(try await post(body, token.value), from: address)
+                } catch {
+                    step = attempts.failed(error)
+                }
             }
             if attempts.takeInterruption() { interruptions?.note() }
             switch step {
             case .deliver(let response): return response
             case .fail(let error): throw error
-            case .authorize: token = try await self.token(isRefused: true)
+            case .authorize: token.isRefused()
             case .wait(let failures):
                 await wait(
                     options.retry.delay(afterFailures: failures, random: inputs.random()))
             }
             if Task.isCancelled { throw .stopped("go on with operation \(operation.name)") }
-        }
-    }
-
-    func token(isRefused: Bool) async throws(TransportError) -> String? {
-        do {
-            return try await options.tokens?.token(isRefused)
-        } catch {
-            throw LinkMachine.noToken(error)
         }
     }
 
@@ -191,6 +187,32 @@ public final class HTTPNetwork: RespondingNetwork {
     func wait(_ delay: Duration) async {
         await withCheckedContinuation { continuation in
             inputs.after(loop, delay) { continuation.resume() }
+        }
+    }
+}
+
+/// The token of one request, from try to try.
+struct RequestToken {
+    private(set) var value: String?
+    private var isWanted = true
+    private var wasRefused = false
+
+    /// The server does not take it.
+    mutating func isRefused() {
+        isWanted = true
+        wasRefused = true
+    }
+
+    /// Has the token that the next try needs.
+    /// - Returns: why there is none.
+    mutating func fetch(from provider: TokenProvider?) async -> TransportError? {
+        guard isWanted, let provider else { return nil }
+        do {
+            value = try await provider.token(wasRefused)
+            isWanted = false
+            return nil
+        } catch {
+            return LinkMachine.noToken(error)
         }
     }
 }

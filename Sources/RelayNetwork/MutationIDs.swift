@@ -27,11 +27,4 @@ public final class MutationIDs: Sendable {
         let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
-
-    /// Whether a text is `CLIENT:N`, N being a whole number of 64 bits.
-    static func isID(_ text: String) -> Bool {
-        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
-        let number = text[text.index(after: colon)...]
-        return number.allSatisfy(\.isNumber) && UInt64(number) != nil
-    }
 }

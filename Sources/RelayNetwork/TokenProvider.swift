@@ -3,11 +3,15 @@
 /// It is asked before each connection and each HTTP request, so it should remember its token. When the
 /// server has refused that token (401, or close code 4403), it is asked once more for a fresh one; if that
 /// is refused too, operations fail with `unauthenticated`.
+///
+/// When it throws, because it has no network either, say, it is asked again later, as a server that cannot be
+/// reached is tried again: queries fail after some tries, with what it threw as the `cause`; mutations and
+/// subscriptions wait. For somebody who is not logged in, let it give nil: then the server says what that means.
 public struct TokenProvider: Sendable {
     let token: @Sendable (_ isRefused: Bool) async throws -> String?
 
     /// - Parameter token: gives the token, without `Bearer`; nil for none. `isRefused` is true when the
-    ///   last one was refused. What it throws fails the operations that wait.
+    ///   last one was refused.
     public init(_ token: @escaping @Sendable (_ isRefused: Bool) async throws -> String?) {
         self.token = token
     }

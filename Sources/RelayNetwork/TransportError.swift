@@ -102,3 +102,18 @@ extension TransportError {
             code: .stopped, message: "Could not \(attempted): the network has been stopped.")
     }
 }
+
+extension TransportError: NetworkFailure {
+    package var endsMutation: Bool {
+        switch code {
+        // It would end the same way again, or must not be sent again.
+        case .gaveUp, .interrupted, .unsupported, .badResponse: true
+        // The server refuses to read it.
+        case .closed(let code): code == .invalidMessage || code == .messageTooBig
+        case .refused(let status): [400, 413, 422].contains(status)
+        case .invalidURL, .cannotConnect, .timedOut, .unauthenticated, .tooManyOperations,
+            .overflow, .badCredentials, .stopped:
+            false
+        }
+    }
+}

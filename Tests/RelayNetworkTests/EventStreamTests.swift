@@ -148,6 +148,17 @@ import WebSocketIO
         }
     }
 
+    @Test func aProviderThatHasNoTokenYetIsAskedAgain() async throws {
+        try await ServedTodos.run {
+            $0.tokens = ["good"]
+        } _: { todos in
+            let offline = Offline(times: 3)
+            let network = try network(todos) { $0.tokens = offline.tokens }
+            #expect(try await network.responses(to: .count, variables: [:]).first()["data"] != nil)
+            #expect(offline.count == 4)
+        }
+    }
+
     @Test func whoTakesNothingHoldsTheStreamUpAndLosesNothing() async throws {
         try await ServedTodos.run { todos in
             let network = try network(todos) { $0.responseCapacity = 4 }
@@ -165,6 +176,23 @@ import WebSocketIO
             }
             #expect(texts == (0..<20).map { "\($0)" })
         }
+    }
+
+    /// Several pieces may come with one read, and the connection is given up behind it only.
+    @Test func whatComesBehindTheBoundIsLeftForTheNextConnection() {
+        let taken = Noted<String>()
+        let answer = EventStreamAnswer(onBegin: {}) { item in
+            guard case .event(let event) = item else { return .goOn }
+            taken.note(event.id ?? "")
+            return taken.all.count == 2 ? .interrupt : .goOn
+        }
+        let headers: HTTPHeaders = ["content-type": "text/event-stream"]
+        answer.began(HTTPResponse(status: 200, headers: headers))
+        for ids in [1...3, 4...6] {
+            let piece = ids.map { "id: \($0)\ndata: x\n\n" }.joined()
+            Array(piece.utf8).withUnsafeBytes { answer.received($0) }
+        }
+        #expect(taken.all == ["1", "2"])
     }
 
     // MARK: The format

@@ -52,6 +52,36 @@ struct HTTPNetworkTests {
         }
     }
 
+    /// Most providers need a network to get a token, and a program often starts without.
+    @Test func aProviderThatHasNoTokenYetIsAskedAgain() async throws {
+        try await ServedTodos.run {
+            $0.tokens = ["good"]
+        } _: { todos in
+            var inputs = NetworkInputs()
+            inputs.after = { loop, _, action in loop.perform(after: .milliseconds(1), action) }
+            func network(_ offline: Offline) throws -> HTTPNetwork {
+                var options = HTTPNetwork.Options()
+                options.tokens = offline.tokens
+                return try HTTPNetwork(url: todos.httpURL, options: options, inputs: inputs)
+            }
+            let offline = Offline(times: 3)
+            let answer = try await network(offline).responses(to: .texts, variables: [:]).first()
+            #expect(answer["data"] != nil && offline.count == 4)
+            // Where somebody waits, the tries have an end.
+            let error = await #expect(throws: TransportError.self) {
+                try await network(Offline(times: 100)).responses(to: .texts, variables: [:])
+                    .first()
+            }
+            #expect(error?.code == .unauthenticated && error?.cause is Offline.Failure)
+            // Where nobody does, it waits for a token as it waits for the server.
+            let long = Offline(times: 30)
+            let resumed = try network(long).responses(
+                to: .add, variables: ["text": "late"],
+                interruptions: Interruptions(count: 0, isResumed: true) {})
+            #expect(try await resumed.first()["data"] != nil && long.count == 31)
+        }
+    }
+
     @Test func aServerThatIsAwayIsTriedAgain() async throws {
         try await ServedTodos.run { todos in
             await todos.stop()
@@ -104,6 +134,10 @@ struct HTTPNetworkTests {
             (404, "text/plain", "fail refused(status: 404)"), (500, "text/plain", "wait 1"),
             (503, graphQL, "wait 1"), (429, "text/plain", "wait 1"),
             (401, graphQL, "fail unauthenticated"),
+            // A portal that answers in the server's place.
+            (200, "text/html", "wait 1"), (200, "", "wait 1"), (204, "application/jsonp", "wait 1"),
+            (200, "Application/JSON ; charset=utf-8", "deliver"),
+            (400, " APPLICATION/graphql-response+json", "deliver"),
         ]
         for (status, type, word) in expected {
             var attempts = HTTPAttempts(RetryPolicy(), isRepeatable: true, asksForTokens: false)
@@ -161,5 +195,19 @@ struct HTTPNetworkTests {
         #expect(Self.word(attempts.failed(lost)) == "fail interrupted")
         let unreachable = IOError(code: .cannotConnect, message: "unreachable")
         #expect(Self.word(attempts.failed(unreachable)) == "wait 1")
+    }
+
+    /// A portal that answers in the server's place has not carried anything out.
+    @Test func anAnswerThatIsNoResponseIsNoInterruption() {
+        var attempts = HTTPAttempts(
+            RetryPolicy(maximumAttempts: 2), isRepeatable: true, asksForTokens: false,
+            waitsForServer: true)
+        attempts.countInterruptions(from: 0, name: "AddMutation", limit: 1)
+        for number in 1...20 {
+            #expect(Self.step(&attempts, 200, type: "text/html") == "wait \(number)")
+        }
+        #expect(Self.interruptions(&attempts) == [false, false])
+        var once = HTTPAttempts(RetryPolicy(), isRepeatable: false, asksForTokens: false)
+        #expect(Self.step(&once, 200, type: "text/html") == "fail refused(status: 200)")
     }
 }

@@ -170,6 +170,75 @@ struct LinkMachineTests {
             link.complete(1) == ["finish 1", Self.subscribe(2, "b", #"{"mutationId":"c:2"}"#)])
     }
 
+    /// What ends a connection for the queries and streams that it had is of no mutation that waits.
+    @Test func mutationsOutliveWhatHasNothingToDoWithThem() {
+        for code in [4406, 4409, 4429] as [UInt16] {
+            var link = LinkUnderTest.connected("query q", "mutation m")
+            #expect(
+                link.close(code) == [
+                    "interrupted 2", "disconnected closed(\(code))", "fail 1 closed(\(code))",
+                    "retry after failure 1",
+                ])
+            _ = link.retry()
+            #expect(link.open().last == Self.subscribe(1, "m", #"{"mutationId":"c:2"}"#))
+        }
+        // Another operation's response is larger than we read.
+        var large = LinkUnderTest.connected("query q", "mutation m")
+        _ = large.next(1)
+        _ = large.complete(1)
+        _ = large.begin("mutation n")
+        #expect(
+            large.close(1009, isFromPeer: false).suffix(3) == [
+                "disconnected closed(1009)", "fail 1 closed(1009)", "retry after failure 1",
+            ])
+        // What is not of the protocol.
+        var strange = LinkUnderTest.connected("mutation m", "mutation n")
+        #expect(
+            strange.receive("?") == [
+                "interrupted 1", "close 4004", "disconnected badResponse", "retry after failure 1",
+            ])
+        // A deployment: the path is not there for a while.
+        var absent = LinkUnderTest()
+        _ = absent.begin("mutation m")
+        for number in 1...20 {
+            #expect(absent.fail(.status(404)).last == "retry after failure \(2 * number - 1)")
+            // Whoever asks meanwhile is told.
+            _ = absent.begin("query q")
+            _ = absent.retry()
+            #expect(absent.fail(.status(400)).contains("fail \(number + 1) refused(status: 400)"))
+            _ = absent.retry()
+        }
+    }
+
+    @Test func mutationsWaitForATokenAndQueriesNotForEver() {
+        var link = LinkUnderTest {
+            $0.asksForTokens = true
+            $0.queryAttempts = 2
+        }
+        for words in ["query q", "mutation m", "subscription s"] { _ = link.begin(words) }
+        #expect(link.lackToken() == ["disconnected unauthenticated", "retry after failure 1"])
+        #expect(link.retry().prefix(2) == ["connecting", "authorize"])
+        #expect(
+            link.lackToken() == [
+                "disconnected unauthenticated", "fail 1 unauthenticated", "retry after failure 2",
+            ])
+        _ = link.retry()
+        #expect(link.authorized("t") == ["connect as t"])
+        #expect(link.open(token: "t").count == 5)
+    }
+
+    /// It may have no network to get a fresh one: the next connection asks it again.
+    @Test func aFreshTokenThatIsNotThereIsAskedForLater() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("mutation m")
+        for number in 1...3 {
+            _ = link.authorized("old")
+            #expect(link.fail(.status(401)).prefix(2).last == "authorize anew")
+            #expect(link.lackToken().last == "retry after failure \(number)")
+            _ = link.retry()
+        }
+    }
+
     // MARK: Streams
 
     @Test func aStreamResumesBehindItsLastCursor() {

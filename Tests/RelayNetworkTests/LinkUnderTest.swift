@@ -71,11 +71,11 @@ struct LinkUnderTest {
         receive(#"{"type":"complete","id":"\#(wire)"}"#)
     }
 
-    mutating func close(_ code: UInt16) -> [String] {
+    mutating func close(_ code: UInt16, isFromPeer: Bool = true) -> [String] {
         texts(
             machine.socketClosed(
                 machine.attempt,
-                ConnectionLoss(.init(code: code, isFromPeer: true), of: Self.address)))
+                ConnectionLoss(.init(code: code, isFromPeer: isFromPeer), of: Self.address)))
     }
 
     mutating func fail(_ error: IOFailure) -> [String] {
@@ -86,6 +86,12 @@ struct LinkUnderTest {
 
     mutating func authorized(_ token: String?) -> [String] {
         texts(machine.authorized(machine.attempt, .success(token)))
+    }
+
+    /// There is nobody who can give a token now.
+    mutating func lackToken() -> [String] {
+        struct Offline: Error {}
+        return texts(machine.authorized(machine.attempt, .failure(Offline())))
     }
 
     mutating func perform(_ input: (inout LinkMachine) -> [LinkAction]) -> [String] {

@@ -26,13 +26,9 @@ struct RetryPolicyTests {
         #expect(!policy.allowsAnotherAttempt(afterFailures: 2))
     }
 
-    @Test func mutationIDsRiseAndAreKnownByTheirForm() {
+    @Test func mutationIDsRise() {
         let ids = MutationIDs(client: "a", after: 7)
         #expect([ids.next(), ids.next()] == ["a:8", "a:9"])
-        for good in ["a:1", "a:b:18446744073709551615"] { #expect(MutationIDs.isID(good)) }
-        for bad in ["", ":1", "a", "a:", "a:x", "a:-1", "a:18446744073709551616"] {
-            #expect(!MutationIDs.isID(bad))
-        }
         #expect(MutationIDs.randomClient().count == 16)
     }
 }

@@ -114,6 +114,7 @@ struct WebSocketNetworkTests {
     @Test func aTokenProvidersErrorComesOutOfThePublisher() async throws {
         struct Offline: Error {}
         var options = WebSocketNetwork.Options()
+        options.retry = RetryPolicy(initialDelay: .milliseconds(1))
         options.tokens = TokenProvider { _ in throw Offline() }
         let network = try WebSocketNetwork(url: "ws://127.0.0.1:1/graphql", options: options)
         let error = await #expect(throws: TransportError.self) {

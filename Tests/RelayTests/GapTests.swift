@@ -1,16 +1,32 @@
 import Foundation
 import OpenCombine
-import Relay
+import RelayArtifacts
 import Testing
 import TodoFixtures
+
+@testable import Relay
 
 /// A stream goes on, and its server says that something was missed.
 @Suite(.bounded, .timeLimit(.minutes(10))) struct GapTests {
     private static let gap = Data(
         #"{"data":null,"extensions":{"relay":{"cursor":"c","recovered":false}}}"#.utf8)
 
-    private let environment = MockEnvironment()
+    private let clock = Clock()
+    private let environment: MockEnvironment
     private var network: MockNetwork { environment.mockNetwork }
+
+    init() { environment = MockEnvironment(scheduler: clock) }
+
+    /// The queries that wait for an answer.
+    private var queries: [MockNetwork.Request] {
+        network.requests.filter { $0.parameters.operationKind == .query }
+    }
+
+    /// A stream has missed something, and the time has come to fetch again.
+    private func missSomething() {
+        environment.missedEvents()
+        clock.advance()
+    }
 
     private func stale(_ id: String) -> Bool {
         environment.check(operation: TodoQuery(id: id).createDescriptor()) == .stale
@@ -30,7 +46,8 @@ import TodoFixtures
         // It is no event of the subscription.
         #expect(events.values.isEmpty && events.error == nil)
         #expect(told.values.contains { $0.name == .networkInfo })
-        let again = network.requests.filter { $0.parameters.operationKind == .query }
+        clock.advance()
+        let again = queries
         #expect(again.map(\.variables) == [["id": "a"]])
         #expect(again[0].cacheConfig.force && stale("a") && stale("b"))
         again[0].resolve(Payloads.todo("a", "new", complete: true))
@@ -46,15 +63,18 @@ import TodoFixtures
             Collected(environment.requestSubscription(TodoAddedSubscription()))
         }
         for request in network.requests { request.nextValue(Self.gap) }
-        func queries() -> [MockNetwork.Request] {
-            network.requests.filter { $0.parameters.operationKind == .query }
-        }
-        #expect(queries().count == 1)
-        queries()[0].resolve(Payloads.todo("a", "y", complete: false))
-        // The first answer may be older than the last of the gaps.
-        #expect(queries().count == 1)
-        queries()[0].resolve(Payloads.todo("a", "z", complete: false))
-        #expect(queries().isEmpty && environment.todo("a")?.text == "z")
+        clock.advance()
+        #expect(queries.count == 1)
+        // One that comes now may be of something that is newer than the answer.
+        network.requests.first?.nextValue(Self.gap)
+        clock.advance()
+        #expect(queries.count == 1)
+        queries[0].resolve(Payloads.todo("a", "y", complete: false))
+        clock.advance()
+        #expect(queries.count == 1)
+        queries[0].resolve(Payloads.todo("a", "z", complete: false))
+        clock.advance()
+        #expect(queries.isEmpty && environment.todo("a")?.text == "z")
         retained.cancel()
         for stream in streams { stream.cancel() }
     }
@@ -66,9 +86,11 @@ import TodoFixtures
         let request = try #require(environment.mostRecent)
         environment.gapPolicy = .ignore
         request.nextValue(Self.gap)
+        clock.advance()
         #expect(!stale("a") && network.requests.count == 1)
         environment.gapPolicy = .invalidate
         request.nextValue(Self.gap)
+        clock.advance()
         #expect(stale("a") && network.requests.count == 1)
         retained.cancel()
         stream.cancel()
@@ -81,5 +103,107 @@ import TodoFixtures
             Data(#"{"data":null,"extensions":{"relay":{"recovered":true}}}"#.utf8))
         #expect(stream.values.isEmpty && stream.error == nil && network.requests.count == 1)
         stream.cancel()
+    }
+
+    // MARK: Live queries
+
+    /// A todo as a live query, or as one whose text only the server has.
+    private func todo(_ id: String, text: String?) -> OperationDescriptor {
+        let node = TodoQuery.node
+        let parameters = RequestParameters(
+            name: "Live", operationKind: .query, text: text, id: text == nil ? "live" : nil)
+        return OperationDescriptor(
+            request: RequestDescriptor(
+                node: ConcreteRequest(
+                    fragment: node.fragment, operation: node.operation, params: parameters),
+                variables: ["id": id]))
+    }
+
+    private static let live = "query Live($id: ID!) @live { node(id: $id) { id } }"
+
+    /// Its own stream goes on, or begins anew: it is not fetched besides, and nobody waits for it.
+    @Test func aLiveQueryThatIsFollowedIsNotFetchedAgain() {
+        let live = todo("l", text: Self.live)
+        let retained = [live, TodoQuery(id: "a").createDescriptor()].map(environment.retain)
+        let following = Collected(environment.execute(operation: live))
+        for text in ["one", "two"] {
+            missSomething()
+            #expect(queries.map(\.parameters.name) == ["Live", "TodoQuery"])
+            queries.last?.resolve(Payloads.todo("a", text, complete: false))
+            #expect(environment.todo("a")?.text == text)
+        }
+        following.cancel()
+        for retained in retained { retained.cancel() }
+    }
+
+    /// One that somebody retains and nobody follows is fetched once, and no stream of it stays.
+    @Test(arguments: [live, nil])
+    func aLiveQueryThatNobodyFollowsIsFetchedOnce(_ text: String?) {
+        let live = todo("l", text: text)
+        let retained = environment.retain(operation: live)
+        for _ in 1...2 {
+            missSomething()
+            #expect(queries.count == 1 && environment.check(operation: live) != .available(nil))
+            queries.first?.nextValue(Payloads.todo("l", "x", complete: false))
+            #expect(queries.isEmpty)
+        }
+        retained.cancel()
+    }
+
+    // MARK: Queries that fail
+
+    @Test func whatCouldNotBeFetchedIsFetchedLaterAsLongAsItIsRetained() throws {
+        let ids = ["a", "b", "c", "d"]
+        for id in ids {
+            try environment.cachePayload(TodoQuery(id: id), Payloads.todo(id, "x", complete: true))
+        }
+        var retained = ids.map {
+            environment.retain(operation: TodoQuery(id: $0).createDescriptor())
+        }
+        missSomething()
+        #expect(queries.count == 4)
+        for request in queries { request.reject(URLError(.timedOut)) }
+        #expect(queries.isEmpty && stale("a"))
+        // Nobody shows this one any more, and this one has been fetched since.
+        retained.removeLast().cancel()
+        let fetched = Collected(environment.fetchQuery(TodoQuery(id: "c")))
+        queries.first?.resolve(Payloads.todo("c", "y", complete: true))
+        #expect(fetched.isFinished)
+        clock.advance()
+        #expect(Set(queries.map(\.variables)) == [["id": "a"], ["id": "b"]])
+        // What the server says is an answer.
+        environment.requests(of: TodoQuery(id: "a")).first?.resolve(
+            #"{"data":null,"errors":[{"message":"no"}]}"#)
+        environment.requests(of: TodoQuery(id: "b")).first?.reject(URLError(.timedOut))
+        clock.advance()
+        #expect(queries.map(\.variables) == [["id": "b"]])
+        queries.first?.resolve(Payloads.todo("b", "z", complete: true))
+        clock.advance()
+        #expect(queries.isEmpty && clock.waiting.isEmpty && !stale("b"))
+        for retained in retained { retained.cancel() }
+    }
+
+    /// A thousand queries may be kept; those that nobody shows wait until somebody does.
+    @Test func queriesThatAreOnlyKeptAreNotFetched() throws {
+        for id in ["a", "b"] {
+            try environment.cachePayload(TodoQuery(id: id), Payloads.todo(id, "x", complete: true))
+            try environment.keep(TodoQuery(id: id))
+        }
+        let shown = environment.retain(operation: TodoQuery(id: "b").createDescriptor())
+        missSomething()
+        #expect(queries.map(\.variables) == [["id": "b"]] && stale("a"))
+        shown.cancel()
+    }
+
+    // MARK: Mutations
+
+    /// It is no answer, but it is all that the server has said.
+    @Test func aNoticeInAMutationsPlaceEndsWhatItShows() {
+        let mutation = Collected(
+            environment.commitMutation(
+                change("a", true), optimisticResponse: optimisticStatus("a", true)))
+        #expect(environment.store.snapshot.existing("a") != nil)
+        environment.mostRecent?.resolve(Self.gap)
+        #expect(mutation.isFinished && environment.store.snapshot.existing("a") == nil)
     }
 }

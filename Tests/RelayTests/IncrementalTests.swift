@@ -116,4 +116,20 @@ import TodoFixtures
         #expect(text(events.values.last??.todoAdded?.todo) == "B")
         #expect(events.error == nil)
     }
+
+    @Test(arguments: parts)
+    func anUpdaterRunsOnceAndNotForTheParts(_ part: String) throws {
+        var count = 0
+        let result = Collected(
+            environment.commitMutation(
+                DeferredRenameMutation(variables: .init(id: "a", text: "A")),
+                updater: { _, _ in count += 1 }))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"renameTodo":{"todo":{"id":"a"}}},"hasNext":true}"#)
+        request.nextValue(
+            part.replacingOccurrences(of: #"["node"]"#, with: #"["renameTodo","todo"]"#))
+        request.nextValue(#"{"hasNext":false}"#)
+        request.complete()
+        #expect(result.isFinished && count == 1)
+    }
 }

@@ -108,10 +108,13 @@ struct KeptQueryTests {
     }
 
     /// The list is no query: where queries that somebody retains are fetched again, it is not.
-    @Test func theListIsNeverFetched() throws {
+    @Test func theListIsNeverFetched() async throws {
         let (environment, network) = environment()
         try environment.keep(TodoQuery(id: "a"))
+        let shown = environment.retain(operation: TodoQuery(id: "a").createDescriptor())
+        defer { shown.cancel() }
         environment.missedEvents()
+        await eventually { environment.keptQueries.map(\.content) == [.complete] }
         #expect(network.executionCount == 1)
         #expect(environment.keptQueries.map(\.content) == [.complete])
     }

@@ -105,4 +105,29 @@ import TodoFixtures
         #expect(!data().isMissingData && data().data?.node == nil)
         try #expect(data().value() != nil)
     }
+
+    /// Whoever gets a result on another thread, or at a later time, retains it when it is there.
+    @Test(arguments: [FetchPolicy.networkOnly, .storeOrNetwork])
+    func whatIsPreparedIsThereUntilItIsRetained(_ policy: FetchPolicy) throws {
+        let network = MockNetwork()
+        let environment = Environment(network: network, store: Store(gcReleaseBufferSize: 0))
+        let resource = QueryResource(environment: environment)
+        if policy == .storeOrNetwork {
+            let todo: [String: Any] = [
+                "__typename": "Todo", "id": "a", "text": "x", "complete": false,
+            ]
+            try environment.commitPayload(operation, ["node": todo])
+        }
+        var prepared: Collected<Prepared>? = Collected(
+            resource.prepare(operation: operation, fetchPolicy: policy))
+        network.requests.first?.resolve(Payloads.todo("a", "x", complete: false))
+        environment.store.collectGarbage()
+        #expect(environment.store.snapshotText(of: "a", "text") == "x")
+        let result = try #require(try prepared?.values.last??.get())
+        let retained = resource.retain(result)
+        prepared = nil
+        environment.store.collectGarbage()
+        #expect(environment.store.snapshotText(of: "a", "text") == "x")
+        withExtendedLifetime(retained) {}
+    }
 }

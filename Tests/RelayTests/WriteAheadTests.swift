@@ -167,6 +167,64 @@ import TodoFixtures
         withExtendedLifetime(last) {}
     }
 
+    private func resumed(
+        _ ids: [String]
+    ) throws -> (environment: Environment, network: MockNetwork) {
+        let network = MockNetwork()
+        let store = Store(try unfinished(ids), options: StoreOptions())
+        return (Environment(network: network, store: store), network)
+    }
+
+    private func resume(_ environment: Environment) throws {
+        try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)])
+    }
+
+    /// A call that comes again has nothing to do with what the first sends, nor with what is of this process.
+    @Test func askingAgainSendsNothingTwice() throws {
+        let (environment, network) = try resumed(["a", "b"])
+        try resume(environment)
+        let new = Collected(environment.commitMutation(change("c", true)))
+        let shown = try environment.applyUpdate { source in
+            source.create(dataID: "shown", typeName: "Todo")["text"] = "shown"
+        }
+        try resume(environment)
+        #expect(environment.store.snapshotText(of: "shown", "text") == "shown")
+        for id in ["a", "b", "c"] {
+            #expect(network.requests.count == 1)
+            network.requests.first?.resolve(Payloads.status(id, complete: true))
+        }
+        #expect(new.isFinished && network.executionCount == 3)
+        let running = Collected(environment.commitMutation(change("d", true)))
+        try resume(environment)
+        #expect(network.executionCount == 4)
+        network.requests.first?.resolve(Payloads.status("d", complete: true))
+        #expect(running.isFinished)
+        shown.cancel()
+    }
+
+    /// Nobody waits for it at a screen: it is told, and stays.
+    @Test func oneThatTheNetworkLosesStaysForALaterCall() throws {
+        let (environment, network) = try resumed(["a", "b"])
+        try resume(environment)
+        network.requests.first?.reject(URLError(.notConnectedToInternet))
+        network.requests.first?.resolve(Payloads.status("b", complete: true))
+        #expect(try environment.store.pendingMutations.count == 1)
+        try resume(environment)
+        #expect(network.requests.map(\.cacheConfig.transactionID) == ["old:1"])
+        network.requests.first?.resolve(Payloads.status("a", complete: true))
+        #expect(try environment.store.pendingMutations.isEmpty)
+    }
+
+    /// The server knows a mutation by an id; a program's own name for it is for its events.
+    @Test func aMutationWithANameOfItsOwnIsKeptUnderAnID() throws {
+        let running = Collected(
+            environment.commitMutation(
+                change("a", true), cacheConfig: CacheConfig(transactionID: "save-7")))
+        let intent = try #require(environment.store.pendingMutations.first?.mutation.intent)
+        #expect(intent.mutationID != nil)
+        withExtendedLifetime(running) {}
+    }
+
     @Test func interruptionsAreCountedWithTheMutationInTheJournal() async throws {
         let running = begin("a")
         journal.release()

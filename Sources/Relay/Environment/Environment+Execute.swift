@@ -23,7 +23,9 @@ extension Environment {
     /// - Returns: a publisher of the result: once, or again and again with `cacheConfig.poll`. It is what the server
     ///   answered, also where other responses or optimistic updates change the same records. nil where the
     ///   server had no data and no error. It fails with a ``NetworkError`` when the server gave errors only,
-    ///   with the network's own error, with a ``ResponseError``, or with a ``ReadError``.
+    ///   with the network's own error, with a ``ResponseError``, or with a ``ReadError``. Nothing keeps the records
+    ///   that fragments in the data are read from: where the data is read on another thread or later, and nobody
+    ///   retains the query, ``fetchQueryResult(_:cacheConfig:)`` gives a result that does.
     public func fetchQuery<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init()
     ) -> AnyPublisher<Op.Data?, any Error> {

@@ -45,9 +45,13 @@ extension Environment {
     /// other, in the order in which they were begun, and under their old names, so that none is carried out
     /// twice. Mutations that are begun meanwhile are sent behind them.
     ///
-    /// Call it once, before other mutations. What they show stays until they are answered, or refused. One whose
+    /// Call it before other mutations. What they show stays until they are answered, or refused. One whose
     /// connection ends each time that it is sent is given up; the attempts of earlier processes count.
-    /// Optimistic updates that belong to no mutation are taken back: whoever showed them is gone.
+    /// Optimistic updates of that process that belong to no mutation are taken back: whoever showed them is gone.
+    ///
+    /// One that fails for a reason that has nothing to do with it, because the server lets nobody in, say, stays
+    /// as it is, and is sent again by the next call, in this run of the program or a later one. A call leaves alone
+    /// what an earlier call is still sending, and what this process has begun.
     ///
     /// - Parameters:
     ///   - mutations: all those that the program knows.
@@ -60,7 +64,7 @@ extension Environment {
     ) throws -> [String] {
         var unknown: [String] = []
         var known: [Outbox.Resume] = []
-        for (entry, pending) in try store.pendingMutations {
+        for (entry, pending) in try store.unfinishedMutations {
             let intent = pending.intent
             guard let id = intent.mutationID, let name = intent.operationName else {
                 store.revoke(entry, reason: "the process that showed it has ended")
@@ -70,9 +74,14 @@ extension Environment {
                 unknown.append(name)
                 continue
             }
+            guard outbox.claim(entry) else { continue }
             let request = RequestDescriptor(
                 node: mutation.node, variables: VariableData(intent.arguments.object ?? [:]))
             known.append { [self] ended in
+                let released = { [outbox] in
+                    outbox.release(entry)
+                    ended()
+                }
                 resume(
                     ExecutionPublisher { [self] run in
                         OperationExecutor(
@@ -80,7 +89,7 @@ extension Environment {
                             CacheConfig(transactionID: "\(id)"), updater: mutation.updater,
                             unfinished: .init(entry, intent.interruptionCount), run: run
                         ).begin()
-                    }, "\(id)", name, completion, ended)
+                    }, "\(id)", name, completion, released)
             }
         }
         outbox.resume(known)

@@ -10,7 +10,8 @@ import RelayStore
 /// What an environment does when a stream has missed events.
 public enum GapPolicy: Hashable, Sendable {
     /// Everything that was fetched counts as stale, and the queries that somebody retains are fetched
-    /// again at once.
+    /// again at once. Queries that are only kept (``Environment/keep(_:)-(OperationDescriptor)``) wait until
+    /// somebody asks for them.
     case refetch
     /// Everything that was fetched counts as stale: whoever asks for it next fetches it.
     case invalidate
@@ -20,18 +21,47 @@ public enum GapPolicy: Hashable, Sendable {
 
 /// Brings a store up to date after events were missed.
 ///
-/// Many streams that go on over one new connection tell of one gap. While queries are being fetched again,
-/// another gap is remembered; they are then fetched once more, because an answer may be older than it.
+/// 1. Many streams that go on over one new connection tell of one gap: notices that come before the first
+///    request is made count as one.
+/// 2. A notice that comes while queries are being fetched has them fetched once more, because an answer may be
+///    older than it.
+/// 3. A query that could not be fetched stays due, and is tried again, later and later, until it is fetched or
+///    nobody retains it.
+/// 4. A query that gives many responses has been fetched with its first whole one; no stream stays.
 final class GapRecovery: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
+
+    private enum Phase {
+        case idle
+        /// Requests will be made in a moment.
+        case settling
+        /// Those that failed will be made again after a while.
+        case waiting
+        case fetching
+    }
+
+    /// How long the notices of one connection may take.
+    private static let settlingSeconds = 0.1
+    private static let longestDelaySeconds = 60.0
 
     private let store: Store
     private let lock = NSLock()
     private var chosen = GapPolicy.refetch
-    private var isRunning = false
+    private var phase = Phase.idle
+    /// A notice has come while queries were being fetched.
     private var isDueAgain = false
-    private var unanswered = 0
-    private var requests: [AnyCancellable] = []
+    /// Queries that were asked for and have no answer.
+    private var unanswered: Set<OperationSelector> = []
+    private var requests: [OperationSelector: AnyCancellable] = [:]
+    /// Requests are still being made.
+    private var isAsking = false
+    /// Queries that could not be fetched.
+    private var failed: [OperationSelector] = []
+    /// Rounds in a row with such queries.
+    private var failures = 0
+    /// Numbers timers, so that one that was replaced does nothing.
+    private var timerNumber = 0
+    private var timer: AnyCancellable?
 
     init(_ store: Store) { self.store = store }
 
@@ -46,45 +76,177 @@ final class GapRecovery: @unchecked Sendable {
         // Refused inside an updater only, where no response comes.
         try? store.commitUpdate { $0.invalidateStore() }
         guard policy == .refetch else { return }
-        let starts = lock.withLock {
-            if isRunning { isDueAgain = true }
-            defer { isRunning = true }
-            return !isRunning
-        }
-        if starts { fetch(environment) }
-    }
-
-    private func fetch(_ environment: Environment) {
-        let operations = (try? store.retainedQueries) ?? []
-        // One more, so that it is not over while requests are still being made.
-        lock.withLock { unanswered = operations.count + 1 }
-        for operation in operations {
-            let descriptor = OperationDescriptor(
-                request: RequestDescriptor(
-                    node: operation.request, variables: operation.variables),
-                root: operation.root)
-            let request = environment.execute(
-                operation: descriptor, cacheConfig: CacheConfig(force: true)
-            ).sink(
-                receiveCompletion: { [self, weak environment] _ in answered(environment) },
-                receiveValue: { _ in })
-            lock.withLock { requests.append(request) }
-        }
-        answered(environment)
-    }
-
-    private func answered(_ environment: Environment?) {
-        let (done, again) = lock.withLock { () -> ([AnyCancellable], Bool) in
-            unanswered -= 1
-            guard unanswered == 0 else { return ([], false) }
-            defer {
-                requests = []
-                isDueAgain = false
+        let starts = lock.withLock { () -> Bool in
+            switch phase {
+            case .settling: return false
+            case .fetching:
+                isDueAgain = true
+                return false
+            case .idle, .waiting:
+                phase = .settling
+                return true
             }
-            isRunning = isDueAgain
-            return (requests, isDueAgain)
         }
-        withExtendedLifetime(done) {}
-        if again, let environment { fetch(environment) }
+        if starts { fetchSoon(environment) }
+    }
+
+    // MARK: Rounds
+
+    private func fetchSoon(_ environment: Environment) {
+        schedule(environment, in: .settling, after: Self.settlingSeconds) { [self] environment in
+            lock.withLock { (failed, failures) = ([], 0) }
+            fetch(shown(environment), environment)
+        }
+    }
+
+    private func fetchFailedLater(_ environment: Environment) {
+        let delay = lock.withLock { () -> TimeInterval in
+            failures += 1
+            return min(pow(2, Double(failures - 1)), Self.longestDelaySeconds)
+        }
+        schedule(environment, in: .waiting, after: delay) { [self] environment in
+            let due = lock.withLock {
+                defer { failed = [] }
+                return failed
+            }
+            fetch(stillDue(due, environment), environment)
+        }
+    }
+
+    /// Begins a round after a while, unless there is a reason for another one by then.
+    private func schedule(
+        _ environment: Environment, in phase: Phase, after seconds: TimeInterval,
+        _ body: @escaping @Sendable (Environment) -> Void
+    ) {
+        let number = lock.withLock { () -> Int? in
+            guard self.phase == phase else { return nil }
+            timerNumber += 1
+            return timerNumber
+        }
+        guard let number else { return }
+        let scheduler = environment.scheduler
+        var timer: AnyCancellable? = scheduler.schedule(after: seconds) {
+            [weak self, weak environment] in
+            guard let self, let environment, takeTurn(number) else { return }
+            body(environment)
+        }
+        // The one that is not needed goes outside the lock.
+        lock.withLock { if timerNumber == number { swap(&timer, &self.timer) } }
+    }
+
+    /// - Returns: whether the timer was not replaced by another.
+    private func takeTurn(_ number: Int) -> Bool {
+        lock.withLock {
+            if timerNumber == number { phase = .fetching }
+            return timerNumber == number
+        }
+    }
+
+    /// What somebody shows. A live query that is being followed is not fetched: its own stream goes on, or begins
+    /// anew.
+    private func shown(_ environment: Environment) -> [OperationSelector] {
+        ((try? store.retainedQueries) ?? []).compactMap { operation, holders in
+            let request = RequestDescriptor(
+                node: operation.request, variables: operation.variables)
+            if operation.isLive, environment.isActive(request: request) { return nil }
+            return holders > (environment.kept.contains(request) ? 1 : 0) ? operation : nil
+        }
+    }
+
+    /// Those that somebody still shows, and nobody has fetched since.
+    private func stillDue(
+        _ operations: [OperationSelector], _ environment: Environment
+    ) -> [OperationSelector] {
+        let shown = Set(shown(environment))
+        return operations.filter { operation in
+            guard shown.contains(operation) else { return false }
+            if case .available? = try? store.check(operation) { return false }
+            return true
+        }
+    }
+
+    private func fetch(_ operations: [OperationSelector], _ environment: Environment) {
+        lock.withLock {
+            unanswered = Set(operations)
+            isAsking = true
+        }
+        for operation in operations { fetch(operation, environment) }
+        lock.withLock { isAsking = false }
+        endRound(environment)
+    }
+
+    private func fetch(_ operation: OperationSelector, _ environment: Environment) {
+        let descriptor = OperationDescriptor(
+            request: RequestDescriptor(node: operation.request, variables: operation.variables),
+            root: operation.root)
+        let request = environment.execute(
+            operation: descriptor, cacheConfig: CacheConfig(force: true)
+        ).sink(
+            receiveCompletion: { [self, weak environment] completion in
+                var mayBeTriedAgain = false
+                if case .failure(let error) = completion { mayBeTriedAgain = error.isPassing }
+                answered(operation, mayBeTriedAgain: mayBeTriedAgain, environment)
+            },
+            receiveValue: { [self, weak environment] response in
+                if operation.mayGoOn, response.written?.summary.hasNext != true {
+                    answered(operation, environment)
+                }
+            })
+        let isOver = lock.withLock {
+            if unanswered.contains(operation) { requests[operation] = request }
+            return !unanswered.contains(operation)
+        }
+        if isOver { request.cancel() }
+    }
+
+    private func answered(
+        _ operation: OperationSelector, mayBeTriedAgain: Bool = false,
+        _ environment: Environment?
+    ) {
+        let request = lock.withLock { () -> AnyCancellable? in
+            guard unanswered.remove(operation) != nil else { return nil }
+            if mayBeTriedAgain { failed.append(operation) }
+            return requests.removeValue(forKey: operation)
+        }
+        request?.cancel()
+        if let environment { endRound(environment) }
+    }
+
+    /// Goes on when all queries have been answered.
+    private func endRound(_ environment: Environment) {
+        enum Next { case nothing, everything, failed }
+        let next = lock.withLock { () -> Next in
+            guard phase == .fetching, !isAsking, unanswered.isEmpty else { return .nothing }
+            if isDueAgain {
+                isDueAgain = false
+                phase = .settling
+                return .everything
+            }
+            if failed.isEmpty { failures = 0 }
+            phase = failed.isEmpty ? .idle : .waiting
+            return failed.isEmpty ? .nothing : .failed
+        }
+        switch next {
+        case .nothing: break
+        case .everything: fetchSoon(environment)
+        case .failed: fetchFailedLater(environment)
+        }
+    }
+}
+
+extension OperationSelector {
+    fileprivate var isLive: Bool { request.params.text?.contains("@live") ?? false }
+
+    /// Whether further responses may follow a whole one: it is live, or only the server knows its text.
+    fileprivate var mayGoOn: Bool { request.params.text == nil || isLive }
+}
+
+extension Error {
+    /// Whether the same query may be answered another time: no server has said anything.
+    fileprivate var isPassing: Bool {
+        switch self {
+        case is NetworkError, is ResponseError, is NonFiniteVariableError: false
+        default: true
+        }
     }
 }

@@ -184,6 +184,11 @@ final class KeptQueries: @unchecked Sendable {
 
     // MARK: Fetching
 
+    /// Whether this run keeps a query, and so retains it.
+    func contains(_ request: RequestDescriptor) -> Bool {
+        lock.withLock { entries[request] != nil }
+    }
+
     /// The server has answered a query, whole.
     func noteFetched(_ request: RequestDescriptor) {
         let isKept = lock.withLock {

@@ -36,7 +36,8 @@ extension OperationExecutor {
     private func withoutData(
         _ response: [UInt8], _ summary: ResponseSummary, answering entry: OptimisticEntryID?
     ) {
-        if let isComplete = summary.isResumption {
+        // What stands in a mutation's place is its answer, whatever it says: what it showed has to go.
+        if entry == nil, let isComplete = summary.isResumption {
             if !isComplete { missedEvents() }
             return
         }
@@ -65,7 +66,9 @@ extension OperationExecutor {
     func networkEnded(_ error: (any Error)?) {
         if let error {
             note(.networkError, error)
-            end(.failure(error), reason: "the network failed: \(error)")
+            end(
+                .failure(error), reason: "the network failed: \(error)",
+                revokes: unfinished == nil || error.isAboutMutation)
         } else {
             note(.networkComplete)
             end(.finished, reason: "the network completed without a response")
@@ -77,6 +80,12 @@ extension OperationExecutor {
         note(.networkInfo)
         environment.missedEvents()
     }
+}
+
+extension Error {
+    /// Whether a mutation that a network has failed with this is over: whoever waits for it is told, and a
+    /// mutation that nobody waits for would fail with it again.
+    fileprivate var isAboutMutation: Bool { (self as? any NetworkFailure)?.endsMutation ?? false }
 }
 
 extension ResponseSummary {

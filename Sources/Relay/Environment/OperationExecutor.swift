@@ -32,10 +32,12 @@ final class OperationExecutor: @unchecked Sendable {
     let environment: Environment
     let operation: OperationDescriptor
     private let transactionID: String
+    /// What the server knows a mutation by: the transaction's name, if it is of that form.
+    private let mutationID: MutationID?
     private let cacheConfig: CacheConfig
     private let optimistic: OptimisticMutation?
     private let updater: SelectorStoreUpdater?
-    private let unfinished: Unfinished?
+    let unfinished: Unfinished?
     let run: Execution<GraphQLResponse>.Run
 
     let lock = NSLock()
@@ -74,6 +76,10 @@ final class OperationExecutor: @unchecked Sendable {
         let transactionID = cacheConfig.transactionID ?? environment.transactions.next()
         var cacheConfig = cacheConfig
         cacheConfig.transactionID = transactionID
+        mutationID =
+            operation.kind == .mutation
+            ? MutationID(transactionID) ?? MutationID(environment.transactions.next()) : nil
+        cacheConfig.mutationID = mutationID.map { "\($0)" }
         // Promise 46.
         if operation.kind == .mutation { cacheConfig.force = true }
         self.environment = environment
@@ -175,7 +181,7 @@ final class OperationExecutor: @unchecked Sendable {
     private func show() throws -> OptimisticEntryID {
         func apply(_ optimistic: OptimisticMutation?) throws -> OptimisticEntryID {
             try environment.store.applyMutation(
-                operation.selector, mutationID: MutationID(transactionID), optimistic: optimistic)
+                operation.selector, mutationID: mutationID, optimistic: optimistic)
         }
         do {
             return try apply(optimistic)
@@ -188,8 +194,11 @@ final class OperationExecutor: @unchecked Sendable {
 
     private func receive(_ bytes: [UInt8]) {
         note(.networkNext)
-        guard let (entry, operation) = takePayload(bytes) else { return }
-        guard let entry else { return ResponseBurst.add(.response(self, operation, bytes)) }
+        let isPart = operation.kind != .query && ResponseSummary.isPart(bytes)
+        guard let (entry, operation) = takePayload(isPart: isPart) else { return }
+        guard let entry else {
+            return ResponseBurst.add(.response(self, operation, bytes, isPart: isPart))
+        }
         ResponseBurst.flush()
         written(
             bytes,
@@ -202,9 +211,8 @@ final class OperationExecutor: @unchecked Sendable {
     /// The entry that a payload answers, and the operation with the root that its payload gets: every
     /// event of a subscription has one of its own, so that none overwrites another. A part of an event goes where
     /// the event went.
-    private func takePayload(_ bytes: [UInt8]) -> (OptimisticEntryID?, OperationDescriptor)? {
-        let isPart = operation.kind == .subscription && ResponseSummary.isPart(bytes)
-        return lock.withLock {
+    private func takePayload(isPart: Bool) -> (OptimisticEntryID?, OperationDescriptor)? {
+        lock.withLock {
             switch phase {
             case .begun, .ended: return nil
             case .waiting(let entry):
@@ -232,13 +240,15 @@ final class OperationExecutor: @unchecked Sendable {
         end(.failure(error), reason: "\(error)")?.cancel()
     }
 
+    /// - Parameter revokes: whether an unanswered mutation is over. If not, it stays in the store, to be sent
+    ///   another time.
     /// - Returns: the subscription to the network, for whoever ends it early.
     @discardableResult
     func end(
-        _ completion: Subscribers.Completion<any Error>, reason: String
+        _ completion: Subscribers.Completion<any Error>, reason: String, revokes: Bool = true
     ) -> AnyCancellable? {
         guard let (entry, subscription) = finish() else { return nil }
-        revoke(entry, reason: reason)
+        if revokes { revoke(entry, reason: reason) }
         switch completion {
         case .finished: note(.executeComplete)
         case .failure(let error): note(.executeError, error)

@@ -50,6 +50,7 @@ public struct TooManyMutationsError: SentenceError {
 /// 2. Mutations are sent in the order in which they were begun.
 /// 3. Of the unfinished ones at most one is under way.
 /// 4. At most ``limit`` wait for them; further ones fail.
+/// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time.
 final class Outbox: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
@@ -68,6 +69,8 @@ final class Outbox: @unchecked Sendable {
     private let lock = NSLock()
     private var chosen = UnkeptMutationPolicy.hold
     private var unfinished: [Resume] = []
+    /// Unfinished ones that wait or are being sent, by the names of their entries.
+    private var claimed: Set<OptimisticEntryID> = []
     /// Those that wait for the unfinished ones.
     private var waiting: [(Refusal?) -> Void] = []
     private var isResuming = false
@@ -111,6 +114,15 @@ final class Outbox: @unchecked Sendable {
     }
 
     // MARK: Mutations of earlier processes
+
+    /// Somebody is about to have an unfinished mutation sent.
+    /// - Returns: false if somebody else is; then it is not to be sent again.
+    func claim(_ entry: OptimisticEntryID) -> Bool {
+        lock.withLock { claimed.insert(entry).inserted }
+    }
+
+    /// An unfinished mutation has ended; if it is still there, somebody may have it sent again.
+    func release(_ entry: OptimisticEntryID) { lock.withLock { _ = claimed.remove(entry) } }
 
     /// Sends unfinished mutations one after the other, each when the one before it has ended.
     func resume(_ mutations: [Resume]) {

@@ -35,13 +35,14 @@ public final class ResponseBurst: Sendable {
     /// What the network gave, and whom it is for.
     enum Arrival {
         /// A response that answers no mutation.
-        case response(OperationExecutor, OperationDescriptor, [UInt8])
+        /// - Parameter isPart: whether it is a part of an earlier one.
+        case response(OperationExecutor, OperationDescriptor, [UInt8], isPart: Bool)
         /// The end, with an error or without.
         case end(OperationExecutor, (any Error)?)
 
         var executor: OperationExecutor {
             switch self {
-            case .response(let executor, _, _), .end(let executor, _): executor
+            case .response(let executor, _, _, _), .end(let executor, _): executor
             }
         }
     }
@@ -98,17 +99,17 @@ public final class ResponseBurst: Sendable {
 
     private static func write(_ arrivals: ArraySlice<Arrival>, to store: Store) {
         let payloads = arrivals.compactMap { arrival -> ArrivedPayload? in
-            guard case .response(let executor, let operation, let response) = arrival else {
-                return nil
-            }
+            guard case .response(let executor, let operation, let response, let isPart) = arrival
+            else { return nil }
+            // As with Relay, an updater is for the response, and not for its parts.
             return ArrivedPayload(
-                operation.selector, response, updater: executor.storeUpdater)
+                operation.selector, response, updater: isPart ? nil : executor.storeUpdater)
         }
         let results = Result { payloads.isEmpty ? [] : try store.commitPayloads(payloads) }
         var count = 0
         for arrival in arrivals {
             switch arrival {
-            case .response(let executor, _, let response):
+            case .response(let executor, _, let response, _):
                 executor.written(response, results.flatMap { $0[count] })
                 count += 1
             case .end(let executor, let error): executor.networkEnded(error)

@@ -33,8 +33,12 @@ public struct CacheConfig {
     public var poll: TimeInterval?
     /// Anything that the network understands; the runtime passes it through.
     public var metadata: Any?
-    /// Names this execution in execution events and, for a mutation, on the wire; nil: it gets a new name.
+    /// Names this execution in execution events; nil: it gets a new name. A name of the form `CLIENT:N` is also
+    /// what the server knows a mutation by. With another name the mutation gets an id beside it, and under that it
+    /// is found after a restart (``ResumedMutation/transactionID``).
     public var transactionID: String?
+    /// For a mutation: what the server knows it by. The networks of this package use it.
+    package var mutationID: String?
     /// For a mutation: how often its connection ended before the answer came, and where to count that. The
     /// networks of this package use it.
     package var interruptions: Interruptions?
@@ -54,6 +58,12 @@ public struct CacheConfig {
 
     /// Whether a query is to be fetched again and again.
     var polls: Bool { poll.map { $0 > 0 } ?? false }
+}
+
+/// Why a network has no response, for mutations that an earlier run of the program left unfinished.
+package protocol NetworkFailure: Error {
+    /// Whether it is about the mutation that failed with it, and not about the way to the server.
+    var endsMutation: Bool { get }
 }
 
 /// How often the connection of a mutation ended before its answer came.

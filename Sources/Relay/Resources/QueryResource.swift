@@ -1,4 +1,5 @@
 public import Foundation
+import RelayStore
 
 #if canImport(OpenCombine)
     public import OpenCombine
@@ -17,6 +18,9 @@ public final class QueryResource: @unchecked Sendable {
     public init(environment: Environment) { self.environment = environment }
 
     /// A query and what it came to.
+    ///
+    /// As long as somebody keeps a result, the query's records are not collected, so that it may be retained
+    /// at a later time, or on another thread.
     public struct QueryResult: Hashable, Sendable {
         /// The query, with its variables.
         public let operation: OperationDescriptor
@@ -24,6 +28,21 @@ public final class QueryResource: @unchecked Sendable {
         public let errors: [GraphQLError]
         /// Where the data is from.
         public let source: Source
+        /// Keeps the records.
+        fileprivate let hold: Retention?
+
+        /// Whether they are of the same query, with the same errors and from the same source.
+        public static func == (left: QueryResult, right: QueryResult) -> Bool {
+            left.operation == right.operation && left.errors == right.errors
+                && left.source == right.source
+        }
+
+        /// Of what is compared.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(operation)
+            hasher.combine(errors)
+            hasher.combine(source)
+        }
     }
 
     /// Where a query's data is from.
@@ -52,12 +71,15 @@ public final class QueryResource: @unchecked Sendable {
             [environment] () -> AnyPublisher<Result<QueryResult, any Error>?, Never> in
             var isAvailable = false
             var fetched: Date?
+            // Before it is looked at. Refused inside an updater only.
+            let hold = try? environment.store.hold(operation.selector)
             if case .available(let date) = environment.check(operation: operation) {
                 isAvailable = true
                 fetched = date ?? environment.kept.fetchedAt(operation.request)
             }
             let stored = Result<QueryResult, any Error>.success(
-                QueryResult(operation: operation, errors: [], source: .cached(fetched)))
+                QueryResult(
+                    operation: operation, errors: [], source: .cached(fetched), hold: hold))
             let showsStore: Bool
             switch fetchPolicy {
             case .storeOnly: return Just(stored).eraseToAnyPublisher()
@@ -74,7 +96,8 @@ public final class QueryResource: @unchecked Sendable {
                 .map {
                     .success(
                         QueryResult(
-                            operation: operation, errors: $0.errors ?? [], source: .fetched))
+                            operation: operation, errors: $0.errors ?? [], source: .fetched,
+                            hold: $0.written?.hold))
                 }
                 .catch { Just(Result<QueryResult, any Error>?.some(.failure($0))) }
                 .prepend(showsStore ? stored : nil)

@@ -19,12 +19,19 @@ public final class MockEnvironment: Environment, @unchecked Sendable {
     private let mocks = Mocks()
 
     /// An environment with an empty store.
-    public init(handlerProvider: any HandlerProvider = DefaultHandlerProvider()) {
+    public convenience init(handlerProvider: any HandlerProvider = DefaultHandlerProvider()) {
+        self.init(handlerProvider: handlerProvider, scheduler: DispatchScheduler())
+    }
+
+    init(
+        handlerProvider: any HandlerProvider = DefaultHandlerProvider(),
+        scheduler: any Scheduling
+    ) {
         let network = MockNetwork()
         mockNetwork = network
         super.init(
             network: network, store: Store(), handlerProvider: handlerProvider,
-            scheduler: DispatchScheduler())
+            scheduler: scheduler)
         network.answer { [mocks] request, variables in mocks.response(request.name, variables) }
     }
 

@@ -80,8 +80,7 @@ final class EventStreamAnswer: HTTPAnswerHandler {
     // MARK: On the loop's thread
 
     func began(_ head: HTTPResponse) {
-        let mediaType = head.headers["content-type"].map { $0.prefix { $0 != ";" } }
-        guard head.status == 200, mediaType == "text/event-stream" else {
+        guard head.status == 200, head.mediaType == "text/event-stream" else {
             return state.withLock { $0.other = head }
         }
         onBegin()
@@ -89,6 +88,9 @@ final class EventStreamAnswer: HTTPAnswerHandler {
 
     func received(_ piece: UnsafeRawBufferPointer) {
         let items = state.withLock { state -> [ServerSentEvents.Item] in
+            // Giving the connection up takes a turn of the loop, and the same read may bring more pieces: what is
+            // in them comes again over the next connection.
+            guard state.end == nil else { return [] }
             guard state.other == nil else {
                 let room = Self.largestBodyBytes - (state.other?.body.count ?? 0)
                 state.other?.body.append(contentsOf: piece.prefix(room))

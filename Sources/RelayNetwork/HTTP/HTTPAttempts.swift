@@ -75,29 +75,28 @@ struct HTTPAttempts: Sendable {
             hasFreshToken = true
             return .authorize
         }
-        // GraphQL over HTTP: a response of this type is a GraphQL response whatever the status is, and
-        // one of the older type only with a status that says so.
-        let mediaType = answer.headers["content-type"].map { $0.prefix { $0 != ";" } }
-        if mediaType == "application/graphql-response+json" || answer.status / 100 == 2,
-            answer.status != 401, answer.status != 503
-        {
-            return .deliver(answer.body)
-        }
+        if answer.isGraphQL { return .deliver(answer.body) }
         let error = TransportError(
             code: answer.status == 401 ? .unauthenticated : .refused(status: answer.status),
             message: """
                 \(address) answered with HTTP status \(answer.status)\
+                \(answer.status / 100 == 2 ? ", and not with a GraphQL response" : "")\
                 \(answer.body.isEmpty ? "" : ": ")\(Self.firstLine(answer.body))
                 """)
         // 429 and 503 say that nothing was done; of other trouble of the server's nobody knows.
         switch answer.status {
         case 429, 503: return tryAgain(error)
+        // Somebody has answered in the server's place: the portal of a network, say.
+        case 200..<300: return isRepeatable ? tryAgain(error) : .fail(error)
         case 500...:
             interrupted()
             return isRepeatable ? tryAgain(error) : .fail(error)
         default: return .fail(error)
         }
     }
+
+    /// There is no token to send the request with.
+    mutating func hadNoToken(_ error: TransportError) -> Step { tryAgain(error) }
 
     /// There was no answer.
     mutating func failed(_ failure: any Error) -> Step {
@@ -124,5 +123,24 @@ struct HTTPAttempts: Sendable {
 
     private static func firstLine(_ body: [UInt8]) -> String {
         String(decoding: body.prefix { $0 != UInt8(ascii: "\n") }.prefix(200), as: UTF8.self)
+    }
+}
+
+extension HTTPResponse {
+    /// The `content-type` without parameters, in small letters; empty where there is none.
+    var mediaType: String {
+        let value = headers["content-type"]?.prefix { $0 != ";" } ?? ""
+        return value.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
+    }
+
+    /// GraphQL over HTTP: what has the type for responses is one whatever the status is, and what is JSON only
+    /// with a status that says so. 401 and 503 are of whoever stands before the server.
+    fileprivate var isGraphQL: Bool {
+        if status == 401 || status == 503 { return false }
+        switch mediaType {
+        case "application/graphql-response+json": return true
+        case "application/json": return status / 100 == 2
+        default: return false
+        }
     }
 }

@@ -28,9 +28,16 @@ extension HTTPNetwork {
     ) async throws(TransportError) {
         let body = JSONValue.object(operation.payload()).bytes
         let progress = EventProgress(options.streamRetry, asksForTokens: options.tokens != nil)
-        var token = try await token(isRefused: false)
+        var token = RequestToken()
         while !Task.isCancelled {
-            switch await connect(body, token, channel, progress) {
+            if let error = await token.fetch(from: options.tokens) {
+                switch progress.hadNoToken(error) {
+                case .wait(let failures): await wait(failures)
+                case .deliver, .fail, .authorize: throw error
+                }
+                continue
+            }
+            switch await connect(body, token.value, channel, progress) {
             case .completed, .cancelled: return
             case .interrupted:
                 guard progress.canResume else { throw LinkMachine.overflow(operation.name) }
@@ -42,7 +49,7 @@ extension HTTPNetwork {
                     _ = channel.push(response)
                     return
                 case .fail(let error): throw error
-                case .authorize: token = try await self.token(isRefused: true)
+                case .authorize: token.isRefused()
                 case .wait(let failures): await wait(failures)
                 }
             case .lost(let error):
@@ -125,6 +132,10 @@ private final class EventProgress: Sendable {
 
     func answered(_ answer: HTTPResponse, from address: ServerAddress) -> HTTPAttempts.Step {
         state.withLock { $0.attempts.answered(answer, from: address) }
+    }
+
+    func hadNoToken(_ error: TransportError) -> HTTPAttempts.Step {
+        state.withLock { $0.attempts.hadNoToken(error) }
     }
 
     func failed(_ error: any Error) -> HTTPAttempts.Step {

@@ -211,8 +211,10 @@ extension LinkMachine {
             hasFreshToken = true
             state = .authorizing
             return [report, .authorize(attempt, isRefused: true)]
-        case .freshToken, .withoutRefused, .none:
+        case .freshToken:
             return [report] + giveUp(loss.error)
+        case .withoutRefused, .none:
+            return [report] + giveUpAllButMutations(loss.error)
         case .retry:
             return [report] + tryAgain(loss.error)
         }
@@ -232,7 +234,16 @@ extension LinkMachine {
         return operations.isEmpty ? actions : actions + [.retry(attempt, failures: failures)]
     }
 
-    /// Trying again would not help: whoever waits is told so. Who comes later tries anew.
+    /// Trying again would not help those who wait for something now. Mutations have nothing to do with it: a
+    /// later connection may carry them out.
+    private mutating func giveUpAllButMutations(_ error: TransportError) -> [LinkAction] {
+        if error.code == .stopped { return giveUp(error) }
+        let others = operations.filter { !$0.value.isMutation }.keys.sorted()
+        let actions = others.map { finish($0, error) }
+        return actions + (operations.isEmpty ? giveUp(error) : tryAgain(error))
+    }
+
+    /// Trying again would not help: whoever waits is told so. Whoever comes later tries anew.
     mutating func giveUp(_ error: TransportError) -> [LinkAction] {
         state = .idle
         failures = 0

@@ -15,6 +15,9 @@ import RelayJSON
 /// 4. Where the server closes the connection because of something that it does not want to read, the operation
 ///    that it was ends, and no other. While it is not known which it was (``suspects``), they are sent one by one,
 ///    each with a ping behind it, whose answer shows that it was read.
+/// 5. A mutation fails because the server refuses it, or lets nobody in, because it ends every connection that it
+///    is sent over, or because `retry` has come to its end. What else ends the queries and streams of a connection
+///    is nothing of it, and it goes on waiting.
 struct LinkMachine: Sendable {
     typealias Attempt = LinkAction.Attempt
 
@@ -160,7 +163,9 @@ struct LinkMachine: Sendable {
             state = .connecting
             return [.connect(attempt, token: token)]
         case .failure(let error):
-            return giveUp(Self.noToken(error))
+            // Whoever gives tokens may have no network either; the next connection begins anew.
+            hasFreshToken = false
+            return lost(ConnectionLoss(Self.noToken(error), .retry))
         }
     }
 

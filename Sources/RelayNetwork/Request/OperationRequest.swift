@@ -1,5 +1,6 @@
 package import RelayArtifacts
 package import RelayJSON
+import RelayStore
 
 /// An operation as it is sent: the parameters of a `subscribe` message or of an HTTP body.
 package struct OperationRequest: Sendable, Hashable {
@@ -60,7 +61,7 @@ extension OperationRequest {
     ) {
         var mutationID: String?
         if request.operationKind == .mutation {
-            mutationID = transactionID.flatMap { MutationIDs.isID($0) ? $0 : nil } ?? ids.next()
+            mutationID = transactionID.flatMap { MutationID($0) == nil ? nil : $0 } ?? ids.next()
         }
         self.init(
             request, variables: variables, relay: metadata?.members ?? [:],

@@ -33,7 +33,7 @@ extension RespondingNetwork {
         of request: RequestParameters, _ variables: VariableData, _ cacheConfig: CacheConfig
     ) -> AnyPublisher<[UInt8], any Error> {
         let metadata = cacheConfig.metadata as? RelayMetadata
-        let transactionID = cacheConfig.transactionID
+        let transactionID = cacheConfig.mutationID ?? cacheConfig.transactionID
         let interruptions = cacheConfig.interruptions
         let patchable = takesRecords ? cacheConfig.patchable : nil
         return ResponsePublisher(

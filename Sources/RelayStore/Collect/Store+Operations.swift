@@ -84,16 +84,22 @@ extension Store {
         }
     }
 
-    /// The queries that somebody retains, at the moment.
-    package var retainedQueries: [OperationSelector] {
+    /// The queries that somebody retains, at the moment, and how often each is retained.
+    package var retainedQueries: [(operation: OperationSelector, holders: Int)] {
         get throws {
             try write { writer, _ in
                 writer.operations.roots.compactMap { operation, root in
                     root.holders > 0 && operation.request.params.operationKind == .query
-                        ? operation : nil
+                        ? (operation: operation, holders: root.holders) : nil
                 }
             }
         }
+    }
+
+    /// Keeps the records of an operation from being collected until the token is cancelled or let go of, for
+    /// somebody who may retain it next.
+    package func hold(_ operation: OperationSelector) throws -> Retention {
+        try write { writer, _ in hold(operation, &writer) }
     }
 
     private func release(_ operation: OperationSelector) {
@@ -146,9 +152,13 @@ extension Store {
         }
     }
 
-    /// - Returns: false when one is under way already.
+    /// - Returns: false when one is under way already; another follows it then, because what has become garbage
+    ///   since it began may be kept by it.
     func beginCollection(_ writer: inout Writer) -> Bool {
-        guard writer.collection == nil else { return false }
+        guard writer.collection == nil else {
+            writer.collectsAgain = true
+            return false
+        }
         var collection = GarbageCollection(writer.state.confirmed)
         for operation in writer.operations.roots.keys {
             collection.keep(
@@ -176,6 +186,10 @@ extension Store {
             return true
         case .done?, nil:
             writer.collection = nil
+            if writer.collectsAgain {
+                writer.collectsAgain = false
+                outcome.calls.append { [weak self] in self?.scheduleCollection() }
+            }
             let confirmed = writer.state.confirmed
             writer.ownFields = writer.ownFields.filter {
                 confirmed.row($0.record)?.slot(of: $0.key) != nil

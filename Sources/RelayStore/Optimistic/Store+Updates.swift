@@ -193,6 +193,17 @@ extension Store {
         }
     }
 
+    /// Those of the pending mutations that the process before this one has left, oldest first.
+    package var unfinishedMutations: [(entry: OptimisticEntryID, mutation: PendingMutation)] {
+        get throws {
+            try write { writer, _ in
+                let state = writer.state
+                return zip(state.entries, state.confirmed.pending)
+                    .filter { state.isRestored($0.0.id) }.map { ($0.id, $1) }
+            }
+        }
+    }
+
     private func begin(
         _ intent: MutationIntent, _ update: OptimisticUpdate
     ) throws -> OptimisticEntryID {

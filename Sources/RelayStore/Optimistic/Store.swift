@@ -23,6 +23,8 @@ public final class Store: Sendable {
         var symbols: SymbolCollection
         /// The garbage collection under way.
         var collection: GarbageCollection?
+        /// Another was asked for meanwhile.
+        var collectsAgain = false
         private var nextWatcherID: UInt64 = 0
 
         init(state: StoreState, _ options: StoreOptions) {

@@ -12,6 +12,8 @@ struct StoreState {
     /// Whether the events are needed, or only what they do.
     private let keepsEvents: Bool
     private var nextEntry: UInt64 = 0
+    /// Entries up to this number were pending in the snapshot that the state began with.
+    private let restoredCount: UInt64
 
     /// What an input did.
     struct Step {
@@ -31,6 +33,7 @@ struct StoreState {
         confirmed = snapshot
         head = snapshot
         self.keepsEvents = keepsEvents
+        restoredCount = UInt64(snapshot.pending.count)
         for mutation in snapshot.pending {
             var entry = OptimisticEntry(
                 id: makeEntryID(), mutation: mutation.sequence,
@@ -147,6 +150,9 @@ struct StoreState {
         }
         return step([.update(LocalUpdate(name: "gc", writes: draft.writeSet))], on: base, changes)
     }
+
+    /// Whether an entry is of the process before this one.
+    func isRestored(_ entry: OptimisticEntryID) -> Bool { entry.rawValue <= restoredCount }
 
     /// Whether what an entry shows follows from a record.
     func isLookedAt(_ record: RecordIndex) -> Bool {

@@ -49,6 +49,20 @@ import Testing
         #expect(store.ids().isEmpty)
     }
 
+    /// What has become garbage meanwhile may not be found by the one that is under way.
+    @Test func aCollectionThatIsAskedForDuringAnotherComesBehindIt() throws {
+        let scheduled = Mutex(0)
+        let store = Store.quiet { $0.schedule = { _ in scheduled.withLock { $0 += 1 } } }
+        let watching = store.observe { [weak store] in
+            if $0 == .collectionStarted { store?.collectGarbage() }
+        }
+        store.collectGarbage()
+        #expect(scheduled.withLock { $0 } == 1)
+        watching.cancel()
+        store.collectGarbage()
+        #expect(scheduled.withLock { $0 } == 1)
+    }
+
     /// T10: deleted records are no obstacle.
     @Test func trap10DeletedRecordsAreForgottenToo() throws {
         let store = unbuffered()

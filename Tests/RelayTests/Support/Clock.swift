@@ -1,0 +1,41 @@
+import Foundation
+import OpenCombine
+import Synchronization
+
+@testable import Relay
+
+/// Time stands still until the test says otherwise.
+final class Clock: Scheduling {
+    private struct Due: Sendable {
+        let number: Int
+        let seconds: TimeInterval
+        let body: @Sendable () -> Void
+    }
+
+    private let state = Mutex((waiting: [Due](), count: 0))
+
+    /// The delays of what waits.
+    var waiting: [TimeInterval] { state.withLock { $0.waiting.map(\.seconds) } }
+
+    func schedule(
+        after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void
+    ) -> AnyCancellable {
+        let number = state.withLock { state in
+            state.count += 1
+            state.waiting.append(Due(number: state.count, seconds: seconds, body: body))
+            return state.count
+        }
+        return AnyCancellable { [self] in
+            state.withLock { $0.waiting.removeAll { $0.number == number } }
+        }
+    }
+
+    /// Everything that waits is due now.
+    func advance() {
+        let due = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for due in due { due.body() }
+    }
+}
