@@ -24,14 +24,19 @@ package struct LogCompaction: Sendable {
     ///
     /// When the checkpoint is of the last event a new segment is begun, so that all earlier ones
     /// can go.
-    /// - Parameter checkpoint: the sequence of a valid checkpoint.
+    /// - Parameters:
+    ///   - checkpoint: the sequence of a valid checkpoint.
+    ///   - isChecked: ``check()`` has found nothing.
     /// - Throws: `locked`, `notFound`, `conflict` when the checkpoint is missing or not valid,
     ///   `damaged`, `inputOutput`.
-    package func run(checkpoint: UInt64) throws(LogError) -> CompactionReport {
+    package func run(
+        checkpoint: UInt64, isChecked: Bool = false
+    ) throws(LogError) -> CompactionReport {
         let reader = try EventLogReader(path, fileSystem: fileSystem)
         let directory = LogDirectory(path: path, fileSystem: fileSystem)
         let lock = try directory.takeLock()
         defer { lock.close() }
+        if !isChecked { try check() }
         let mark = try mark(of: checkpoint, reader)
         var options = EventLogOptions()
         options.segmentsAhead = 0
@@ -66,11 +71,20 @@ package struct LogCompaction: Sendable {
         }
     }
 
-    /// What ``run(checkpoint:)`` would do. Changes nothing, and needs no lock.
+    /// Reads all segments: what is damaged is for a repair to keep aside, not to be dropped unseen.
+    /// - Throws: `damaged`, `notFound`, `inputOutput`.
+    package func check() throws(LogError) {
+        let reader = try EventLogReader(path, fileSystem: fileSystem)
+        let last = try reader.head().sequence
+        try reader.checkSegments(reader.segments(), through: last)
+    }
+
+    /// What ``run(checkpoint:isChecked:)`` would do. Changes nothing, and needs no lock.
     /// - Parameter isEnd: the checkpoint is still to be written, after the last event.
     package func plan(checkpoint: UInt64, isEnd: Bool = false) throws(LogError) -> CompactionReport
     {
         let reader = try EventLogReader(path, fileSystem: fileSystem)
+        try check()
         if !isEnd { _ = try mark(of: checkpoint, reader) }
         let segments = try reader.segmentFiles()
         let head = try reader.head()

@@ -19,6 +19,16 @@ struct LogEnds {
                 + ", with which META says that the log begins")
     }
 
+    /// The segment that META says was the last, when it is missing.
+    var missingLastSegment: LogDamage? {
+        guard let reached = metadata.reached, let last = segments.last, last < reached.segment
+        else { return nil }
+        return LogDamage(
+            file: directory.segmentPath(reached.segment), offset: 0, length: nil,
+            sequence: reached.segment,
+            reason: "the segment is missing, which META says was the last")
+    }
+
     /// What is missing at the end.
     /// - Parameters:
     ///   - head: the last event that was found.
@@ -40,12 +50,7 @@ struct LogEnds {
             if head.sequence == reached.sequence, head.hash != reached.chain {
                 return damage("\(end), but not with the one that META says was written")
             }
-            if let last = segments.last, last < reached.segment {
-                return LogDamage(
-                    file: directory.segmentPath(reached.segment), offset: 0, length: nil,
-                    sequence: reached.segment,
-                    reason: "the segment is missing, which META says was the last")
-            }
+            if let missing = missingLastSegment { return missing }
         }
         // Where events are acknowledged before they are on the disk, a state may outlive its events.
         guard !metadata.acknowledgesEarly, let latest = checkpoints.last, latest > head.sequence

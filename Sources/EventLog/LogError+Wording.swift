@@ -127,7 +127,9 @@ extension LogError {
     }
 
     static func notEmpty(_ directory: String) -> LogError {
-        LogError(.conflict, "There is a log in \(directory) already; nothing in it was changed.")
+        LogError(
+            .conflict,
+            "\(directory) is not empty: give a directory that is new. Nothing in it was changed.")
     }
 
     static func repairing(_ directory: String, _ cause: FileSystemError) -> LogError {

@@ -31,9 +31,7 @@ struct LogExamination: Sendable {
         checkpoints = try CheckpointFiles(directory, storeID: metadata.storeID).examine(judge)
         let names = try reading { () throws(FileSystemError) in try directory.segments().first }
         guard !names.isEmpty || allowsNoSegments else { throw .missingSegments(directory) }
-        for result in try Self.examine(names, directory, metadata.storeID, progress) {
-            segments.append(try result.get())
-        }
+        segments = try Self.examine(names, directory, metadata.storeID, progress)
         try lookAgainAtHeaders()
     }
 
@@ -76,14 +74,21 @@ struct LogExamination: Sendable {
         var damages: [LogDamage] = []
         if let missing = ends.missingBeginning { damages.append(missing) }
         if let missing = missingState { damages.append(missing) }
+        damages += Self.damages(of: segments)
+        if let missing = missingEnd { damages.append(missing) }
+        return damages + checkpoints.compactMap(\.damage) + alteredCheckpoints
+    }
+
+    /// What is wrong in segments that follow each other, and between them.
+    static func damages(of segments: [SegmentExamination]) -> [LogDamage] {
+        var damages: [LogDamage] = []
         var previous: SegmentExamination?
         for segment in segments {
             if let previous { damages += segment.breaks(after: previous) }
             damages += segment.wrapperDamages + segment.damages
             previous = segment
         }
-        if let missing = missingEnd { damages.append(missing) }
-        return damages + checkpoints.compactMap(\.damage) + alteredCheckpoints
+        return damages
     }
 
     private var ends: LogEnds {
@@ -93,7 +98,9 @@ struct LogExamination: Sendable {
     }
 
     private var missingEnd: LogDamage? {
-        guard let last = segments.last, last.damages.isEmpty else { return nil }
+        guard let last = segments.last else { return nil }
+        // Damage inside says more than that the end is not where it should be.
+        guard last.damages.isEmpty else { return ends.missingLastSegment }
         return ends.missingEnd(
             behind: last.end, at: (last.path, last.endOffset),
             checkpoints: checkpoints.filter { !$0.isDamaged }.map(\.sequence))
@@ -138,10 +145,11 @@ struct LogExamination: Sendable {
 
     // MARK: Reading segments
 
-    private static func examine(
+    /// Reads segments, side by side. The last of them may end with an unfinished write.
+    static func examine(
         _ names: [UInt64], _ directory: LogDirectory, _ storeID: StoreID,
-        _ progress: @escaping @Sendable (UInt64, UInt64) -> Void
-    ) throws(LogError) -> [Result<SegmentExamination, LogError>] {
+        _ progress: @escaping @Sendable (UInt64, UInt64) -> Void = { _, _ in }
+    ) throws(LogError) -> [SegmentExamination] {
         var total: UInt64 = 0
         for first in names {
             total += try reading { () throws(FileSystemError) in
@@ -169,7 +177,11 @@ struct LogExamination: Sendable {
         }
         for thread in threads { thread.join() }
         let results = work.withLock { $0.results }
-        return names.indices.compactMap { results[$0] }
+        var segments: [SegmentExamination] = []
+        for number in names.indices {
+            if let segment = try results[number]?.get() { segments.append(segment) }
+        }
+        return segments
     }
 
     private static var processorCount: Int {

@@ -4,6 +4,8 @@ extension EventLogReader {
     /// The copy has the same store id; its epoch says that it may go another way from here. Valid
     /// checkpoints up to the event come along. Works while a server writes to the original.
     ///
+    /// Everything is read and checked first: damage before the event's end makes no copy.
+    ///
     /// - Parameters:
     ///   - destination: missing or empty.
     /// - Throws: `outOfRange`, `conflict` when there is something in the destination or the log has the last
@@ -19,12 +21,13 @@ extension EventLogReader {
         let beginning = try beginning(first, through: sequence)
         let epoch = try LogMetadata.epoch(
             after: max(metadata.epoch, head.epoch), in: directory)
+        let kept = try segments().filter { $0 <= max(sequence, first) }
+        try checkSegments(kept, through: sequence)
         do throws(FileSystemError) {
             try copy.create()
         } catch {
             throw .forking(destination, error)
         }
-        let kept = try segments().filter { $0 <= max(sequence, first) }
         for segment in kept.dropLast() { try copySegment(segment, to: copy) }
         let last = kept.last ?? first
         let end = try copyBeginning(of: last, through: sequence, epoch: epoch, to: copy)

@@ -61,10 +61,10 @@ extension LogVerification {
 }
 
 extension LogExamination {
-    /// Whether META says that nothing can have followed the last event.
+    /// Whether META says which event was the last. Others may be missing before that one.
     var isEndCertain: Bool {
         guard let reached = metadata.reached else { return false }
-        return reached.isClosed && reached.sequence == head.sequence
+        return reached.isClosed && reached.sequence >= head.sequence
     }
 
     /// The last event that something outside its own segment says was written.
@@ -85,6 +85,11 @@ extension LogExamination {
             unknowns.append(
                 "Whether there were events after \(head.sequence): the log is open, or was not "
                     + "closed in order. That it had events up to \(certainThrough) is recorded.")
+        }
+        if let mark = metadata.beginning?.checkpoint, let base, base.sequence > mark.sequence {
+            unknowns.append(
+                "What the states before event \(base.sequence) were: the checkpoint at event "
+                    + "\(mark.sequence), with which the log began, is not there or cannot be used.")
         }
         for checkpoint in checkpoints {
             guard case .otherVersion(let version) = checkpoint.verdict else { continue }

@@ -22,7 +22,7 @@ struct RepairPlan: Sendable {
 
         /// Something of the segment does not come along.
         var losesBytes: Bool {
-            source.map { !$0.damages.isEmpty || !$0.wrapperDamages.isEmpty } ?? false
+            source.map { !$0.isWhole } ?? false
         }
     }
 
@@ -59,7 +59,7 @@ struct RepairPlan: Sendable {
                 damages.first ?? .allMissing(examination.directory))
         }
         (firstSequence, lastSequence) = (kept.firstSequence, kept.lastSequence)
-        base = kept.base
+        base = firstSequence > 1 ? kept.base : nil
         lastKnown = max(
             lastSequence, runs.map(\.end.sequence).max() ?? 0,
             examination.metadata.reached?.sequence ?? 0,
@@ -104,10 +104,7 @@ struct RepairPlan: Sendable {
         for piece in run.pieces {
             let segment = examination.segments[piece.segment]
             let header = Self.header(of: piece.run, in: segment, behind: previous)
-            let isAsItShouldBe =
-                header == segment.header && segment.damages.isEmpty
-                && segment.wrapperDamages.isEmpty
-            if !isAsItShouldBe {
+            if header != segment.header || !segment.isWhole {
                 rewritten.append(
                     Rewrite(source: segment, header: header, extents: piece.run.extents))
             }
@@ -173,6 +170,11 @@ struct LogRun {
 }
 
 extension SegmentExamination {
+    /// Nothing is wrong with it, and nothing follows its last frame.
+    fileprivate var isWhole: Bool {
+        damages.isEmpty && wrapperDamages.isEmpty && tornTail == nil
+    }
+
     /// A segment that was begun and has no event yet is a run of none.
     fileprivate var emptyRun: [FrameRun] {
         guard damages.isEmpty, events == 0 else { return [] }

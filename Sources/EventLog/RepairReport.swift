@@ -87,7 +87,7 @@ extension RepairReport {
         damages = plan.damages
         firstSequence = plan.firstSequence
         lastSequence = plan.lastSequence
-        checkpoint = plan.base.flatMap { plan.firstSequence > 1 ? $0.sequence : nil }
+        checkpoint = plan.base?.sequence
         lost =
             plan.lastKnown > plan.lastSequence ? plan.lastSequence + 1...plan.lastKnown : nil
         let begun =

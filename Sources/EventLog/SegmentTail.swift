@@ -33,6 +33,20 @@ enum SegmentTail: Equatable {
         _ source: any SegmentSource, at offset: UInt64, fault: FrameFault?, nextSequence: UInt64,
         reach: UInt64 = .max
     ) throws(LogError) -> SegmentTail {
+        do throws(LogError) {
+            return try look(
+                source, at: offset, fault: fault, nextSequence: nextSequence, reach: reach)
+        } catch {
+            // A deflated block that cannot be inflated is no unfinished write.
+            guard let damage = error.damage else { throw error }
+            return .damaged(damage)
+        }
+    }
+
+    private static func look(
+        _ source: any SegmentSource, at offset: UInt64, fault: FrameFault?, nextSequence: UInt64,
+        reach: UInt64
+    ) throws(LogError) -> SegmentTail {
         guard let written = try writtenExtent(of: source, from: offset, reach: reach) else {
             return .clean
         }
@@ -119,20 +133,33 @@ struct FrameSearch {
         window = SegmentWindow(source)
     }
 
-    /// The offset of the first valid frame in a range that fulfils `condition`.
+    /// The offset of the first valid frame in a range that fulfils `condition`. Stretches that cannot be read
+    /// are passed over.
     func frame(
         from start: UInt64, through end: UInt64, where condition: (FrameHeader) -> Bool
     ) throws(LogError) -> UInt64? {
         var offset = start
         while offset < end {
-            let head = try window.bytes(at: offset, count: FrameLayout.headerSize)
-            guard head.count == FrameLayout.headerSize else { return nil }
-            if let header = try? FrameHeader.read(head), condition(header) {
-                let frame = try window.bytes(at: offset, count: header.size)
-                if frame.count == header.size, (try? header.check(frame)) != nil { return offset }
+            do throws(LogError) {
+                if try isFrame(at: offset, where: condition) { return offset }
+                offset += 8
+            } catch {
+                guard error.damage != nil else { throw error }
+                guard let readable = source.readable(after: offset) else { return nil }
+                offset = readable
             }
-            offset += 8
         }
         return nil
+    }
+
+    private func isFrame(
+        at offset: UInt64, where condition: (FrameHeader) -> Bool
+    ) throws(LogError) -> Bool {
+        let head = try window.bytes(at: offset, count: FrameLayout.headerSize)
+        guard head.count == FrameLayout.headerSize, let header = try? FrameHeader.read(head),
+            condition(header)
+        else { return false }
+        let frame = try window.bytes(at: offset, count: header.size)
+        return frame.count == header.size && (try? header.check(frame)) != nil
     }
 }

@@ -60,6 +60,8 @@ extension EventStore {
     package static func compact(
         _ directory: String, options: EventStoreOptions = EventStoreOptions()
     ) throws(EventStoreError) -> CompactionReport {
+        let compaction = LogCompaction(directory, fileSystem: options.fileSystem)
+        try onLog { () throws(LogError) in try compaction.check() }
         let store = try open(directory, options: options)
         let checkpoint = Result { () throws(EventStoreError) in
             try store.journal.checkpoint(store.snapshot)
@@ -67,8 +69,7 @@ extension EventStore {
         store.journal.close()
         try checkpoint.get()
         return try onLog { () throws(LogError) in
-            try LogCompaction(directory, fileSystem: options.fileSystem)
-                .run(checkpoint: store.snapshot.sequence)
+            try compaction.run(checkpoint: store.snapshot.sequence, isChecked: true)
         }
     }
 }

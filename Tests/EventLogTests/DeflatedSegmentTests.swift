@@ -50,6 +50,26 @@ import Testing
         #expect(size > 0)
     }
 
+    @Test func aDamagedBlockUnderAWrongNameCanBeRepaired() throws {
+        _ = try makeSealedLog()
+        let header = Checkpoint.Header(sequence: 315, epoch: 1, foldVersion: 1, stateHash: [7])
+        try CheckpointFiles(directory, storeID: testStoreID)
+            .write(Checkpoint(header: header, payload: [1]), keeping: 5)
+        _ = try deflater.deflate(1)
+        let size = try #require(disk.contents(at: firstSegment)).count
+        disk.flipBit(ofByte: size / 2, in: firstSegment)
+        let other = "log/segments/\(UInt64(2).twentyDigits).log"
+        try disk.rename(firstSegment, to: other)
+        let repair = LogRepair("log", fileSystem: disk)
+        let plan = try repair.plan()
+        #expect(plan.lost == nil && plan.lastSequence == 320)
+        let report = try repair.run()
+        #expect(report.copies == plan.copies)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.verify().damages == [])
+        #expect(try reader.allEvents() == recorded(report.firstSequence...320, size: 2000))
+    }
+
     @Test func aCrashWhileDeflatingLeavesThePlainOrTheDeflatedSegment() throws {
         let events = recorded(try makeSealedLog(), size: 2000)
         let calls: Int = try {

@@ -118,6 +118,42 @@ import Testing
                 == ["the checkpoint cannot be used: its state does not match its checksum"])
     }
 
+    @Test func aMissingLastSegmentIsMissedBehindDamageToo() throws {
+        try makeLog(events: 20, on: disk)
+        let segments = disk.segments
+        try disk.remove("log/segments/\(segments[segments.count - 1].twentyDigits).log")
+        let before = "log/segments/\(segments[segments.count - 2].twentyDigits).log"
+        disk.flipBit(ofByte: 200, in: before)
+        #expect(
+            try damages() == [
+                "the frame's events do not match their checksum",
+                "the segment is missing, which META says was the last",
+            ])
+        // META says that nothing followed event 20.
+        #expect(try EventLogReader("log", fileSystem: disk).verify().unknowns == [])
+    }
+
+    @Test func statesThatWentWithTheFirstCheckpointAreSaid() throws {
+        try makeLog(events: 30, on: disk)
+        let files = CheckpointFiles(
+            LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
+        for sequence in [17, 25] as [UInt64] {
+            let header = Checkpoint.Header(
+                sequence: sequence, epoch: 1, foldVersion: 1, stateHash: [])
+            try files.write(Checkpoint(header: header, payload: [1]), keeping: 5)
+        }
+        _ = try LogCompaction("log", fileSystem: disk).run(checkpoint: 17)
+        #expect(try EventLogReader("log", fileSystem: disk).verify().unknowns == [])
+        try disk.remove("log/checkpoints/\(UInt64(17).twentyDigits).checkpoint")
+        let found = try EventLogReader("log", fileSystem: disk).verify()
+        #expect(found.isIntact)
+        #expect(
+            found.unknowns == [
+                "What the states before event 25 were: the checkpoint at event 17, with which the log "
+                    + "began, is not there or cannot be used."
+            ])
+    }
+
     @Test func everyFlippedBitOfTheEventsIsFoundWhereverItIs() throws {
         try makeLog(events: 12, on: disk)
         for segment in disk.segments.dropLast() {
@@ -347,6 +383,34 @@ import Testing
         try expectLog(through: last - 1, epoch: 2)
     }
 
+    @Test func anUnfinishedFrameIsTakenOutWithTheEventsThatAreMissing() throws {
+        try makeLog(events: 20, segmentSize: 4096, on: disk)
+        let frame = FrameLayout.size(payload: testBatch(20...20, size: 60).bytes.count)
+        var bytes = try #require(disk.contents(at: firstSegment))
+        // The closing frame, and a piece of the last.
+        bytes.removeLast(FrameLayout.size(payload: 0) + frame / 2)
+        disk.setContents(bytes, at: firstSegment)
+        let plan = try LogRepair("log", fileSystem: disk).plan()
+        let report = try repair()
+        #expect(report.lost == 20...20 && report.copies == plan.copies)
+        #expect(report.copies == [firstSegment + ".torn"])
+        #expect(disk.contents(at: firstSegment + ".torn") == bytes)
+        #expect(try EventLogReader("log", fileSystem: disk).verify().tornBytes == 0)
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(log.recovery.sentences == [])
+        log.close()
+        try expectLog(through: 19, epoch: 2)
+    }
+
+    @Test func aLogThatStillBeginsWithEventOneNamesNoCheckpoint() throws {
+        try makeLog(events: 20, on: disk)
+        try writeCheckpoint(2)
+        let last = try #require(disk.segments.last)
+        try disk.remove("log/segments/\(last.twentyDigits).log")
+        #expect(try repair().checkpoint == nil)
+        #expect(try EventLogReader("log", fileSystem: disk).metadata.beginning == .genesis)
+    }
+
     @Test func damageBeforeTheFirstEventLeavesNothingToKeepAndChangesNothing() throws {
         try makeLog(events: 3, segmentSize: 4096, on: disk)
         disk.flipBit(ofByte: 200, in: firstSegment)
@@ -467,6 +531,37 @@ import Testing
         }
     }
 
+    private func expectNoFork(through sequence: UInt64) throws {
+        let error = #expect(throws: LogError.self) {
+            try EventLogReader("log", fileSystem: disk).fork(through: sequence, into: "fork")
+        }
+        #expect(error?.code == .damaged)
+        #expect(disk.paths(under: "fork") == [])
+    }
+
+    @Test func whatIsDamagedIsNotCopied() throws {
+        try makeLog(events: 20, on: disk)
+        let second = disk.segments[1]
+        let frame = FrameLayout.size(payload: testBatch(1...1, size: 60).bytes.count)
+        disk.flipBit(ofByte: 96 + frame + 80, in: "log/segments/\(second.twentyDigits).log")
+        try expectNoFork(through: 20)
+        try expectNoFork(through: second + 1)
+        // What comes before the damage can be copied.
+        try EventLogReader("log", fileSystem: disk).fork(through: second, into: "fork")
+        let fork = try EventLogReader("fork", fileSystem: disk)
+        #expect(try fork.allEvents() == recorded(1...second, size: 60))
+        #expect(try fork.verify().damages == [])
+    }
+
+    @Test func aLogWithAMissingSegmentIsNotCopiedBeyondIt() throws {
+        try makeLog(events: 20, on: disk)
+        let segments = disk.segments
+        try disk.remove("log/segments/\(segments[1].twentyDigits).log")
+        try expectNoFork(through: 20)
+        try expectNoFork(through: segments[1])
+        try EventLogReader("log", fileSystem: disk).fork(through: segments[1] - 1, into: "fork")
+    }
+
     @Test func aForkBehindTheEndOrOverSomethingIsRefused() throws {
         try makeLog(events: 3, on: disk)
         let reader = try EventLogReader("log", fileSystem: disk)
@@ -475,6 +570,9 @@ import Testing
         #expect(throws: LogError.self) { try reader.fork(through: .max, into: "fork") }
         let over = #expect(throws: LogError.self) { try reader.fork(through: 2, into: "log") }
         #expect(over?.code == .conflict)
+        #expect(
+            over?.message
+                == "log is not empty: give a directory that is new. Nothing in it was changed.")
     }
 }
 
@@ -539,6 +637,22 @@ import Testing
                 "the log begins with event \(report.firstSequence), and there is no checkpoint that "
                     + "is good of the state before it"
             ])
+    }
+
+    @Test func aDamagedSegmentIsNotDroppedUnseen() throws {
+        try makeLog(events: 30, on: disk)
+        try writeCheckpoint(17)
+        disk.flipBit(ofByte: 200, in: "log/segments/\(disk.segments[1].twentyDigits).log")
+        let paths = disk.paths(under: "log")
+        let compaction = LogCompaction("log", fileSystem: disk)
+        let errors = [
+            #expect(throws: LogError.self) { try compaction.run(checkpoint: 17) },
+            #expect(throws: LogError.self) { try compaction.plan(checkpoint: 17) },
+        ]
+        #expect(errors.allSatisfy { $0?.code == .damaged })
+        #expect(
+            disk.paths(under: "log").filter { $0 != "log/LOCK" }
+                == paths.filter { $0 != "log/LOCK" })
     }
 
     @Test func withoutAValidCheckpointNothingGoes() throws {
