@@ -103,7 +103,7 @@ extension EventStoreError {
 
     static func outOfRange(_ sequence: UInt64, _ kept: ClosedRange<UInt64>?) -> EventStoreError {
         let extent =
-            kept.map { "it has events \($0.lowerBound) to \($0.upperBound)" } ?? "it is empty"
+            kept.map { "it has events \($0.lowerBound) to \($0.upperBound)" } ?? "it has none"
         return EventStoreError(.outOfRange, "The log has no event \(sequence): \(extent).")
     }
 }

@@ -83,10 +83,15 @@ struct Bisect: HistoryTool {
     }
 
     func run(on history: History, printingTo output: LineOutput) async throws {
-        let first = try from.map(history.sequence) ?? max(history.first, history.firstState)
+        guard let extent = history.extent else {
+            throw CommandFailure(
+                "\(log.directory) has no event to find: its only state is that at the end.")
+        }
+        let first = try from.map(history.sequence) ?? max(extent.lowerBound, history.firstState)
         let last = try history.sequence(of: to ?? "@")
         guard first <= last else {
-            throw ValidationError("--from is event \(first), which is behind --to, event \(last).")
+            throw ValidationError(
+                "The first state to look at, after event \(first), is behind the last, \(last).")
         }
         let question = try makeQuestion()
         if isAll { return try printAll(in: first...last, of: history, question, output) }
@@ -249,7 +254,7 @@ struct Bisect: HistoryTool {
             let value = try JSONValue(parsing: text)
             return value.object?.keys == ["data"] ? value["data"] ?? value : value
         } catch {
-            throw CommandFailure("--expect is not JSON. \(error)")
+            throw ValidationError("--expect is not JSON. \(error)")
         }
     }
 }

@@ -98,9 +98,8 @@ struct LogExplain: HistoryTool {
             throw CommandFailure("The document was refused. \(refusal)")
         }
         _ = subscription.takeFirstResult()
-        guard let step = try SummarizedEvents(history, after: sequence - 1).next() else {
-            throw CommandFailure("Event \(sequence) is no longer in \(log.directory).")
-        }
-        return try subscription.explain(step.event, endingMutation: step.summary.intent)
+        let summary = try history.summary(of: sequence)
+        return try subscription.explain(
+            history.event(sequence), endingMutation: summary.intent)
     }
 }

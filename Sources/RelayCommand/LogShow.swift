@@ -61,10 +61,7 @@ private struct EventDescription {
     private let frame: FrameInfo?
 
     init(_ sequence: UInt64, in history: History) throws {
-        guard let summary = try history.summaries(in: sequence...sequence).next() else {
-            throw CommandFailure("Event \(sequence) is no longer in \(history.directory).")
-        }
-        self.summary = summary
+        summary = try history.summary(of: sequence)
         changes = try Self.changes(of: sequence, in: history)
         frame = try EventLogReader(history.directory).frame(containing: sequence)
     }

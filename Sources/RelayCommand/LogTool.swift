@@ -32,6 +32,8 @@ extension LogTool {
             try output.flush()
         } catch is ReaderLeft {
             return
+        } catch let error as EventStoreError where error.code == .notAPoint {
+            throw ValidationError(error.message)
         } catch  where isDamage(error) {
             complain("Error: \(error)")
             throw ExitCode.foundSomething

@@ -168,15 +168,15 @@ struct ReplayCommand: HistoryTool {
 }
 
 /// Reads the value of a `--variables` option.
-func parseVariables(_ text: String) throws(CommandFailure) -> JSONObject {
+func parseVariables(_ text: String) throws(ValidationError) -> JSONObject {
     let value: JSONValue
     do throws(JSONError) {
         value = try JSONValue(parsing: text)
     } catch {
-        throw CommandFailure("--variables is not JSON. \(error)")
+        throw ValidationError("--variables is not JSON. \(error)")
     }
     guard case .object(let object) = value else {
-        throw CommandFailure("--variables must be a JSON object, not \(text).")
+        throw ValidationError("--variables must be a JSON object, not \(text).")
     }
     return object
 }

@@ -1,3 +1,4 @@
+import EventLog
 import EventStore
 import RelayJSON
 import RelayServer
@@ -17,22 +18,35 @@ struct SteppedReplay {
         self.json = json
     }
 
+    /// Goes on behind damage with the next state that a checkpoint holds.
     /// - Parameter start: the event after which to begin.
     func run(through history: History, from start: UInt64) throws {
-        guard start < history.last else { return }
+        if waitsForEnter { complain("Enter shows the next event; q and Enter, or Ctrl-D, ends.") }
+        var start = start
+        while let last = try go(through: history, from: start) {
+            start = try history.nextState(after: last)
+        }
+    }
+
+    /// - Returns: the last event before damage; nil at the end.
+    private func go(through history: History, from start: UInt64) throws -> UInt64? {
+        guard start < history.last else { return nil }
         let replay = try history.replay(at: start)
         let summaries = try history.summaries(in: start + 1...history.last)
         var before = replay.snapshot
-        if waitsForEnter { complain("Enter shows the next event; q and Enter, or Ctrl-D, ends.") }
-        while !waitsForEnter || isToGoOn(), let step = try replay.step(),
-            let summary = try summaries.next()
-        {
+        while !waitsForEnter || isToGoOn() {
+            let next = Result { () throws(EventStoreError) in try replay.step() }
+            if case .failure(let error) = next, error.code == .log(.damaged) {
+                return replay.snapshot.sequence
+            }
+            guard let step = try next.get(), let summary = try summaries.next() else { return nil }
             let changes = step.changes.touchedRecords
                 .map(replay.snapshot.symbols.idString).sorted()
                 .flatMap { before.differences(to: replay.snapshot, record: $0) }
             before = replay.snapshot
             try show(summary, changes, try answer(on: replay.snapshot))
         }
+        return nil
     }
 
     private func isToGoOn() -> Bool {

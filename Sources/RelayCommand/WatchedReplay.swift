@@ -16,20 +16,29 @@ struct WatchedReplay {
         self.json = json
     }
 
+    /// Goes on behind damage with the next state that a checkpoint holds.
     /// - Parameter start: the event after which to begin.
     func run(through history: History, from start: UInt64) throws {
-        let subscription = try PastSubscription(history.snapshot(at: start), request)
+        var subscription = try PastSubscription(history.snapshot(at: start), request)
         var isExecuted = subscription.refusal == nil
-        if let first = subscription.takeFirstResult() {
-            // The event is gone where a compacted log begins with the state after it.
-            let isKept = history.readable?.contains(start) == true
-            let summary = isKept ? try history.summaries(in: start...start).next() : nil
-            try show(first, at: start, summary)
-        }
-        let events = try SummarizedEvents(history, after: start)
+        var last = subscription.takeFirstResult()
+        if let last { try show(last, in: history, at: start) }
+        var events = try SummarizedEvents(history, after: start)
         while let (event, summary) = try events.next() {
-            for result in try subscription.follow(event, endingMutation: summary.intent) {
-                try show(result, at: event.sequence, summary)
+            let state = subscription.snapshot.sequence
+            if event.sequence > state + 1 {
+                let next = try history.nextState(after: state)
+                subscription = try PastSubscription(history.snapshot(at: next), request)
+                events = try SummarizedEvents(history, after: next)
+                if let first = subscription.takeFirstResult(), first != last {
+                    try show(first, in: history, at: next)
+                    last = first
+                }
+            } else {
+                for result in try subscription.follow(event, endingMutation: summary.intent) {
+                    try show(result, at: event.sequence, summary)
+                    last = result
+                }
             }
             if subscription.refusal == nil { isExecuted = true }
         }
@@ -37,6 +46,13 @@ struct WatchedReplay {
         if !isExecuted, let refusal = subscription.refusal {
             throw CommandFailure("The document was refused. \(refusal)")
         }
+    }
+
+    private func show(_ result: JSONObject, in history: History, at sequence: UInt64) throws {
+        // The event is gone where a compacted log begins with the state after it.
+        let isKept = history.readable?.contains(sequence) == true
+        let summary = isKept ? try history.summaries(in: sequence...sequence).next() : nil
+        try show(result, at: sequence, summary)
     }
 
     private func show(

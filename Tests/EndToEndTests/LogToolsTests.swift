@@ -124,7 +124,7 @@ struct LogToolsTests {
     @Test func aFlippedBitIsFoundByVerifyAndCutByRepair() async throws {
         let log = try await SmallLog(in: sandbox)
         try removeCheckpoints(of: log)
-        let offset = try await flipBit(ofEvent: 5, in: log)
+        let offset = try await flipBit(ofEvent: 5, in: log.directory)
 
         let verified = try await sandbox.relay("log", "verify", log.directory)
         #expect(verified.exit == .code(2))
@@ -164,6 +164,46 @@ struct LogToolsTests {
         let again = try await sandbox.json("log", "verify", log.directory)
         #expect(again.first?["intact"] == true && again.first?["events"] == 3)
         #expect(try await sandbox.serve().stop() == .code(0))
+    }
+
+    @Test func behindDamageToolsGoOnWithTheNextCheckpoint() async throws {
+        let directory = sandbox.path("large")
+        let made = try await sandbox.relay(
+            "bench", "log", directory, "--events", "9000", "--records", "50", "--plain",
+            "--checkpoint", "8800")
+        #expect(made.exit == .code(0), "\(made)")
+        _ = try await flipBit(ofEvent: 7900, in: directory)
+        let shown = try await sandbox.relay("log", "show", directory, "7900")
+        #expect(shown.exit == .code(2), "\(shown)")
+        #expect(shown.errors.last?.hasPrefix("Error: Event 7900 cannot be read: ") == true)
+        let query = "{ user { completedCount } }"
+        for options in [["--watch", query], ["--step", "--query", query]] {
+            let finished = try await sandbox.start(
+                ["replay", directory, "--at", "7700", "--json"] + options
+            ).finish()
+            #expect(finished.exit == .code(2) && finished.errors.count == 1, "\(finished.errors)")
+            let sequences = try finished.output.compactMap {
+                try JSONValue(parsing: $0)["sequence"]?.int
+            }
+            #expect(sequences == sequences.sorted() && sequences.contains { $0 < 7900 })
+            #expect(!sequences.contains { (7900..<8800).contains($0) })
+            #expect(sequences.contains { $0 > 8800 }, "\(options)")
+        }
+        // Both states can be had, so what is different is known.
+        let difference = try await sandbox.relay("diff", directory, "7700", "9000")
+        #expect(difference.exit == .code(2) && difference.errors.isEmpty, "\(difference.errors)")
+        #expect(!difference.output.isEmpty)
+        let lost = try await sandbox.relay("diff", directory, "7700", "8000")
+        #expect(lost.exit == .code(2) && lost.errors.count == 1 && lost.output.isEmpty)
+        let fork = sandbox.path("fork")
+        let forked = try await sandbox.relay("log", "fork", directory, "--at", "9000", fork)
+        #expect(forked.exit == .code(2) && forked.errors.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: fork))
+        for options in [[], ["--dry-run"]] as [[String]] {
+            let compacted = try await sandbox.start(["log", "compact", directory] + options)
+                .finish()
+            #expect(compacted.exit == .code(2) && compacted.errors.count == 1, "\(options)")
+        }
     }
 
     private func removeCheckpoints(of log: SmallLog) throws {
@@ -263,8 +303,8 @@ struct LogToolsTests {
 
     /// Changes a byte of the frame that an event is in.
     /// - Returns: the frame's offset.
-    private func flipBit(ofEvent sequence: Int, in log: SmallLog) async throws -> Int64 {
-        let event = try await sandbox.json("log", "show", log.directory, "\(sequence)").first
+    private func flipBit(ofEvent sequence: Int, in directory: String) async throws -> Int64 {
+        let event = try await sandbox.json("log", "show", directory, "\(sequence)").first
         let path = try #require(event?["frame"]?["segment"]?.string)
         let offset = try #require(event?["frame"]?["offset"]?.int)
         let length = try #require(event?["frame"]?["bytes"]?.int)
@@ -346,6 +386,14 @@ struct LogToolsTests {
         #expect(report.first?["firstSequence"] == 10)
         let after = try await sandbox.relay("replay", log.directory, "state")
         #expect(after.output == before.output)
+        let search = try await sandbox.relay(
+            "bisect", log.directory, "--query", "{ user { totalCount } }", "--expect", "{}")
+        #expect(search.exit == .code(1) && search.errors.count == 1, "\(search)")
+        let fork = sandbox.path("fork")
+        #expect(
+            try await sandbox.json("log", "fork", log.directory, "--at", "@", fork).first?[
+                "sequence"] == 9)
+        #expect(try await sandbox.relay("replay", fork, "state").output == before.output)
         let check = try await sandbox.json("replay", log.directory, "--check")
         #expect(
             check.first?["checkpoints"] == [["sequence": 9, "outcome": "beginning"]])
@@ -442,7 +490,7 @@ struct LogToolsTests {
     @Test(arguments: [
         "log verify nowhere", "log list nowhere", "log show data 99", "replay data state nobody",
         "log fork data --at 3 data", "blame data nobody.name", "log import data /dev/null",
-        "diff data 1 soon", "bisect data --query {user{id}} --expect {",
+        "log show data @-99",
     ])
     func whatCannotBeDoneIsSaidInOneLine(_ command: String) async throws {
         _ = try await SmallLog(in: sandbox)
@@ -457,6 +505,16 @@ struct LogToolsTests {
     ])
     func wrongUsageIsCode64(_ command: String) async throws {
         #expect(try await run(command).exit == .code(64))
+    }
+
+    @Test(arguments: [
+        "diff data 1 soon", "replay data --at soon", "log list data --since soon",
+        "bisect data --query {user{id}} --expect {", "replay data --query {user{id}} --variables {",
+    ])
+    func whatIsNoPointAndNoJSONIsWrongUsage(_ command: String) async throws {
+        _ = try await SmallLog(in: sandbox)
+        let finished = try await run(command)
+        #expect(finished.exit == .code(64) && finished.output.isEmpty, "\(finished)")
     }
 
     private func run(_ command: String) async throws -> Finished {

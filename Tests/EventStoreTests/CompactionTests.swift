@@ -22,6 +22,20 @@ import Testing
         for event in events { try store.journal.appendAndWait(event) }
     }
 
+    @Test func aLogWithoutAnEventCanBeForkedAndGoesOn() throws {
+        _ = try EventStore.compact(directory.path, options: .quiet)
+        let past = try History(directory.path)
+        #expect(past.extent == nil)
+        let fork = TemporaryDirectory()
+        try past.fork(at: past.last, to: fork.path)
+        let store = try EventStore.open(fork.path, options: .quiet)
+        defer { store.journal.close() }
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+        #expect(try EventStore.verify(fork.path).isIntact)
+        let error = #expect(throws: EventStoreError.self) { try past.event(past.last) }
+        #expect(error?.message == "The log has no event \(past.last): it has none.")
+    }
+
     @Test func theStoreStartsAsBefore() throws {
         let store = try EventStore.open(directory.path, options: .quiet)
         defer { store.journal.close() }

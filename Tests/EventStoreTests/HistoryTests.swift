@@ -65,6 +65,26 @@ import Testing
         #expect(error?.message == message)
     }
 
+    @Test func aTimeBeforeTheFirstEventsIsFoundWhereTheClockWasSetBack() throws {
+        let directory = TemporaryDirectory()
+        let store = try EventStore.open(directory.path, options: .quiet)
+        for (index, time) in ([100, 50, 60, 70] as [Int64]).enumerated() {
+            let body = index == 0 ? EventBody.genesis(schema: "", seed: .empty) : .schema("")
+            try store.journal.appendAndWait(
+                Event(sequence: UInt64(index) + 1, timeMicroseconds: time, body: body))
+        }
+        store.journal.close()
+        let history = try History(directory.path)
+        for (time, sequence) in [(50, 2), (55, 2), (60, 3), (99, 4)] as [(Int64, UInt64)] {
+            let found = try history.sequence(of: .time(microseconds: time), now: 0)
+            #expect(found == sequence, "\(time)")
+        }
+        let error = #expect(throws: EventStoreError.self) {
+            try history.sequence(of: .time(microseconds: 49), now: 0)
+        }
+        #expect(error?.code == .outOfRange)
+    }
+
     @Test func anEmptyLogHasNoPoints() throws {
         let empty = TemporaryDirectory()
         try EventStore.open(empty.path, options: .quiet).journal.close()

@@ -92,6 +92,14 @@ extension History {
         SummaryIterator(self, try events(in: range))
     }
 
+    /// The summary of one event.
+    /// - Throws: as ``event(_:)``.
+    package func summary(of sequence: UInt64) throws(EventStoreError) -> EventSummary {
+        let summary = try summaries(in: sequence...sequence).next()
+        guard let summary, summary.sequence == sequence else { throw notThere(sequence) }
+        return summary
+    }
+
     /// Summaries of events from a sequence on, also of those that are appended later: at the end it
     /// gives nil, and goes on when it is asked again.
     package func summaries(

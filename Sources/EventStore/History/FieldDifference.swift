@@ -1,3 +1,4 @@
+import EventLog
 package import RelayStore
 
 /// A field that has different values in two states.
@@ -62,10 +63,22 @@ extension History {
         guard max(before, after) <= lastReadable else {
             throw .outOfRange(max(before, after), readable)
         }
-        try replay.advance(to: max(before, after))
-        let later = replay.snapshot
+        let later = try snapshot(at: max(before, after), goingOnWith: replay)
         return before <= after
             ? earlier.differences(to: later, record: record)
             : later.differences(to: earlier, record: record)
+    }
+
+    /// The state after a later event than a replay's. Where damage is on the way a checkpoint behind it may
+    /// lead there.
+    private func snapshot(
+        at sequence: UInt64, goingOnWith replay: Replay
+    ) throws(EventStoreError) -> Snapshot {
+        do throws(EventStoreError) {
+            try replay.advance(to: sequence)
+            return replay.snapshot
+        } catch  where error.code == .log(.damaged) {
+            return try snapshot(at: sequence)
+        }
     }
 }

@@ -8,7 +8,10 @@ extension History {
     ///   whatever
     ///   reading and writing say.
     package func fork(at sequence: UInt64, to directory: String) throws(EventStoreError) {
-        guard extent?.contains(sequence) == true else { throw .outOfRange(sequence, extent) }
+        // The state before the first kept event can be copied, too, without an event.
+        guard sequence > 0, sequence <= last, sequence + 1 >= first else {
+            throw .outOfRange(sequence, extent)
+        }
         try onLog { () throws(LogError) in try reader.fork(through: sequence, into: directory) }
     }
 

@@ -1,8 +1,8 @@
 extension History {
     /// The event after which the history is as it was at a point.
     ///
-    /// Times of events are taken to rise; where a clock was set back they are searched as if they
-    /// did.
+    /// A time means an event that is not later, while the next one is later or there is none. Where a clock
+    /// was set back there may be several; one of them is found.
     /// - Parameter now: microseconds since 1970, for points that are relative to it.
     /// - Throws: `outOfRange` when the point is before the first kept event or after the last; a
     ///   time
@@ -43,16 +43,8 @@ extension History {
     private func sequence(at time: Int64) throws(EventStoreError) -> UInt64 {
         // Nothing has happened since the state that is all there is.
         guard let extent else { return last }
-        let first = try timeOfEvent(extent.lowerBound)
-        guard first <= time else {
-            throw .outOfRange(
-                """
-                There is no state at \(RFC3339.text(microseconds: time)): the log begins with \
-                event \(extent.lowerBound) at \(RFC3339.text(microseconds: first)).
-                """)
-        }
-        // The event at `low` is not after the time; those from `high` on are.
-        var low = extent.lowerBound
+        // The event at `low` is not after the time; that at `high` is, or is behind the last.
+        var low = try notLater(than: time, in: extent)
         var high = extent.upperBound + 1
         while high - low > Self.scanLength {
             let middle = low + (high - low) / 2
@@ -61,6 +53,25 @@ extension History {
         let rest = try times(in: low...high - 1)
         while let next = try rest.next(), next.microseconds <= time { low = next.sequence }
         return low
+    }
+
+    /// An event to begin a search with: the first, or, where the clock was set back behind it, one of those
+    /// that soon follow, or the last.
+    private func notLater(
+        than time: Int64, in extent: ClosedRange<UInt64>
+    ) throws(EventStoreError) -> UInt64 {
+        let end = min(extent.upperBound, extent.lowerBound + Self.scanLength)
+        let events = try times(in: extent.lowerBound...end)
+        while let event = try events.next() {
+            if event.microseconds <= time { return event.sequence }
+        }
+        if try timeOfEvent(extent.upperBound) <= time { return extent.upperBound }
+        let first = try timeOfEvent(extent.lowerBound)
+        throw .outOfRange(
+            """
+            There is no state at \(RFC3339.text(microseconds: time)): the log begins with \
+            event \(extent.lowerBound) at \(RFC3339.text(microseconds: first)).
+            """)
     }
 
     private func timeOfEvent(_ sequence: UInt64) throws(EventStoreError) -> Int64 {

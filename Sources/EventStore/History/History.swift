@@ -80,17 +80,35 @@ package struct History: Sendable {
         }
     }
 
+    /// Where to go on behind damage: the first event after another of which a checkpoint holds the state.
+    /// What is damaged is noted in ``damages``.
+    /// - Throws: `log(damaged)` where there is none.
+    package func nextState(after sequence: UInt64) throws(EventStoreError) -> UInt64 {
+        _ = try events(in: sequence + 1...sequence + 1).next()
+        let checkpoints = try onLog { () throws(LogError) in try reader.checkpoints.sequences() }
+        for place in checkpoints where place > sequence && place <= lastReadable {
+            let restored = try reader.checkpoints.restore(
+                through: place, indexes: [], takesOlderFold: first > 1)
+            if restored.snapshot?.sequence == place { return place }
+        }
+        guard let damage = damages.all.last else { throw .missing(sequence + 1) }
+        throw .notRebuildable(sequence + 1, after: sequence, damage)
+    }
+
     // MARK: Events
 
     /// One event.
     /// - Throws: `outOfRange`, `log(damaged)` when it cannot be read, and whatever reading says.
     package func event(_ sequence: UInt64) throws(EventStoreError) -> Event {
         let event = try events(in: sequence...sequence).next()
-        guard let event, event.sequence == sequence else {
-            if let damage = damages.all.last { throw .unreadable(sequence, damage) }
-            throw .outOfRange(sequence, readable)
-        }
+        guard let event, event.sequence == sequence else { throw notThere(sequence) }
         return event
+    }
+
+    /// Why reading has not come upon an event.
+    func notThere(_ sequence: UInt64) -> EventStoreError {
+        if let damage = damages.all.last { return .unreadable(sequence, damage) }
+        return .outOfRange(sequence, readable)
     }
 
     /// Events in log order. What is damaged is passed over, and noted in ``damages``.
