@@ -254,6 +254,20 @@ struct ReplayToolsTests {
             ])
     }
 
+    @Test func aRefusedMutationHasItsOwnPlaceAlsoWhereItStandsInAnothers() async throws {
+        // The renaming is of the todo that was added; in its place, that is not there yet.
+        let server = try await sandbox.serve("--data", log.directory)
+        _ = try await server.data(
+            """
+            mutation { renameTodo(input: {id: "\(log.added)", text: "Ride on"}) { todo { id } } }
+            """)
+        #expect(try await server.stop() == .code(0))
+        let lines = try await sandbox.json(
+            "what-if", log.directory, "--exchange", "4", "10", "--re-execute", exit: 2)
+        let refused = try #require(lines.first { $0["refused"] != nil })
+        #expect(refused["operation"] == "renameTodo" && refused["sequence"] == 11)
+    }
+
     @Test func whatIfTellsWhatWouldBeDifferentWithoutAMutation() async throws {
         let without: JSONValue = [
             "record": .string(unicorn), "field": "complete", "before": true, "after": false,

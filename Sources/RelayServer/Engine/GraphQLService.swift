@@ -138,7 +138,13 @@ package final class GraphQLService: Sendable {
                 counters.count(\.commits, steps.count { $0.publication.commit != nil })
                 if let last = steps.last { onDurable(last.publication.snapshot) }
                 publisher.post(.steps(steps))
-            }, onAppend: { [health] in health.note($0) })
+            },
+            onAppend: { [health] error in
+                guard health.note(error) else { return }
+                inputs.tasks.start(.utility) {
+                    health.finishTrial(hasRoom: await journal.hasRoom())
+                }
+            })
         publisher.whenRoom { [weak writer] in writer?.goOn() }
     }
 

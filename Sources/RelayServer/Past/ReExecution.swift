@@ -67,24 +67,26 @@ package struct ReExecution {
         var mutations: [UInt64: Mutation] = [:]
         for (one, other) in change.exchanged {
             let (mine, theirs) = (try history.effect(of: one), try history.effect(of: other))
-            mutations[mine.sequence] = try mutation(theirs, standingIn: other)
-            mutations[theirs.sequence] = try mutation(mine, standingIn: one)
+            mutations[mine.sequence] = try mutation(theirs, of: other)
+            mutations[theirs.sequence] = try mutation(mine, of: one)
         }
         return mutations
     }
 
-    private func mutation(_ effect: History.Effect, standingIn event: UInt64) throws -> Mutation {
+    private func mutation(_ effect: History.Effect, of event: UInt64) throws -> Mutation {
         guard let response = effect.response, let intent = try history.intent(of: response.mutation)
         else {
             throw PastMutationRefusal(
                 "Event \(event) is no mutation, and cannot be carried out again.")
         }
-        return Mutation(intent: intent, response: response)
+        return Mutation(sequence: effect.sequence, intent: intent, response: response)
     }
 }
 
 /// A mutation as it was carried out.
 private struct Mutation {
+    /// Of the response that it had.
+    let sequence: UInt64
     let intent: MutationIntent
     let response: MutationResponse
 }
@@ -142,7 +144,9 @@ private struct Course {
         guard !skippedMutations.contains(response.mutation),
             let intent = intents.removeValue(forKey: response.mutation)
         else { return .nothing }
-        let mutation = exchanged[event.sequence] ?? Mutation(intent: intent, response: response)
+        let mutation =
+            exchanged[event.sequence]
+            ?? Mutation(sequence: event.sequence, intent: intent, response: response)
         guard let handler = try currentService().mutations[mutation.intent.field] else {
             outcome.replayed += 1
             var replayed = response
@@ -162,7 +166,7 @@ private struct Course {
         } catch {
             outcome.refusals.append(
                 ReExecution.Refusal(
-                    sequence: event.sequence, operation: mutation.intent.operation,
+                    sequence: mutation.sequence, operation: mutation.intent.operation,
                     message: error.message))
             return .revocation(Revocation(mutation: response.mutation, reason: error.message))
         }

@@ -8,13 +8,12 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// Reads `CLIENT:N`, N being digits; the client's name may itself have colons. Nil when the text is not that.
+    /// Reads `CLIENT:N`; the client's name may itself have colons. Nil when the text is not that: N has one
+    /// spelling, digits without a sign or a zero before them.
     package init?(_ text: String) {
-        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex
-        else { return nil }
-        let digits = text[text.utf8.index(after: colon)...]
-        // `UInt64` takes a sign, too.
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt64(digits)
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
+            case let digits = text[text.utf8.index(after: colon)...],
+            let number = UInt64(digits), String(number) == digits
         else { return nil }
         self.init(client: String(text[..<colon]), number: number)
     }

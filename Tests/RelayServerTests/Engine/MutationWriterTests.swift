@@ -298,6 +298,21 @@ struct MutationWriterTests {
         #expect(engine.service.health.reason == nil)
     }
 
+    @Test func aSmallAppendDoesNotEndAFullDisk() async throws {
+        let engine = try await EngineUnderTest()
+        let health = engine.service.health
+        #expect(!health.note(nil))
+        #expect(!health.note(full))
+        // What is left of a segment may take it; only a try says that there is room.
+        #expect(health.note(nil))
+        #expect(!health.note(nil), "one try at a time")
+        health.finishTrial(hasRoom: false)
+        #expect(health.reason == full.message)
+        engine.journal.setRoom(true)
+        _ = try await engine.run("mutation { addTodo(input: {text: \"x\"}) { todo { id } } }")
+        try await eventually("room") { health.reason == nil ? true : nil }
+    }
+
     @Test func whatTheDiskCannotTakeHasACodeForClients() {
         func code(_ code: JournalError.Code) -> ErrorCode? {
             ExecutionError(JournalError(code: code, message: "No.")).code

@@ -16,13 +16,14 @@ struct StreamCursor: Hashable, Sendable {
         self.sequence = sequence
     }
 
-    /// Nil when the text is no cursor.
+    /// Nil when the text is not what ``text`` writes, to the digit: one that was cut short names no other place.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let epoch = UInt64(parts[1], radix: 16),
             let sequence = UInt64(parts[2], radix: 16)
         else { return nil }
         self.init(storeID: String(parts[0]), epoch: epoch, sequence: sequence)
+        guard self.text == text else { return nil }
     }
 
     private static func hexadecimal(_ number: UInt64) -> String {

@@ -8,6 +8,8 @@ package final class StorageHealth: Sendable {
         /// What the disk has said, while it is full.
         var reason: String?
         var refusals = 0
+        /// An append has succeeded meanwhile, and a try is to say whether there is room.
+        var isTrying = false
         /// A write or a sync has failed, and nothing is taken until the log is opened anew.
         var isFrozen = false
     }
@@ -27,10 +29,18 @@ package final class StorageHealth: Sendable {
     package var refusalCount: Int { state.withLock { $0.refusals } }
 
     /// Takes in what became of an append; nil is success.
-    package func note(_ error: JournalError?) {
-        guard let error else { return noteRoom() }
+    ///
+    /// - Returns: whether room is to be tried, for ``finishTrial(hasRoom:)``: a small append succeeds on a full
+    ///   disk, too, in what is left of a segment that was filled ahead.
+    package func note(_ error: JournalError?) -> Bool {
+        guard let error else {
+            return state.withLock { state in
+                defer { state.isTrying = state.isTrying || state.reason != nil }
+                return state.reason != nil && !state.isTrying
+            }
+        }
         if error.code == .frozen { state.withLock { $0.isFrozen = true } }
-        guard error.code == .storageFull else { return }
+        guard error.code == .storageFull else { return false }
         let isNew = state.withLock { state in
             defer { state.reason = error.message }
             state.refusals += 1
@@ -40,9 +50,16 @@ package final class StorageHealth: Sendable {
             logger.error(
                 "The disk is full, so mutations are refused until there is room. \(error.message)")
         }
+        return false
     }
 
-    /// There is room: an append has succeeded, or a try has.
+    /// Takes in what a try after an append has said.
+    package func finishTrial(hasRoom: Bool) {
+        state.withLock { $0.isTrying = false }
+        if hasRoom { noteRoom() }
+    }
+
+    /// There is room: a try has succeeded.
     package func noteRoom() {
         let wasFull = state.withLock { state in
             defer { state.reason = nil }
