@@ -48,7 +48,8 @@ final class LoopCore {
             throw IOError(
                 code: .loopUnavailable,
                 message: "Could not make a libwebsockets context on a libev loop. "
-                    + "Is the library's libev plugin installed (Debian: libwebsockets-evlib-ev)?")
+                    + "Either the process may open no more files (ulimit -n), or the library's libev "
+                    + "plugin is not installed (Debian: libwebsockets-evlib-ev).")
         }
         self.loop = loop
         self.eventLoop = eventLoop
