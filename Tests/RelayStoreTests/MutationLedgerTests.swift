@@ -137,15 +137,6 @@ import Testing
         ranges.insert(0, limit: .max)
         #expect(ranges.answer(.max) == .contained && ranges.answer(0) == .contained)
     }
-
-    @Test func anIDIsAClientAndANumberOfDigits() {
-        for text in ["c:1", "a:b:007", "c:18446744073709551615"] {
-            #expect(MutationID(text) != nil, "\(text)")
-        }
-        for text in ["c:", ":1", "c", "c:+5", "c:-5", "c:٣", "c:1 ", "c:18446744073709551616"] {
-            #expect(MutationID(text) == nil, "\(text)")
-        }
-    }
 }
 
 extension MutationLedger {
