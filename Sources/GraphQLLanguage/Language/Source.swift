@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The text of one GraphQL document, kept so that errors can say where they are.
 ///
 /// Invariant: `bytes` is well-formed UTF-8. Bytes that are not are replaced by U+FFFD on the way
@@ -10,6 +12,10 @@ package final class Source: Sendable {
     /// The location of the first byte. Documents that are read together start at different
     /// numbers, so that a location also says which of them it is in.
     package let base: Int
+    /// The count at the beginning and every ``markInterval`` bytes, as far as places were asked for: of a long document
+    /// each field's is, and none is counted from the beginning.
+    private let marks = Mutex([LocationCounter()])
+    private static let markInterval = 1_024
 
     private init(name: String, wellFormed bytes: [UInt8], base: Int) {
         self.name = name
@@ -38,15 +44,27 @@ package final class Source: Sendable {
     /// The locations of this document, the end included.
     var locations: ClosedRange<Int> { base...base + bytes.count }
 
-    /// Line and column of a node's `location`, found by counting from the start.
+    /// Line and column of a node's `location`, found by counting from the mark before it.
     ///
     /// Lines end with LF, CR or CRLF (GraphQL §2.1.2). Columns count UTF-16 code units, as
     /// graphql-js and the editors that read its errors do; in ASCII text that is the byte.
     /// A location past the end gives the end.
     package func location(at location: Int) -> SourceLocation {
-        var counter = LocationCounter()
-        counter.advance(to: location - base, in: bytes)
+        let offset = min(max(0, location - base), bytes.count)
+        var counter = mark(before: offset)
+        counter.advance(to: offset, in: bytes)
         return counter.location
+    }
+
+    private func mark(before offset: Int) -> LocationCounter {
+        marks.withLock { marks in
+            while marks.count <= offset / Self.markInterval {
+                var counter = marks[marks.count - 1]
+                counter.advance(to: marks.count * Self.markInterval, in: bytes)
+                marks.append(counter)
+            }
+            return marks[offset / Self.markInterval]
+        }
     }
 
     /// Line and column of each location, in the same order, counted in one go.
@@ -79,7 +97,8 @@ private struct LocationCounter {
                 line += 1
                 column = 1
             case UInt8(ascii: "\r"):
-                if offset < end, bytes[offset] == UInt8(ascii: "\n") { offset += 1 }
+                // Its line feed belongs to it, also when it stands at the target.
+                if offset < bytes.count, bytes[offset] == UInt8(ascii: "\n") { offset += 1 }
                 line += 1
                 column = 1
             case 0x80..<0xC0: break  // a continuation byte belongs to the scalar before it
