@@ -6,7 +6,7 @@
 public struct RetryPolicy: Hashable, Sendable {
     /// The delay before the first try again.
     public var initialDelay: Duration
-    /// How many times as long each delay is as the one before.
+    /// How many times as long each delay is as the one before; from 1 to 1,000.
     public var multiplier: Double
     /// No delay is longer.
     public var maximumDelay: Duration
@@ -14,6 +14,9 @@ public struct RetryPolicy: Hashable, Sendable {
     public var jitter: Double
     /// Tries that may fail in a row before operations that wait fail too; nil: no limit.
     public var maximumAttempts: Int?
+
+    /// About 30 years.
+    private static let longestDelay = Duration.seconds(1_000_000_000)
 
     /// See the properties of the same names.
     public init(
@@ -31,18 +34,16 @@ public struct RetryPolicy: Hashable, Sendable {
     ///
     /// - Parameter random: from 0 to 1; how much of the jitter is taken off.
     func delay(afterFailures failures: Int, random: Double) -> Duration {
-        var delay = initialDelay
-        for _ in 1..<max(failures, 1) where delay < maximumDelay { delay *= max(multiplier, 1) }
-        return min(delay, maximumDelay) * (1 - min(max(jitter, 0), 1) * min(max(random, 0), 1))
+        // Options may be anything; durations must not overflow.
+        let factor = multiplier.isNaN ? 1 : min(max(multiplier, 1), 1_000)
+        let longest = min(max(maximumDelay, .zero), Self.longestDelay)
+        var delay = min(max(initialDelay, .zero), longest)
+        for _ in 1..<max(failures, 1) where delay < longest { delay = min(delay * factor, longest) }
+        let part = jitter.isNaN ? 0 : min(max(jitter, 0), 1)
+        return delay * (1 - part * min(max(random, 0), 1))
     }
 
     func allowsAnotherAttempt(afterFailures failures: Int) -> Bool {
         maximumAttempts.map { failures < $0 } ?? true
-    }
-}
-
-extension Duration {
-    fileprivate static func *= (duration: inout Duration, factor: Double) {
-        duration = duration * factor
     }
 }

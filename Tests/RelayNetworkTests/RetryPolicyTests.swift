@@ -31,4 +31,21 @@ struct RetryPolicyTests {
         #expect([ids.next(), ids.next()] == ["a:8", "a:9"])
         #expect(MutationIDs.randomClient().count == 16)
     }
+
+    /// Whatever a program sets, a delay comes of it.
+    @Test func optionsMayBeAnything() {
+        for number in [Double.nan, .infinity, -.infinity, -1, 0, .greatestFiniteMagnitude] {
+            for duration in [Duration.seconds(Int64.max), .zero, .seconds(-5)] {
+                let policy = RetryPolicy(
+                    initialDelay: .seconds(1), multiplier: number, maximumDelay: duration,
+                    jitter: number)
+                for failures in [-1, 1, 50] {
+                    #expect(policy.delay(afterFailures: failures, random: 0.5) >= .zero)
+                }
+            }
+        }
+        let steep = RetryPolicy(
+            initialDelay: .seconds(1), multiplier: .infinity, maximumDelay: .seconds(9), jitter: 0)
+        #expect(steep.delay(afterFailures: 2, random: 0) == .seconds(9))
+    }
 }

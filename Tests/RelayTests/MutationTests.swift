@@ -245,4 +245,30 @@ import TodoFixtures
                     selector: TodoQuery(id: id).createDescriptor().fragment,
                     as: TodoQuery.Data.self)))
     }
+
+    @Test func oneThatItsOwnUpdaterCancelsIsNeverSent() {
+        let cancelled = Holder()
+        environment.commitMutation(
+            change("a", true),
+            optimisticUpdater: { store, _ in
+                store.create(dataID: "shown", typeName: "Todo")["text"] = "x"
+                cancelled.subscription?.cancel()
+            }
+        ).subscribe(cancelled)
+        #expect(environment.mockNetwork.executionCount == 0)
+        #expect(environment.store.snapshot.existing("shown") == nil)
+    }
+
+    /// A subscriber that knows its subscription before anything begins.
+    private final class Holder: Subscriber {
+        var subscription: (any Subscription)?
+
+        func receive(subscription: any Subscription) {
+            self.subscription = subscription
+            subscription.request(.unlimited)
+        }
+
+        func receive(_ input: ChangeTodoStatusMutation.Data?) -> Subscribers.Demand { .none }
+        func receive(completion: Subscribers.Completion<any Error>) {}
+    }
 }

@@ -110,4 +110,13 @@ struct RetentionTests {
         }
         retained.cancel()
     }
+
+    @Test func aBufferCannotBeSmallerThanNone() throws {
+        let environment = try environment(buffer: -1)
+        environment.retain(operation: TodoQuery(id: "a").createDescriptor()).cancel()
+        #expect(throws: Never.self) {
+            try environment.commitPayload(
+                TodoQuery(id: "c").createDescriptor(), ["node": NSNull()])
+        }
+    }
 }

@@ -81,7 +81,7 @@ extension Environment {
     ///   - optimisticResponse: what the server will probably answer; shown until it does.
     ///   - optimisticUpdater: what is shown besides; runs after the optimistic response was applied, and
     ///     again whenever the records below it change.
-    ///   - updater: changes the store once the response was written to it. The result is that of the response, without
+    ///   - updater: changes the store after the response was written to it. The result is that of the response, without
     ///     the updater's changes.
     /// - Returns: a publisher of the result, errors as with ``fetchQuery(_:cacheConfig:)``. Subscribing is
     ///   what runs the mutation.

@@ -15,8 +15,8 @@ public struct KeptQuery: Hashable, Sendable {
         case unnamed
     }
 
-    /// Of name and variables of a query that is kept, as JSON.
-    static let largestVariablesBytes = 65_536
+    /// The most bytes that the name of a query that is kept and its variables, as JSON, may have together.
+    static let largestBytes = 65_536
 
     /// The operation's name.
     public let name: String
@@ -36,7 +36,7 @@ public struct KeptQueryError: SentenceError {
         case notAQuery
         /// 1,000 queries are kept. Stop keeping one first.
         case tooMany
-        /// The variables are longer than 64 KiB as JSON.
+        /// The name and the variables, as JSON, are longer than 64 KiB together.
         case tooLarge
     }
 

@@ -18,7 +18,7 @@ public struct ResumableMutation {
 
     /// - Parameters:
     ///   - type: the mutation.
-    ///   - updater: changes the store once the response was written to it; the same that the mutation was
+    ///   - updater: changes the store after the response was written to it; the same that the mutation was
     ///     begun with.
     public init<Op: Operation>(_ type: Op.Type, updater: SelectorStoreUpdater? = nil) {
         self.init(Op.node, updater: updater)

@@ -13,6 +13,8 @@ final class KeptQueries: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
     private struct Entry {
+        /// In the list.
+        let id: DataID
         let operation: OperationDescriptor
         let retention: Retention
         /// This run has fetched it.
@@ -77,7 +79,9 @@ final class KeptQueries: @unchecked Sendable {
 
     var all: [KeptQuery] {
         let snapshot = store.snapshot
-        let entries = lock.withLock { Array(self.entries.values) }
+        let entries = lock.withLock {
+            Dictionary(self.entries.values.map { ($0.id, $0) }) { first, _ in first }
+        }
         return Self.listed(in: snapshot).compactMap { id in
             guard let record = snapshot.existing(id.rawValue),
                 case .string(let name)? = snapshot.fieldValue("name", of: record),
@@ -87,7 +91,7 @@ final class KeptQueries: @unchecked Sendable {
             return KeptQuery(
                 name: name, variables: VariableData(variables),
                 fetchedAt: Self.fetchedAt(record, snapshot),
-                content: content(entries.first { Self.id(of: $0.operation.request) == id }))
+                content: content(entries[id]))
         }
     }
 
@@ -120,15 +124,16 @@ final class KeptQueries: @unchecked Sendable {
             guard listed.count < limit else {
                 throw KeptQueryError(.tooMany, "\(listed.count) queries are kept already.")
             }
-            guard id.rawValue.utf8.count <= KeptQuery.largestVariablesBytes else {
+            guard id.rawValue.utf8.count <= KeptQuery.largestBytes else {
                 throw KeptQueryError(
                     .tooLarge,
                     """
-                    Variables of \(name) have more than \(KeptQuery.largestVariablesBytes) bytes.
+                    Name and variables of \(name) have more than \(KeptQuery.largestBytes) bytes together.
                     """)
             }
         }
-        let entry = Entry(operation: operation, retention: try store.retain(operation.selector))
+        let entry = Entry(
+            id: id, operation: operation, retention: try store.retain(operation.selector))
         let list = try store.retain(Self.listOperation)
         if !listed.contains(id) { try add(id, request) }
         lock.withLock {
@@ -164,17 +169,19 @@ final class KeptQueries: @unchecked Sendable {
             }
         }
         let ended = lock.withLock { () -> [Retention] in
-            let requests = entries.keys.filter { Self.id(of: $0) == id }
-            return requests.compactMap { entries.removeValue(forKey: $0)?.retention }
+            let ended = entries.filter { $0.value.id == id }
+            for request in ended.keys { entries[request] = nil }
+            return ended.values.map(\.retention)
         }
         for retention in ended { retention.cancel() }
         endHoldIfAllAreNamed()
     }
 
     private func endHoldIfAllAreNamed() {
+        if lock.withLock({ hold == nil }) { return }
         let listed = Self.listed(in: store.snapshot)
         let ended = lock.withLock { () -> Retention? in
-            let named = Set(entries.keys.map { Self.id(of: $0) })
+            let named = Set(entries.values.map(\.id))
             guard listed.allSatisfy(named.contains) else { return nil }
             defer { hold = nil }
             return hold

@@ -110,6 +110,11 @@ final class OperationExecutor: @unchecked Sendable {
             } else if operation.kind == .mutation {
                 enter(.waiting(try show()))
                 if optimistic != nil { note(.executeOptimistic) }
+                // It may have been cancelled by its own updater.
+                guard run.isWanted else {
+                    cancel()
+                    return AnyCancellable {}
+                }
                 environment.outbox.add(environment.store) { [self] refusal in
                     if let refusal { failUnsent(refusal) } else { send() }
                 }

@@ -26,6 +26,9 @@ final class Execution<Output>: @unchecked Sendable {
 
         fileprivate var ending: () -> Void = {}
 
+        /// Whether somebody still waits for its values.
+        var isWanted: Bool { execution.isRunning(number) }
+
         func send(_ value: Output) { execution.send(value, from: number) }
 
         func complete(_ completion: Subscribers.Completion<any Error>) {
@@ -74,6 +77,8 @@ final class Execution<Output>: @unchecked Sendable {
         }
         ended?.cancel()
     }
+
+    private func isRunning(_ run: Int) -> Bool { lock.withLock { state.isRunning(run) } }
 
     private func send(_ value: Output, from run: Int) {
         let subscriptions = lock.withLock { state.send(value, from: run) }
@@ -246,10 +251,10 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
     }
 }
 
-/// A subscriber asked for no values while more than a thousand came.
+/// A subscriber asked for no values while more than 1,024 came.
 public struct SlowSubscriberError: SentenceError, Hashable, Sendable {
     public var errorDescription: String? {
-        "The subscriber asked for no values while more than 1,024 came; it has been cut off."
+        "The subscriber asked for no values while more than 1,024 came; no more follow those that wait."
     }
 }
 

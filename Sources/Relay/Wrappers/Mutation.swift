@@ -43,7 +43,7 @@ public struct Mutation<Operation: Relay.Operation> {
         ///   - variables: those of the mutation.
         ///   - optimisticResponse: what the server will probably answer; shown until it does.
         ///   - optimisticUpdater: what is shown besides; runs after the optimistic response.
-        ///   - updater: changes the store once the response was written to it.
+        ///   - updater: changes the store after the response was written to it.
         ///   - completion: called once: with the last result, nil where there was none, or with the
         ///     error.
         public func commit(

@@ -32,7 +32,7 @@ public struct Handlers: Sendable {
 /// deleted. The same function can be a client's optimistic updater.
 ///
 /// The variables are the mutation field's arguments; where one names a record of the payload, by its id or
-/// a `@unique` value, it is the record's id here. A throw leaves nothing behind.
+/// a `@unique` value, it is the record's id here. If it throws, nothing changes.
 public typealias SharedMutation =
     @Sendable (inout any RecordSourceProxy, VariableData) throws -> DataID?
 

@@ -57,7 +57,7 @@ struct RetainedOperations {
         let isQuery = operation.request.params.operationKind == .query
         if !isKept, !isQuery { return notePassing(recordCount) }
         // A query that is fetched before it is shown must not be collected in between.
-        if !isKept, bufferSize == 0 { return false }
+        if !isKept, bufferSize <= 0 { return false }
         roots[operation, default: Root()].fetchedAt = sequence
         roots[operation]?.fetchedMicroseconds = microseconds
         return isKept ? false : buffer(operation, size: bufferSize)
@@ -95,7 +95,7 @@ struct RetainedOperations {
         releaseBuffer.append(operation)
         roots[operation, default: Root()].isBuffered = true
         var isEvicted = false
-        while releaseBuffer.count > size {
+        while releaseBuffer.count > max(0, size) {
             isEvicted = drop(releaseBuffer.removeFirst()) || isEvicted
         }
         return isEvicted

@@ -44,7 +44,7 @@ public struct HandleFieldPayload: Sendable {
 
 /// The handlers of Relay's own directives.
 public struct DefaultHandlerProvider: HandlerProvider {
-    /// A field; see the properties of the same names.
+    /// Relay's own handlers, and no others.
     public init() {}
 
     /// The handler of one of Relay's directives; nil for any other.
