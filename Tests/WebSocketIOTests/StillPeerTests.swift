@@ -188,8 +188,11 @@ struct StillPeerTests {
         let handler = RecordingHandler()
         try await withSlowStream(taking: .max) { stream, core in
             let session = self.session(on: stream, core, handler, HTTPServer.Options())
+            let start = monotonicMilliseconds()
             session.close(code: 4_400, reason: "")
             session.flush()
+            session.sweep(now: start + 4_999)
+            #expect(!stream.isClosed)
             session.sweep(now: monotonicMilliseconds() + 5_000)
             #expect(handler.now.closes.map(\.code) == [4_400])
             #expect(stream.isClosed)

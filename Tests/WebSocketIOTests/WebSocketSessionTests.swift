@@ -1,3 +1,4 @@
+import BoundedTesting
 import Testing
 import WebSocketIO
 
@@ -268,7 +269,12 @@ struct WebSocketSessionTests {
     }
 
     @Test func tooMuchQueuedClosesWith1013() async throws {
-        try await TestServer.run({ $0.maxQueuedBytes = 1_000_000 }) { server in
+        try await TestServer.run({
+            $0.maxQueuedBytes = 1_000_000
+            // However long the test may have to wait for its turn on a busy machine.
+            $0.writeStuckTimeout = .testDeadline
+            $0.farewellTimeout = .testDeadline
+        }) { server in
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
             try await client.upgrade()
             await eventually { !server.handler.now.connections.isEmpty }

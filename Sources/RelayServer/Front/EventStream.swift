@@ -78,11 +78,12 @@ final class EventStream: SubscriptionSink {
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
         // Behind what has been handed to the loop and was not taken yet.
         loop.perform { [self] in
-            let isFull = state.withLock { state in
+            let isReady = state.withLock { state in
+                if state.isOver { return false }
                 if state.isFull { state.whenDrained.append(action) }
-                return state.isFull
+                return !state.isFull
             }
-            if !isFull { action() }
+            if isReady { action() }
         }
     }
 
@@ -113,6 +114,7 @@ final class EventStream: SubscriptionSink {
     private func drained() {
         let (held, actions) = state.withLock { state in
             state.queuedBytes = 0
+            state.backlog.drained()
             defer { state.whenDrained = [] }
             return (state.pacing.drained(), state.whenDrained)
         }

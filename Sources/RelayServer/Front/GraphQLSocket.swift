@@ -81,6 +81,7 @@ final class GraphQLSocket: WebSocketHandler {
 
     func drained(_ connection: WebSocketConnection) {
         let (streams, actions) = state.withLock { state in
+            state.backlog.drained()
             defer { state.whenDrained = [] }
             return (Array(state.streams.values), state.whenDrained)
         }
@@ -301,12 +302,14 @@ final class GraphQLSocket: WebSocketHandler {
         state.withLock { state in
             state.backlog.take(missedBytes, queuedBytes: state.connection?.queuedBytes ?? 0)
         }
+        connection?.awaitDrained()
     }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
         guard let connection else { return }
         state.withLock { $0.whenDrained.append(action) }
-        connection.awaitDrained()
+        // Behind what has been handed to the loop and was not taken yet.
+        connection.loop.perform { connection.awaitDrained() }
     }
 
     /// Ends a stream with errors.

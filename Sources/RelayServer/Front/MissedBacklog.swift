@@ -20,6 +20,9 @@ struct MissedBacklog: Sendable {
         takenBytes = min(takenBytes, queuedBytes) + bytes
     }
 
+    /// Nothing waits for the peer any more.
+    mutating func drained() { takenBytes = 0 }
+
     /// Whether missed results have to wait.
     func isFull(queuedBytes: Int) -> Bool { queuedBytes + comingBytes > limit / 2 }
 

@@ -22,6 +22,14 @@ import Testing
         #expect(backlog.isSlow(queuedBytes: 1_101))
     }
 
+    @Test func whatHasBeenTakenGivesLiveResultsNoRoomAfterwards() {
+        var backlog = MissedBacklog(limit: 100)
+        backlog.expect(1_000)
+        backlog.take(1_000, queuedBytes: 0)
+        backlog.drained()
+        #expect(backlog.isSlow(queuedBytes: 101))
+    }
+
     /// What the peer has taken since gives live results no more room.
     @Test func liveResultsHaveTheWholeLimitAndNoMore() {
         var backlog = MissedBacklog(limit: 100)

@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// Those that wait are served together, by one pass from where the first of them stopped: each event is read at its
 /// own sequence, and equal subscriptions are executed once. A subscriber that has no room for a result leaves the pass
-/// with it, and comes back when it has taken what it had; results that are on their way to it count. At the end of the pass all go to the publisher, which knows the rest.
+/// with it, and comes back when it has taken what it had; results that are on their way to it count. At the end of the
+/// pass all go to the publisher, which knows the rest.
 ///
 /// A pass over recent commits neither reads nor folds anything. What one over the log costs is bounded: at most
 /// three states of the past are in memory, whoever waits: the pass's, the one that it began with, and the one at
@@ -135,6 +136,10 @@ final class CatchUp: Sendable {
 
     private func tellFromMemory(_ batch: [Waiting], _ outputs: Outputs) async {
         guard var sequence = batch.map(\.sequence).min() else { return }
+        // Memory has what they go on from; no state has to be kept for them.
+        state.withLock { state in
+            for waiting in batch { state.parked?.remove(waiting.request.sink) }
+        }
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "nobody was told of what is not durable")
@@ -202,7 +207,8 @@ final class CatchUp: Sendable {
     // MARK: One pass over the log
 
     private func tellFromLog(_ all: [Waiting], _ outputs: Outputs) async {
-        let end = durable.snapshot.sequence
+        // What is durable and not published yet is told by the publisher.
+        let end = recent.end
         var batch = all
         // Who has been told that it goes on does go on.
         let isTooFar: (Waiting) -> Bool = {

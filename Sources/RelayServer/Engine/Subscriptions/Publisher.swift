@@ -9,9 +9,9 @@ import Synchronization
 /// One queue takes commits and new subscriptions, so a subscription starts exactly between two commits:
 /// what it is told first and what follows have neither gap nor overlap.
 ///
-/// The queue is bounded: while ``GraphQLService/Limits/unpublishedCommits`` wait in it the writer takes no further turn, so event
-/// subscriptions lose nothing. Live results only have to be the newest, so when commits pile up each is
-/// executed once for many of them.
+/// The queue is bounded: while ``GraphQLService/Limits/unpublishedCommits`` wait in it the writer takes no further
+/// turn, so event subscriptions lose nothing. Live results only have to be the newest, so when commits pile up each
+/// is executed once for many of them.
 final class Publisher: Sendable {
     enum Message: Sendable {
         case steps([Step])

@@ -44,6 +44,11 @@ final class RecentCommits: Sendable {
     /// The state before the first commit that is kept.
     var base: Snapshot { state.withLock { $0.base } }
 
+    /// The newest event that the publisher has taken.
+    var end: UInt64 {
+        state.withLock { ($0.commits.last?.snapshot ?? $0.base).sequence }
+    }
+
     func append(_ commit: Commit) {
         state.withLock { state in
             assert(
