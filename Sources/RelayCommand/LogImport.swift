@@ -106,6 +106,18 @@ struct LogImport: LogTool {
     private func append(_ events: [NewEvent]) throws {
         let directory = log.directory
         let wasThere = FileManager.default.fileExists(atPath: directory)
+        let writer: EventLogWriter
+        do {
+            writer = try EventLogWriter.open(directory)
+        } catch {
+            throw CommandFailure("Nothing was imported. \(error)")
+        }
+        // Somebody else may have made one while the lines were read.
+        guard writer.head.sequence == 0 else {
+            writer.close()
+            throw CommandFailure(
+                "\(directory) is not empty: an import makes a new log. Nothing was changed.")
+        }
         let remove: @Sendable () -> Void = {
             let files = FileManager.default
             for name in (try? files.contentsOfDirectory(atPath: directory)) ?? [] {
@@ -115,19 +127,17 @@ struct LogImport: LogTool {
         }
         try Interruption.cleaning(remove) {
             do {
-                try write(events)
+                defer { writer.close() }
+                try write(events, to: writer)
             } catch {
-                // Then it is somebody else's.
-                if (error as? LogError)?.code != .locked { remove() }
+                remove()
                 throw CommandFailure("Nothing was imported. \(error)")
             }
         }
     }
 
     /// Many events share a frame, but a frame stays small enough to be read at once.
-    private func write(_ events: [NewEvent]) throws {
-        let writer = try EventLogWriter.open(log.directory)
-        defer { writer.close() }
+    private func write(_ events: [NewEvent], to writer: EventLogWriter) throws {
         let progress = ProgressBar("Importing into \(log.directory)")
         defer { ProgressBar.clear() }
         var batch = EventBatch()
