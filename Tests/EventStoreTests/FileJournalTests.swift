@@ -78,7 +78,7 @@ struct FileJournalTests {
         async let last = journal.lastEvent(at: .max, through: 2)
         let deadline = ContinuousClock.now + .testDeadline
         while disk.heldReadCount == 0, ContinuousClock.now < deadline { await Task.yield() }
-        #expect(disk.heldReadCount == 1)
+        #expect(disk.heldReadCount > 0)
         #expect(await journal.hasRoom())
         disk.releaseReads()
         #expect(try await last == 2)

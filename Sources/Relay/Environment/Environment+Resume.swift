@@ -64,17 +64,25 @@ extension Environment {
     ) throws -> [String] {
         var unknown: [String] = []
         var known: [Outbox.Resume] = []
-        for (entry, pending) in try store.unfinishedMutations {
+        let claimed = try store.unfinishedMutations.filter { outbox.claim($0.entry) }
+        // An earlier call may have ended one, and let go of it, since the list was made.
+        let left = Set(try store.unfinishedMutations.map(\.entry))
+        for (entry, pending) in claimed {
+            guard left.contains(entry) else {
+                outbox.release(entry)
+                continue
+            }
             let intent = pending.intent
             guard let id = intent.mutationID, let name = intent.operationName else {
                 store.revoke(entry, reason: "the process that showed it has ended")
+                outbox.release(entry)
                 continue
             }
             guard let mutation = mutations.first(where: { $0.node.params.name == name }) else {
                 unknown.append(name)
+                outbox.release(entry)
                 continue
             }
-            guard outbox.claim(entry) else { continue }
             let request = RequestDescriptor(
                 node: mutation.node, variables: VariableData(intent.arguments.object ?? [:]))
             known.append { [self] ended in

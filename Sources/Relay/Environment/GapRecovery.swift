@@ -27,7 +27,7 @@ public enum GapPolicy: Hashable, Sendable {
 ///    older than it.
 /// 3. A query that could not be fetched stays due, and is tried again, later and later, until it is fetched or
 ///    nobody retains it.
-/// 4. A query that gives many responses has been fetched with its first whole one; no stream stays.
+/// 4. A query has been fetched with its first whole response; no stream stays.
 final class GapRecovery: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
@@ -93,9 +93,9 @@ final class GapRecovery: @unchecked Sendable {
     // MARK: Rounds
 
     private func fetchSoon(_ environment: Environment) {
-        schedule(environment, in: .settling, after: Self.settlingSeconds) { [self] environment in
-            lock.withLock { (failed, failures) = ([], 0) }
-            fetch(shown(environment), environment)
+        schedule(environment, in: .settling, after: Self.settlingSeconds) { recovery, environment in
+            recovery.lock.withLock { (recovery.failed, recovery.failures) = ([], 0) }
+            recovery.fetch(recovery.shown(environment), environment)
         }
     }
 
@@ -104,19 +104,20 @@ final class GapRecovery: @unchecked Sendable {
             failures += 1
             return min(pow(2, Double(failures - 1)), Self.longestDelaySeconds)
         }
-        schedule(environment, in: .waiting, after: delay) { [self] environment in
-            let due = lock.withLock {
-                defer { failed = [] }
-                return failed
+        schedule(environment, in: .waiting, after: delay) { recovery, environment in
+            let due = recovery.lock.withLock {
+                defer { recovery.failed = [] }
+                return recovery.failed
             }
-            fetch(stillDue(due, environment), environment)
+            recovery.fetch(recovery.stillDue(due, environment), environment)
         }
     }
 
-    /// Begins a round after a while, unless there is a reason for another one by then.
+    /// Begins a round after a while, unless there is a reason for another one by then. The timer holds the body, so the
+    /// body is handed what it works on.
     private func schedule(
         _ environment: Environment, in phase: Phase, after seconds: TimeInterval,
-        _ body: @escaping @Sendable (Environment) -> Void
+        _ body: @escaping @Sendable (GapRecovery, Environment) -> Void
     ) {
         let number = lock.withLock { () -> Int? in
             guard self.phase == phase else { return nil }
@@ -128,7 +129,7 @@ final class GapRecovery: @unchecked Sendable {
         var timer: AnyCancellable? = scheduler.schedule(after: seconds) {
             [weak self, weak environment] in
             guard let self, let environment, takeTurn(number) else { return }
-            body(environment)
+            body(self, environment)
         }
         // The one that is not needed goes outside the lock.
         lock.withLock { if timerNumber == number { swap(&timer, &self.timer) } }
@@ -188,7 +189,7 @@ final class GapRecovery: @unchecked Sendable {
                 answered(operation, mayBeTriedAgain: mayBeTriedAgain, environment)
             },
             receiveValue: { [self, weak environment] response in
-                if operation.mayGoOn, response.written?.summary.hasNext != true {
+                if response.written?.summary.hasNext != true {
                     answered(operation, environment)
                 }
             })
@@ -236,16 +237,14 @@ final class GapRecovery: @unchecked Sendable {
 
 extension OperationSelector {
     fileprivate var isLive: Bool { request.params.text?.contains("@live") ?? false }
-
-    /// Whether further responses may follow a whole one: it is live, or only the server knows its text.
-    fileprivate var mayGoOn: Bool { request.params.text == nil || isLive }
 }
 
 extension Error {
-    /// Whether the same query may be answered another time: no server has said anything.
+    /// Whether the same query may be answered another time: no server has said anything about it.
     fileprivate var isPassing: Bool {
         switch self {
         case is NetworkError, is ResponseError, is NonFiniteVariableError: false
+        case let failure as any NetworkFailure where failure.endsMutation: false
         default: true
         }
     }

@@ -60,9 +60,10 @@ public struct CacheConfig {
     var polls: Bool { poll.map { $0 > 0 } ?? false }
 }
 
-/// Why a network has no response, for mutations that an earlier run of the program left unfinished.
+/// Why a network has no response, for what is sent again by itself: mutations that an earlier run of the program left
+/// unfinished, and queries after a gap.
 package protocol NetworkFailure: Error {
-    /// Whether it is about the mutation that failed with it, and not about the way to the server.
+    /// Whether it is about the operation that failed with it, and not about the way to the server.
     var endsMutation: Bool { get }
 }
 

@@ -11,13 +11,13 @@ import Threads
 /// 3. A hash table that became too small is replaced, not rewritten, and lives on until such readers have gone, so a
 ///    reader may finish its search in the old one; it misses at most texts that were added
 ///    after its snapshot was taken.
-/// 4. A number goes in two steps, each a promise of ``SymbolCollection``: ``withdraw(_:)`` makes it unfindable once
+/// 4. A number goes in two steps, each a promise of ``SymbolCollection``: ``withdraw(below:unless:)`` makes it unfindable once
 ///    no state and no older snapshot has it, ``vacate(_:)`` gives it again once all have gone who may have been
 ///    looking while it was withdrawn. A text that is pinned is not withdrawn.
 ///
 /// The hash is seeded per table, so nobody outside can choose texts that collide.
 package final class SymbolTable: @unchecked Sendable {
-    // Unchecked: see the three rules above. Everything that is not atomic belongs to who holds
+    // Unchecked: see the rules above. Everything that is not atomic belongs to who holds
     // `adding`, or is fixed before a reader can learn of it.
 
     /// Sixteen bytes. A text of up to 15 bytes stands in the entry itself, with its count behind it in the last
@@ -242,7 +242,7 @@ package final class SymbolTable: @unchecked Sendable {
         holdCount(number).pointee.load(ordering: .acquiring) != 0
     }
 
-    /// From now on it is noted which numbers are asked for, until ``withdraw(_:)``.
+    /// From now on it is noted which numbers are asked for, until ``withdraw(below:unless:)``.
     /// - Returns: how many numbers there are.
     func watch() -> Int {
         adding.withLock { _ in
