@@ -262,8 +262,6 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         if preamble.isEmpty, pongs.isEmpty, !isPingDue { return true }
         guard write(&preamble) else { return false }
         if isPingDue, !stream.isBlocked {
-            // From here on what the peer acknowledges says that it is there; what it had before does not.
-            stream.look(now: monotonicMilliseconds())
             isPingDue = false
             hasPinged = true
             appendControl(.ping, [], to: &pongs)
