@@ -59,8 +59,10 @@ struct clws_timer {
 
 typedef void (*clws_timer_callback)(struct ev_loop *loop, ev_timer *watcher, int events);
 
+// What is due comes before everything else in its turn of the loop.
 static inline void clws_timer_init(struct clws_timer *timer, clws_timer_callback callback, void *owner) {
     ev_timer_init(&timer->watcher, callback, 0, 0);
+    ev_set_priority(&timer->watcher, EV_MAXPRI);
     timer->owner = owner;
 }
 

@@ -1,6 +1,15 @@
 import CLibwebsockets
 
+/// A connection on a loop that may have something to send.
+protocol Flushable: AnyObject {
+    /// Sends what waits, as far as the peer takes it.
+    func flush()
+}
+
 /// The part of a loop that belongs to its thread: the library's context, and everything on it.
+///
+/// Work that comes in quantity is done in slices of a few milliseconds, between which the loop does everything else
+/// that is due: what other threads post (a fan-out to thousands of connections), and sending.
 ///
 /// Not Sendable: other threads get at it only through `IOLoop.performOnCore`.
 final class LoopCore {
@@ -22,7 +31,15 @@ final class LoopCore {
 
     private var callbackDepth = 0
     private var libraryDepth = 0
-    private var flushQueue = FlushQueue()
+    /// What other threads have posted and has not been run, in their order. It has no bound of its own: whoever posts
+    /// has one.
+    private var mail = FIFO<Mailbox.Command>()
+    /// The connections with something to send, in the order in which they got it; each is there once.
+    private var flushQueue = FIFO<any Flushable>()
+    /// Whether the rest of the queue is sent at the loop's next turn.
+    private var isFlushWaiting = false
+    /// A slice ends with the action, or the connection, during which so much time has passed.
+    static let sliceMilliseconds: Int64 = 4
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 65_536, alignment: 16)
     /// Where frames are put together; one for all connections.
@@ -78,7 +95,10 @@ final class LoopCore {
 
     /// Frees everything, and tells every handler that its connection is gone.
     func destroy() {
-        enter { run(loop.mailbox.close()) }
+        enter {
+            while let command = mail.pop() { run(command) }
+            for command in loop.mailbox.close() { run(command) }
+        }
         enter { for server in servers { server.abortAll() } }
         enter { for client in Array(clients.values) { client.abort() } }
         lws_context_destroy(context)
@@ -116,19 +136,25 @@ final class LoopCore {
         return enter(body)
     }
 
-    /// Runs what other threads have posted.
-    func runMail() {
-        run(loop.mailbox.takeAll())
-    }
-
-    private func run(_ commands: [Mailbox.Command]) {
-        for command in commands {
-            switch command {
-            case .perform(let action): action(self)
-            case .job(let job): job.runSynchronously(on: loop.asUnownedSerialExecutor())
-            }
+    /// Runs what other threads have posted, in order, for one slice; the rest at the next turn. Posts that come
+    /// meanwhile are behind it.
+    private func runMail() {
+        mail.append(contentsOf: loop.mailbox.takeAll())
+        let end = sliceEnd()
+        while let command = mail.pop() {
+            run(command)
+            if !mail.isEmpty, monotonicMilliseconds() >= end { return wakeup.ring() }
         }
     }
+
+    private func run(_ command: Mailbox.Command) {
+        switch command {
+        case .perform(let action): action(self)
+        case .job(let job): job.runSynchronously(on: loop.asUnownedSerialExecutor())
+        }
+    }
+
+    private func sliceEnd() -> Int64 { monotonicMilliseconds() + Self.sliceMilliseconds }
 
     /// Remembers that `connection` has something to send.
     func needsFlush(_ connection: any Flushable) {
@@ -136,24 +162,24 @@ final class LoopCore {
         if callbackDepth == 0 { flush() }
     }
 
-    /// A large fan-out is sent in slices, between which the loop does everything else that is due.
+    /// Sends what is queued, for one slice; the rest at the next turn.
     private func flush() {
         // As long as there is a slice to come, what is new waits behind it.
-        if flushQueue.isWaitingForTurn { return }
-        let end = monotonicMilliseconds() + FlushQueue.sliceMilliseconds
+        if isFlushWaiting { return }
+        let end = sliceEnd()
         while let connection = flushQueue.pop() {
             connection.flush()
             if !flushQueue.isEmpty, monotonicMilliseconds() >= end {
-                flushQueue.isWaitingForTurn = true
+                isFlushWaiting = true
                 return wakeup.ring()
             }
         }
     }
 
-    /// The next turn has come.
-    func runNextSlice() {
-        flushQueue.isWaitingForTurn = false
-        // What has been posted runs first, and what it sends joins the queue.
+    /// The next turn has come, for the mail and for what is to be sent.
+    func runNextSlices() {
+        isFlushWaiting = false
+        // What it sends joins the queue.
         runMail()
     }
 

@@ -64,5 +64,5 @@ private func mailArrived(
     guard let watcher else { return }
     let record = UnsafeMutableRawPointer(watcher).assumingMemoryBound(to: clws_async.self)
     guard let core = LoopWakeup.owner(of: record.pointee.owner) else { return }
-    core.enter { core.runNextSlice() }
+    core.enter { core.runNextSlices() }
 }

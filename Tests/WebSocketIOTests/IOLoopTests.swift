@@ -37,6 +37,65 @@ struct IOLoopTests {
         await loop.stop()
     }
 
+    @Test func aTimerRunsInTheMiddleOfMuchMail() async throws {
+        let loop = try IOLoop.start()
+        let seen = Mutex<[Int]>([])
+        let seenAtTimer = Mutex<Int?>(nil)
+        let count = 20
+        try await loop.runOnCore { core in
+            core.schedule(at: monotonicMilliseconds()) {
+                seenAtTimer.withLock { $0 = seen.withLock { $0.count } }
+            }
+            for index in 0..<count {
+                loop.perform {
+                    takeASlice()
+                    seen.withLock { $0.append(index) }
+                }
+            }
+        }
+        await eventually { seenAtTimer.withLock { $0 } != nil }
+        #expect(try #require(seenAtTimer.withLock { $0 }) < count)
+        try await loop.run {}
+        #expect(seen.withLock { $0 } == Array(0..<count))
+        await loop.stop()
+    }
+
+    /// Nothing rings again for what is posted while some of the mail waits for its turn.
+    @Test func whatIsPostedWhileMailWaitsIsRunBehindIt() async throws {
+        let loop = try IOLoop.start()
+        let seen = Mutex<[Int]>([])
+        try await loop.run {
+            for index in 0..<3 {
+                loop.perform {
+                    takeASlice()
+                    seen.withLock { $0.append(index) }
+                    // The mail behind this waits by now, or is the last.
+                    loop.perform { seen.withLock { $0.append(10 + index) } }
+                }
+            }
+        }
+        await eventually { seen.withLock { $0.count } == 6 }
+        #expect(seen.withLock { $0 } == [0, 1, 2, 10, 11, 12])
+        await loop.stop()
+    }
+
+    @Test func whatWaitsForItsTurnIsRunBeforeTheLoopEnds() async throws {
+        let loop = try IOLoop.start()
+        let seen = Mutex<[Int]>([])
+        try await loop.run {
+            for index in 0..<3 {
+                loop.performOnCore { core in
+                    takeASlice()
+                    seen.withLock { $0.append(index) }
+                    loop.perform { seen.withLock { $0.append(10 + index) } }
+                    if index == 0 { core.requestStop() }
+                }
+            }
+        }
+        await loop.stop()
+        #expect(seen.withLock { $0 } == [0, 1, 2, 10, 11, 12])
+    }
+
     @Test func takesNothingAfterItHasStopped() async throws {
         let loop = try IOLoop.start()
         await loop.stop()

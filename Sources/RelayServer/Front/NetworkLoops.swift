@@ -34,7 +34,7 @@ struct NetworkLoops: Sendable {
     // MARK: Deliveries
 
     /// Hands deliveries to their connections, with one wake-up of each loop that has some of them. What a sink is told
-    /// keeps its order, since a sink has one loop.
+    /// keeps its order, since a sink has one loop. A fan-out to many holds up nothing else on their loops.
     func deliver(_ deliveries: [Delivery]) {
         if loops.count == 1 { return Self.hand(deliveries, to: loops[0], nil) }
         var parts = Array(repeating: [Delivery](), count: loops.count)
@@ -56,32 +56,56 @@ struct NetworkLoops: Sendable {
         (sink as? OperationSink)?.loop ?? (sink as? EventStream)?.loop
     }
 
+    /// So many deliveries are made on a loop before it may turn to what else is due.
+    static let partLimit = 256
+
     private static func hand(_ deliveries: [Delivery], to loop: IOLoop, _ frames: SharedFrames?) {
-        loop.perform {
-            let now = ContinuousClock.now
-            // Deliveries of one response stand behind each other: its frame, or event, is looked for once.
-            var latest: (response: Response, frame: OutgoingMessage)?
-            var latestEvent: (response: Response, event: [UInt8])?
-            func frame(_ response: Response) -> OutgoingMessage {
-                if let latest, latest.response === response { return latest.frame }
-                let frame = frames?.frame(of: response) ?? GraphQLSocket.message(response)
-                latest = (response, frame)
-                return frame
-            }
-            func event(_ response: Response) -> [UInt8] {
-                if let latestEvent, latestEvent.response === response { return latestEvent.event }
-                let event = EventStream.event(response)
-                latestEvent = (response, event)
-                return event
-            }
-            for delivery in deliveries {
-                if let sink = delivery.sink as? OperationSink {
-                    sink.take(delivery.event, at: now, frame)
-                } else if let sink = delivery.sink as? EventStream {
-                    sink.take(delivery.event, encode: event)
-                }
+        let handing = Handing(frames)
+        for start in stride(from: 0, to: deliveries.count, by: partLimit) {
+            let part = deliveries[start..<min(start + partLimit, deliveries.count)]
+            loop.perform { handing.hand(part) }
+        }
+    }
+}
+
+/// Tells the sinks of one loop what one batch of deliveries has for them.
+private final class Handing: Sendable {
+    /// Deliveries of one response stand behind each other: its frame, or event, is looked for once.
+    private struct Latest {
+        var frame: (response: Response, frame: OutgoingMessage)?
+        var event: (response: Response, event: [UInt8])?
+    }
+
+    private let frames: SharedFrames?
+    /// Goes from one part of the batch to the next.
+    private let latest = Mutex(Latest())
+
+    init(_ frames: SharedFrames?) { self.frames = frames }
+
+    /// On the loop's thread.
+    func hand(_ part: ArraySlice<Delivery>) {
+        let now = ContinuousClock.now
+        var latest = self.latest.withLock { $0 }
+        func frame(_ response: Response) -> OutgoingMessage {
+            if let latest = latest.frame, latest.response === response { return latest.frame }
+            let frame = frames?.frame(of: response) ?? GraphQLSocket.message(response)
+            latest.frame = (response, frame)
+            return frame
+        }
+        func event(_ response: Response) -> [UInt8] {
+            if let latest = latest.event, latest.response === response { return latest.event }
+            let event = EventStream.event(response)
+            latest.event = (response, event)
+            return event
+        }
+        for delivery in part {
+            if let sink = delivery.sink as? OperationSink {
+                sink.take(delivery.event, at: now, frame)
+            } else if let sink = delivery.sink as? EventStream {
+                sink.take(delivery.event, encode: event)
             }
         }
+        self.latest.withLock { $0 = latest }
     }
 }
 

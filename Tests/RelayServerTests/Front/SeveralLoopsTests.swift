@@ -1,5 +1,6 @@
 import GraphQLTransportWS
 import RelayJSON
+import Synchronization
 import Testing
 import WebSocketIO
 
@@ -34,6 +35,33 @@ struct SeveralLoopsTests {
                 #expect(counts == counts.sorted() && Set(counts).count == counts.count)
             }
         }
+    }
+
+    @Test(arguments: [1, 2])
+    func aTimerRunsInTheMiddleOfAFanOut(_ loopCount: Int) async throws {
+        let loops = try await NetworkLoops.start(loopCount)
+        let loop = loops.loops[0]
+        let seen = Mutex(0)
+        let seenAtTimer = Mutex<Int?>(nil)
+        let count = 10 * NetworkLoops.partLimit
+        let streams = (0..<count).map { index in
+            EventStream(on: loop, resumeCursor: nil, limit: 1 << 20) { _ in
+                seen.withLock { $0 += 1 }
+                // Some of its parts take as long as a loop gives to what has been posted before it looks at the time.
+                if index.isMultiple(of: NetworkLoops.partLimit) {
+                    let end = ContinuousClock.now + .milliseconds(5)
+                    while .now < end {}
+                }
+            }
+        }
+        try await loop.run {
+            loop.perform(after: .zero) { seenAtTimer.withLock { $0 = seen.withLock { $0 } } }
+            loops.deliver(streams.map { Delivery(sink: $0, event: .completed) })
+        }
+        await loops.settle()
+        #expect(seen.withLock { $0 } == count)
+        #expect(try #require(seenAtTimer.withLock { $0 }) < count)
+        await loops.stop()
     }
 
     @Test func theMetricsNameEachLoop() async throws {
