@@ -39,7 +39,7 @@ class ByteStream {
     private final var blockedSince: Int64?
     /// Bytes handed over since the beginning.
     final private(set) var handedBytes = 0
-    /// Of these, what the peer's side had taken at the last look.
+    /// Of ``sentBytes``, what the peer's side had taken at the last look.
     final private(set) var takenBytes = 0
 
     init(core: LoopCore, isReading: Bool) {
@@ -78,7 +78,7 @@ class ByteStream {
     /// of them is free, for which a slow reader may need a minute.
     @discardableResult
     final func look(now: Int64) -> Bool {
-        let taken = handedBytes - (unacknowledgedBytes ?? 0)
+        let taken = sentBytes - (unacknowledgedBytes ?? 0)
         guard taken > takenBytes else { return false }
         takenBytes = taken
         if isBlocked { blockedSince = now }
@@ -120,7 +120,10 @@ class ByteStream {
     func awaitWritable() {}
     func readingChanged() {}
     func closeConnection() {}
-    /// Bytes that were handed over and that the peer's side has not acknowledged; nil where nobody knows.
+    /// Bytes that the socket has been given since the beginning. Encrypted, they are more than were handed over, and for
+    /// small records many times as many.
+    var sentBytes: Int { handedBytes }
+    /// Of these, what the peer's side has not acknowledged; nil where nobody knows.
     var unacknowledgedBytes: Int? { descriptor.flatMap(unacknowledged) }
     /// The socket, as long as there is one.
     var descriptor: Int32? { nil }

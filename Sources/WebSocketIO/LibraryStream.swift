@@ -153,6 +153,14 @@ final class LibraryStream: ByteStream {
         return SSL_get_error(tls, count) == SSL_ERROR_WANT_WRITE ? 0 : nil
     }
 
+    override var sentBytes: Int {
+        guard isEncrypted, let wsi, let tls = lws_get_ssl(wsi), let socket = SSL_get_wbio(tls)
+        else {
+            return super.sentBytes
+        }
+        return Int(clamping: BIO_number_written(socket))
+    }
+
     override func awaitWritable() {
         if let wsi { lws_callback_on_writable(wsi) }
     }

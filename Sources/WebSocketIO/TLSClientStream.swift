@@ -170,4 +170,5 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
     }
 
     override var descriptor: Int32? { inner?.descriptor }
+    override var sentBytes: Int { inner?.sentBytes ?? 0 }
 }

@@ -38,7 +38,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private var pongs: [UInt8] = []
     private var isPingDue = false
     private var hasPinged = false
-    /// What had been handed over with the last ping.
+    /// What the socket had been given with the last ping, in ``ByteStream/sentBytes``.
     private var pingEnd = 0
 
     private var handshake = CloseHandshake()
@@ -261,13 +261,17 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private func writeAhead() -> Bool {
         if preamble.isEmpty, pongs.isEmpty, !isPingDue { return true }
         guard write(&preamble) else { return false }
-        if isPingDue, !stream.isBlocked {
+        let pings = isPingDue && !stream.isBlocked
+        if pings {
             isPingDue = false
             hasPinged = true
             appendControl(.ping, [], to: &pongs)
-            pingEnd = stream.handedBytes + pongs.count
+            // What it took before the ping does not say that it lives.
+            stream.look(now: monotonicMilliseconds())
         }
-        return write(&pongs)
+        guard write(&pongs) else { return false }
+        if pings { pingEnd = stream.sentBytes + stream.pendingBytes }
+        return true
     }
 
     /// Returns false on a broken connection.

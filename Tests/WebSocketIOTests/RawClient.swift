@@ -306,3 +306,9 @@ final class DeafListener {
         close(descriptor)
     }
 }
+
+/// With a small buffer a stream is blocked soon.
+func setSendBuffer(of socket: Int32, _ bytes: Int32) {
+    var size = bytes
+    setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+}

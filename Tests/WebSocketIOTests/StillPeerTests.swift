@@ -100,6 +100,41 @@ struct StillPeerTests {
         }
     }
 
+    /// Twelve times as many bytes are sent then as were handed over: so many wait that the peer seems to have taken
+    /// none. Of a server, and of a client.
+    @Test(arguments: [true, false])
+    func thatAPeerTakesIsSeenOfSmallEncryptedRecords(_ isServer: Bool) async throws {
+        let certificate = try TestCertificate()
+        let handler = RecordingHandler(onOpen: { $0.pauseReading() })
+        try await TestServer.run({ $0.tls = certificate.identity }, handler: handler) { server in
+            let loop = try IOLoop.start()
+            let address = ServerAddress(isSecure: true, host: "localhost", port: server.port)
+            let client = try await StreamClient.connect(
+                to: address, authorityFile: certificate.certificateFile, on: loop)
+            _ = try await client.upgrade()
+            try await client.setReading(false)
+            let connection = try #require(handler.now.connections.first)
+            /// Sends until the other end takes no more, and returns what it has taken.
+            @Sendable func fill(_ stream: ByteStream) -> Int {
+                if let socket = stream.descriptor { setSendBuffer(of: socket, 65_536) }
+                while !stream.isBlocked, stream.write([0x89, 0]) {}
+                stream.look(now: monotonicMilliseconds())
+                return stream.takenBytes
+            }
+            let taken =
+                if isServer {
+                    try await server.loop.run {
+                        connection.session.value.map { fill($0.stream) } ?? 0
+                    }
+                } else {
+                    try await client.withStream(fill)
+                }
+            #expect(taken > 0)
+            try await client.close()
+            await loop.stop()
+        }
+    }
+
     @Test func aWebSocketPeerIsLeftWhenItTakesNothingAndNotWhenItTakesLittle() async throws {
         let handler = RecordingHandler()
         var options = HTTPServer.Options()
@@ -147,6 +182,28 @@ struct StillPeerTests {
             sweep(200, taking: 1_000)
             #expect(handler.now.closes == [])
             sweep(61, taking: 0)
+            #expect(handler.now.closes == [.abnormal])
+        }
+    }
+
+    /// docs/websocket.md says twice the keep-alive interval, here 30 s.
+    @Test func aPeerThatIsGoneIsFoundWithTheFirstPing() async throws {
+        let handler = RecordingHandler()
+        try await withSlowStream(taking: .max) { stream, core in
+            let session = self.session(on: stream, core, handler, HTTPServer.Options())
+            session.enqueue(
+                OutgoingMessage(.binary, [UInt8](repeating: 7, count: 1_000)), prefix: [])
+            session.flush()
+            // It has taken all of that, which nobody has looked at, and takes nothing more.
+            let taken = stream.handedBytes
+            var now = monotonicMilliseconds()
+            for _ in 0..<61 {
+                now += 1_000
+                stream.unacknowledged = stream.handedBytes - taken
+                session.sweep(now: now)
+                session.flush()
+            }
+            #expect(stream.handedBytes > taken)
             #expect(handler.now.closes == [.abnormal])
         }
     }

@@ -49,6 +49,11 @@ final class StreamClient: ByteStreamOwner, @unchecked Sendable {
         try await loop.run { [self] in stream?.isReading = isReading }
     }
 
+    /// Gives what `body` makes of the stream, on its loop; 0 when there is none.
+    func withStream(_ body: @escaping @Sendable (ByteStream) -> Int) async throws -> Int {
+        try await loop.run { [self] in stream.map(body) ?? 0 }
+    }
+
     func close() async throws {
         try await loop.run { [self] in stream?.close() }
     }
