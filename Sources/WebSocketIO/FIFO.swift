@@ -5,11 +5,11 @@ struct FIFO<Element> {
     private var next = 0
 
     var isEmpty: Bool { next == elements.count }
+    var count: Int { elements.count - next }
 
     mutating func append(_ element: Element) { elements.append(element) }
 
     mutating func append(contentsOf new: [Element]) {
-        elements.reserveCapacity(elements.count + new.count)
         for element in new { elements.append(element) }
     }
 

@@ -233,11 +233,12 @@ private final class ClientRequest: Peer, ByteStreamOwner {
     }
 
     func streamInputEnded() {
-        streamLost("the connection broke off before the answer was complete")
+        if parser.mayEndHere { return end(nil) }
+        streamLost("the connection broke off")
     }
 
+    /// RFC 9112 §8: an answer that lasts until the connection ends is whole only when that ends in order.
     func streamLost(_ cause: String) {
-        if parser.mayEndHere { return end(nil) }
         if isOpen {
             fail(.connectionLost, "the connection broke off before the answer was complete")
         } else {
@@ -267,5 +268,7 @@ private final class ClientRequest: Peer, ByteStreamOwner {
     var queuedBytes: Int { stream?.pendingBytes ?? 0 }
     func sweep(now: Int64) {}
     func windDown() { abort() }
-    func abort() { streamLost("the network loop is stopping") }
+    func abort() {
+        fail(isOpen ? .connectionLost : .cannotConnect, "the network loop is stopping")
+    }
 }

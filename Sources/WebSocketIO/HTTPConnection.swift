@@ -91,9 +91,9 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
                 return
             case .headBeforeBody(let head):
                 if isRefused {
-                    refuse(Self.tooMany)
+                    refuse(Self.tooMany, isHead: head.method == "HEAD")
                 } else if let answer = server.handler.refusal(beforeBody: request(head, [])) {
-                    refuse(answer)
+                    refuse(answer, isHead: head.method == "HEAD")
                 } else {
                     send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
                 }
@@ -113,7 +113,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         waitingSince = monotonicMilliseconds()
         hasServedRequest = true
         if isRefused {
-            refuse(Self.tooMany)
+            refuse(Self.tooMany, isHead: head.method == "HEAD")
             return
         }
         var request = request(head, body)
@@ -136,14 +136,16 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     }
 
     /// Answers at once and ends the connection; what the client still sends is not read.
-    private func refuse(_ response: HTTPResponse) {
+    ///
+    /// - Parameter isHead: RFC 9110 §9.3.2: the answer to a HEAD has no body.
+    private func refuse(_ response: HTTPResponse, isHead: Bool = false) {
         phase = .ending
         var bytes: [UInt8] = []
         HTTPResponseHead(
             status: response.status, headers: response.headers,
             framing: .length(response.body.count), closesConnection: true
         ).encode(into: &bytes)
-        send(bytes + response.body)
+        send(isHead ? bytes : bytes + response.body)
     }
 
     private func upgrade(_ request: inout HTTPRequest, _ head: HTTPRequestParser.Head) {

@@ -32,19 +32,22 @@ package struct HTTPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral 
         fields.filter { $0.name == name }.map(\.value)
     }
 
-    /// Whether a field that holds a list, such as `Connection`, names `token`.
-    package func lists(_ token: String, in name: String) -> Bool {
-        list(in: name).contains { $0.lowercased() == token }
+    /// Whether a field that holds a list, such as `Connection`, names `token`, which is ASCII in lower case.
+    package func lists(_ token: StaticString, in name: String) -> Bool {
+        members(of: name).contains { $0.isEqualWithoutCase(to: token) }
     }
 
     /// The members of a field that holds a list, separated by commas. RFC 9110 §5.6.1.
     package func list(in name: String) -> [String] {
+        members(of: name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// By bytes: a comma separates also where Unicode makes one character of it and what follows.
+    private func members(of name: String) -> [ArraySlice<UInt8>] {
         let name = name.lowercased()
         return fields.filter { $0.name == name }.flatMap { field in
-            field.value.split(separator: ",").compactMap { member in
-                let trimmed = member.trimmingBlanks
-                return trimmed.isEmpty ? nil : String(trimmed)
-            }
+            Array(field.value.utf8).split(separator: UInt8(ascii: ",")).map(\.withoutOuterBlanks)
+                .filter { !$0.isEmpty }
         }
     }
 

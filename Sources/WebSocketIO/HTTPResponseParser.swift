@@ -32,6 +32,10 @@ struct HTTPResponseParser {
 
     private let isHead: Bool
     private var buffer: [UInt8] = []
+    /// What of the buffer has been read.
+    private var readBytes = 0
+    /// As far as the end of a head has been looked for.
+    private var searchedBytes = 0
     private var stage = Stage.head
 
     /// - Parameter isHead: the request was a HEAD, whose answer has no body.
@@ -39,12 +43,24 @@ struct HTTPResponseParser {
         self.isHead = isHead
     }
 
-    mutating func append(_ bytes: UnsafeRawBufferPointer) { buffer.append(contentsOf: bytes) }
+    /// What has been read is thrown away here, once for all that came together.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        buffer.removeFirst(readBytes)
+        searchedBytes = max(0, searchedBytes - readBytes)
+        readBytes = 0
+        buffer.append(contentsOf: bytes)
+    }
 
     mutating func takeRest() -> [UInt8] {
-        defer { buffer = [] }
-        return buffer
+        defer {
+            buffer = []
+            readBytes = 0
+            searchedBytes = 0
+        }
+        return Array(unread)
     }
+
+    private var unread: ArraySlice<UInt8> { buffer[readBytes...] }
 
     /// The connection has ended. Returns whether the answer is whole.
     var mayEndHere: Bool {
@@ -63,7 +79,7 @@ struct HTTPResponseParser {
             case .untilClose: return takeBody(upTo: .max) { _ in .untilClose }
             case .chunkSize:
                 guard let line = takeLine(upTo: Self.maxChunkLineBytes) else {
-                    return buffer.count > Self.maxChunkLineBytes
+                    return unread.count > Self.maxChunkLineBytes
                         ? .broken("a chunk's size is too long") : .incomplete
                 }
                 guard let size = Self.chunkSize(line) else {
@@ -74,14 +90,14 @@ struct HTTPResponseParser {
                 return takeBody(upTo: remaining) { $0 == 0 ? .chunkEnd : .chunk($0) }
             case .chunkEnd:
                 guard let line = takeLine(upTo: 2) else {
-                    return buffer.count > 2
+                    return unread.count > 2
                         ? .broken("a chunk is longer than it says") : .incomplete
                 }
                 guard line.isEmpty else { return .broken("a chunk is longer than it says") }
                 stage = .chunkSize
             case .trailer:
                 guard let line = takeLine(upTo: Self.maxHeadBytes) else {
-                    return buffer.count > Self.maxHeadBytes
+                    return unread.count > Self.maxHeadBytes
                         ? .broken("the fields behind the body are too large") : .incomplete
                 }
                 if line.isEmpty { stage = .complete }
@@ -99,21 +115,21 @@ struct HTTPResponseParser {
     }
 
     private mutating func takeBody(upTo limit: Int, _ next: (Int) -> Stage) -> Outcome {
-        if buffer.isEmpty { return .incomplete }
-        let count = min(limit, buffer.count)
-        let body = Array(buffer[..<count])
-        buffer.removeFirst(count)
+        if unread.isEmpty { return .incomplete }
+        let count = min(limit, unread.count)
+        let body = Array(unread.prefix(count))
+        readBytes += count
         stage = next(limit - count)
         return .body(body)
     }
 
     /// The next line, without its end; nil when it has not come.
     private mutating func takeLine(upTo maxBytes: Int) -> ArraySlice<UInt8>? {
-        guard let end = buffer.prefix(maxBytes).firstIndex(of: UInt8(ascii: "\n")) else {
+        guard let end = unread.prefix(maxBytes).firstIndex(of: UInt8(ascii: "\n")) else {
             return nil
         }
-        let line = buffer[..<end]
-        buffer.removeFirst(end + 1)
+        let line = buffer[readBytes..<end]
+        readBytes = end + 1
         return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
     }
 
@@ -121,14 +137,17 @@ struct HTTPResponseParser {
 
     private mutating func readHead() -> Outcome {
         while true {
-            guard let end = buffer.prefix(Self.maxHeadBytes).firstRange(of: Array("\r\n\r\n".utf8))
-            else {
-                return buffer.count > Self.maxHeadBytes
+            let seen = unread.prefix(Self.maxHeadBytes)
+            // The end may have come in pieces.
+            let start = min(max(readBytes, searchedBytes - 3), seen.endIndex)
+            guard let end = seen[start...].firstRange(of: Array("\r\n\r\n".utf8)) else {
+                searchedBytes = seen.endIndex
+                return unread.count > Self.maxHeadBytes
                     ? .broken("the header fields are too large") : .incomplete
             }
-            let lines = buffer[..<end.lowerBound].split(
+            let lines = seen[..<end.lowerBound].split(
                 separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            buffer.removeFirst(end.upperBound)
+            readBytes = end.upperBound
             guard let head = Self.parse(lines) else { return .broken("its head is no HTTP") }
             // RFC 9110 §15.2: others of this kind are only a word on the way.
             if head.status < 200, head.status != 101 { continue }
@@ -169,7 +188,8 @@ struct HTTPResponseParser {
             return .complete
         }
         if head.headers["transfer-encoding"] != nil {
-            return head.headers.list(in: "transfer-encoding").map { $0.lowercased() } == ["chunked"]
+            let codings = head.headers.list(in: "transfer-encoding")
+            return codings.count == 1 && head.headers.lists("chunked", in: "transfer-encoding")
                 ? .chunkSize : nil
         }
         let lengths = Set(head.headers.list(in: "content-length"))

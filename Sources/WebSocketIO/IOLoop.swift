@@ -23,16 +23,17 @@ package final class IOLoop: SerialExecutor, Sendable {
     /// Throws `IOError.Code.loopUnavailable` when libwebsockets or its libev plugin cannot be used.
     package static func start() throws(IOError) -> IOLoop {
         let loop = IOLoop()
-        // Handed over to the new thread here; nobody else sees it.
-        nonisolated(unsafe) let core = try LoopCore(loop: loop)
+        // Handed over to the new thread here; nobody else sees it. The thread lets go of it before anybody hears that
+        // the loop has stopped: with it go OpenSSL's contexts, which must not outlive the program's main function.
+        nonisolated(unsafe) var core: LoopCore? = try LoopCore(loop: loop)
         do {
             try loop.thread.start {
-                core.run()
+                core.take()?.run()
             } then: {
                 loop.beginAfterlife()
             }
         } catch {
-            core.destroy()
+            core.take()?.destroy()
             loop.beginAfterlife()
             throw error
         }

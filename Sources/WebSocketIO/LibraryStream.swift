@@ -109,6 +109,14 @@ final class LibraryStream: ByteStream {
             self.wsi = wsi
             serve(reason, bytes)
             return isClosed ? -1 : 0
+        case LWS_CALLBACK_RAW_CLOSE:
+            // The library takes the peer's end for the connection's. Of an encrypted one nobody can tell any more
+            // whether the peer has said that it ends.
+            if !isClosed, !isEncrypted, !isInputOver, isOpened, peerEnd == .finished {
+                isInputOver = true
+                owner?.streamInputEnded()
+            }
+            return 0
         case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
             // It is being taken down already, and may not be touched.
             self.wsi = nil

@@ -18,8 +18,31 @@ package final class ListeningSockets: Sendable {
     private let descriptors: Lock<[Int32]>
 
     /// Binds. Throws `IOError.Code.cannotListen`, and then nothing stays open.
+    ///
+    /// - Parameter port: 0 for one that the system chooses.
     package init(host: String, port: Int) throws(IOError) {
         let addresses = try Self.addresses(of: host, port: port)
+        self.host = host
+        var attempts = 1
+        while true {
+            do {
+                let bound = try Self.bind(addresses, port: port)
+                self.port = bound.port
+                descriptors = Lock(bound.descriptors)
+                return
+            } catch {
+                // What the system chose for one address may be taken on another.
+                attempts += 1
+                if port == 0, error.number == EADDRINUSE, attempts <= 8 { continue }
+                throw Self.cannotListen(host: host, port: port, error.number)
+            }
+        }
+    }
+
+    /// One socket for each address that this machine has, all on one port.
+    private static func bind(
+        _ addresses: [SocketAddress], port: Int
+    ) throws(SystemFailure) -> (descriptors: [Int32], port: Int) {
         // With both families on one port, the one for IPv6 must not take IPv4 as well.
         let hasIPv4 = addresses.contains { $0.family == AF_INET }
         var opened: [Int32] = []
@@ -39,11 +62,9 @@ package final class ListeningSockets: Sendable {
         }
         if opened.isEmpty || failure != 0 && failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT {
             for descriptor in opened { closeListening(descriptor) }
-            throw Self.cannotListen(host: host, port: port, failure)
+            throw SystemFailure(number: failure)
         }
-        self.port = chosen
-        self.host = host
-        descriptors = Lock(opened)
+        return (opened, chosen)
     }
 
     /// Lets the system make connections. Throws `IOError.Code.cannotListen` when another program, which has bound the

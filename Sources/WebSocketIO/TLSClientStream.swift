@@ -84,11 +84,23 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
                 return count
             }
             if count <= 0 {
-                if SSL_get_error(tls, count) != SSL_ERROR_WANT_READ { lose("the connection ended") }
+                inputStopped(SSL_get_error(tls, count))
                 break
             }
         }
         passOn()
+    }
+
+    /// Nothing more can be read: for now, since the peer has said so, or for ever.
+    private func inputStopped(_ error: Int32) {
+        switch error {
+        case SSL_ERROR_WANT_READ: break
+        case SSL_ERROR_ZERO_RETURN:
+            if isInputOver { return }
+            isInputOver = true
+            owner?.streamInputEnded()
+        default: lose("the connection ended")
+        }
     }
 
     /// Returns whether the handshake is complete.

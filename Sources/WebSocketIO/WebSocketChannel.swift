@@ -49,26 +49,11 @@ package final class WebSocketChannel: AsyncSequence, Sendable {
 /// What has come and has not been taken.
 private final class Inbox: WebSocketHandler {
     private struct State {
-        var messages: [WebSocketMessage] = []
-        var taken = 0
+        var messages = FIFO<WebSocketMessage>()
         var waiting: CheckedContinuation<WebSocketMessage?, Never>?
         var connection: WebSocketConnection?
         var isPaused = false
         var close: WebSocketClose?
-
-        var count: Int { messages.count - taken }
-
-        mutating func takeFirst() -> WebSocketMessage? {
-            guard taken < messages.count else { return nil }
-            defer {
-                taken += 1
-                if taken == messages.count || taken >= 1_024 {
-                    messages.removeFirst(taken)
-                    taken = 0
-                }
-            }
-            return messages[taken]
-        }
     }
 
     private let capacity: Int
@@ -85,8 +70,8 @@ private final class Inbox: WebSocketHandler {
             await withCheckedContinuation { continuation in
                 let (answer, toResume) = state.withLock {
                     state -> (WebSocketMessage??, WebSocketConnection?) in
-                    if let message = state.takeFirst() {
-                        let mayResume = state.isPaused && state.count <= capacity / 2
+                    if let message = state.messages.pop() {
+                        let mayResume = state.isPaused && state.messages.count <= capacity / 2
                         if mayResume { state.isPaused = false }
                         return (message, mayResume ? state.connection : nil)
                     }
@@ -121,7 +106,7 @@ private final class Inbox: WebSocketHandler {
                 return (waiting, false)
             }
             state.messages.append(message)
-            if state.count < capacity { return (nil, false) }
+            if state.messages.count < capacity { return (nil, false) }
             // Also when it is paused already: a resumption may be on its way.
             state.isPaused = true
             return (nil, true)

@@ -287,8 +287,11 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         if queue.isEmpty { return true }
         let core = stream.core
         let before = queue.byteCount
-        defer { connection.count(unsent: queue.byteCount - before) }
-        while !stream.isBlocked, let write = queue.next(into: &core.writeBuffer) {
+        while !stream.isBlocked {
+            let waiting = queue.byteCount
+            guard let write = queue.next(into: &core.writeBuffer) else { break }
+            // Before it is written: a stream that is lost by that tells its owner, who counts what is left.
+            connection.count(unsent: queue.byteCount - waiting)
             let isAlive =
                 switch write {
                 case .shared(let message): stream.write(message.frame)

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
-import WebSocketIO
+
+@testable import WebSocketIO
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct ClientTests {
@@ -212,6 +213,41 @@ struct ClientTests {
                 "POST", to: address(server), body: [], on: server.loop)
             #expect(empty.body == Array("POST".utf8))
         }
+    }
+
+    /// RFC 9112 §8: of an answer without a length only the connection's end says that it is whole, if it is an end in
+    /// order.
+    @Test(arguments: [false, true])
+    func anAnswerThatIsCutOffIsNotTakenForAWholeOne(_ isReset: Bool) async throws {
+        let loop = try IOLoop.start()
+        let sockets = try ListeningSockets(host: "127.0.0.1", port: 0)
+        try sockets.listen()
+        let descriptor = try #require(sockets.takeDescriptors().first)
+        let accepted = Mutex<[Int32]>([])
+        let answer = Array("HTTP/1.1 200 OK\r\n\r\nhalf".utf8)
+        let listener = try await loop.runOnCore { core in
+            LoopConfined(
+                Listener(core: core, descriptor: descriptor) { connection, _ in
+                    _ = answer.withUnsafeBytes { sendSome(connection, $0) }
+                    if isReset {
+                        closeWithReset(connection)
+                        closeDescriptor(connection)
+                    } else {
+                        shutdownSending(connection)
+                        accepted.withLock { $0.append(connection) }
+                    }
+                } as Listener?, on: loop)
+        }
+        let address = ServerAddress(isSecure: false, host: "127.0.0.1", port: sockets.port)
+        if isReset {
+            await #expect(throws: IOError.self) { try await HTTPClient.send(to: address, on: loop) }
+        } else {
+            let whole = try await HTTPClient.send(to: address, on: loop)
+            #expect(whole.body == Array("half".utf8))
+        }
+        for connection in accepted.withLock({ $0 }) { closeDescriptor(connection) }
+        try await loop.run { listener.value = nil }
+        await loop.stop()
     }
 
     @Test func readsChunkedAnswers() async throws {

@@ -37,6 +37,27 @@ struct HTTPResponseParserTests {
         }
     }
 
+    /// Each of them in one piece: what has been read is not moved out of the way for each.
+    @Test(arguments: [1, 65_536])
+    func readsManySmallChunks(_ cut: Int) {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let chunks = String(repeating: "1\r\na\r\n", count: 20_000)
+        let answer = read(head + chunks + "0\r\n\r\nrest", cut: cut)
+        #expect(answer.end == "complete")
+        #expect(answer.body == String(repeating: "a", count: 20_000))
+        #expect("rest".hasPrefix(answer.rest))
+    }
+
+    @Test func findsAHeadWhoseEndComesInPieces() {
+        var parser = HTTPResponseParser(isHead: false)
+        for piece in ["HTTP/1.1 100 Continue\r\n\r", "\nHTTP/1.1 204 No Content\r\n", "\r", "\n"] {
+            #expect(parser.next() == .incomplete)
+            Array(piece.utf8).withUnsafeBytes { parser.append($0) }
+        }
+        #expect(parser.next() == .head(.init(status: 204, headers: HTTPHeaders())))
+        #expect(parser.next() == .complete)
+    }
+
     @Test(arguments: [1, 2, 7, 1_000])
     func readsEveryFraming(_ cut: Int) {
         let whole = Answer(status: 200, body: "hello", end: "complete", mayEnd: true)

@@ -216,6 +216,13 @@ struct HTTPServerTests {
                 let answer = try await client.readToEnd()
                 #expect(answer.hasPrefix("HTTP/1.1 401 "), "\(answer)")
             }
+            // RFC 9110 §9.3.2: a HEAD's answer has no body, this one neither.
+            let asking = try RawClient(port: server.port)
+            try await asking.send(
+                "HEAD /no HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+            )
+            let answer = try await asking.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 401 ") && answer.hasSuffix("\r\n\r\n"), "\(answer)")
             let client = try RawClient(port: server.port)
             try await client.send(
                 "POST /yes HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"

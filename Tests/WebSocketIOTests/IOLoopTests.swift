@@ -105,6 +105,20 @@ struct IOLoopTests {
         #expect(error?.code == .stopped)
     }
 
+    /// With it would go what OpenSSL has, beside the end of the program.
+    @Test func nothingOfALoopOutlivesItsStop() async throws {
+        let loop = try IOLoop.start()
+        let seen = WeakCore()
+        try await loop.runOnCore { seen.core = $0 }
+        await loop.stop()
+        #expect(seen.core == nil)
+    }
+
+    private final class WeakCore: @unchecked Sendable {
+        // Unchecked: set on the loop's thread, and read when that has ended.
+        weak var core: LoopCore?
+    }
+
     @Test func whatWasTakenBeforeTheStopIsRun() async throws {
         let loop = try IOLoop.start()
         let tally = Tally()

@@ -50,8 +50,7 @@ final class RawClient {
 
     /// Goes away without a word, so that what it never read makes a reset.
     func reset() {
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+        closeWithReset(descriptor)
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
@@ -311,4 +310,10 @@ final class DeafListener {
 func setSendBuffer(of socket: Int32, _ bytes: Int32) {
     var size = bytes
     setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+}
+
+/// Closing the socket resets the connection.
+func closeWithReset(_ socket: Int32) {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
 }

@@ -33,6 +33,31 @@ struct TimerQueueTests {
 }
 
 @Suite(.bounded)
+struct FIFOTests {
+    private final class Thing {}
+
+    @Test func givesThingsInOrderAndKeepsNoneThatWasTaken() {
+        var queue = FIFO<Int>()
+        var taken: [Int] = []
+        for number in 0..<5_000 {
+            queue.append(contentsOf: [2 * number, 2 * number + 1])
+            if let next = queue.pop() { taken.append(next) }
+            #expect(queue.count == number + 1)
+        }
+        while let next = queue.pop() { taken.append(next) }
+        #expect(taken == Array(0..<10_000))
+        #expect(queue.isEmpty)
+
+        var things = FIFO<Thing>()
+        things.append(Thing())
+        things.append(Thing())
+        weak let first = things.pop()
+        #expect(first == nil)
+        #expect(things.count == 1)
+    }
+}
+
+@Suite(.bounded)
 struct ServerAddressTests {
     @Test(arguments: [
         ("ws://h/graphql", ServerAddress(host: "h", port: 80, path: "/graphql")),
@@ -61,6 +86,17 @@ struct ServerAddressTests {
 
 @Suite(.bounded)
 struct HTTPHeadersTests {
+    /// As a proxy before us reads them, which knows of bytes only.
+    @Test func listsAreReadByBytes() {
+        let headers: HTTPHeaders = [
+            "upgrade": "websoc\u{212A}et", "connection": "x,\u{301}close , Keep-Alive",
+        ]
+        #expect(!headers.lists("websocket", in: "upgrade"))
+        #expect(headers.list(in: "connection") == ["x", "\u{301}close", "Keep-Alive"])
+        #expect(headers.lists("keep-alive", in: "connection"))
+        #expect(!headers.lists("close", in: "connection"))
+    }
+
     @Test func namesCompareWithoutCaseAndListsAreSplit() {
         var headers: HTTPHeaders = ["Connection": "keep-alive, Upgrade"]
         headers.append("connection", " x ,, y")

@@ -135,6 +135,34 @@ struct StillPeerTests {
         }
     }
 
+    /// A stream may be lost by the write itself.
+    @Test func whatALostStreamLeavesIsCountedOnce() async throws {
+        let loop = try IOLoop.start()
+        let handler = RecordingHandler()
+        try await loop.runOnCore { core in
+            let session = self.session(
+                on: BrokenStream(core: core, isReading: true), core, handler, HTTPServer.Options())
+            let connection = handler.now.connections[0]
+            for _ in 0..<2 {
+                let message = OutgoingMessage(.binary, [UInt8](repeating: 7, count: 100_000))
+                connection.count(unsent: message.payloadBytes)
+                session.enqueue(message, prefix: [])
+            }
+            session.flush()
+            #expect(handler.now.closes == [.abnormal])
+            #expect(connection.queuedBytes == 0)
+        }
+        await loop.stop()
+    }
+
+    /// Finds out while it is written to that the connection is broken, and says so at once.
+    private final class BrokenStream: ByteStream {
+        override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
+            lose("it is broken")
+            return nil
+        }
+    }
+
     @Test func aWebSocketPeerIsLeftWhenItTakesNothingAndNotWhenItTakesLittle() async throws {
         let handler = RecordingHandler()
         var options = HTTPServer.Options()
