@@ -7,6 +7,9 @@ import Synchronization
 
 /// Subscriptions that are fed by a sequence of Swift code: one task each, which asks for the next element
 /// when the last one has gone to the subscriber.
+///
+/// A subscription that was stopped keeps its place until its task has ended: the program's code may go on for a while
+/// after it was cancelled, and so the tasks are bounded, whatever clients do.
 final class SequenceSubscriptions: Sendable {
     private let service: SchemaService
     private let identity: StoreIdentity
@@ -14,11 +17,11 @@ final class SequenceSubscriptions: Sendable {
     private let deliver: @Sendable ([Delivery]) -> Void
     private let engineTasks: EngineTasks
     private let limit: Int
-    /// By sink. A task that has ended by itself takes itself out.
+    /// By sink. A task takes itself out when it has ended, and only then.
     private let tasks = Mutex<[ObjectIdentifier: Task<Void, Never>]>([:])
 
     /// - Parameters:
-    ///   - limit: subscriptions that may be open; beyond that they are refused.
+    ///   - limit: subscriptions whose tasks may run; beyond that they are refused.
     ///   - deliver: takes what subscribers are told, for each of them in order.
     init(
         _ service: SchemaService, _ identity: StoreIdentity, durable: DurableHead,
@@ -62,8 +65,7 @@ final class SequenceSubscriptions: Sendable {
 
     /// Ends a subscription, if it is one of these: its sequence's task is cancelled.
     func stop(_ sink: any SubscriptionSink) -> Bool {
-        guard let task = tasks.withLock({ $0.removeValue(forKey: ObjectIdentifier(sink)) })
-        else { return false }
+        guard let task = tasks.withLock({ $0[ObjectIdentifier(sink)] }) else { return false }
         task.cancel()
         return true
     }

@@ -25,21 +25,25 @@ final class EngineUnderTest: Sendable {
         journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
         pastEvents: Int = 500_000, resumeEvents: Int = 1_000_000,
         persisted: PersistedOperations = .init(),
+        settling: Gate? = nil,
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         try await self.init(
             journal: journal, sdl: Example.text("todo.graphql"), handlers: Handlers(),
             seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
             pastEvents: pastEvents, resumeEvents: resumeEvents, persisted: persisted,
-            limits: change)
+            settling: settling, limits: change)
     }
 
-    /// - Parameter text: the schema, as the log has it.
+    /// - Parameters:
+    ///   - text: the schema, as the log has it.
+    ///   - settling: passed by who waits until the sinks have taken everything.
     init(
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
         seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000,
         resumeEvents: Int = 1_000_000, logger: Logger = ServiceSchema.noLogger,
         persisted: PersistedOperations = .init(),
+        settling: Gate? = nil,
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         let schema = try ServiceSchema(text, handlers: handlers, logger: logger)
@@ -74,7 +78,8 @@ final class EngineUnderTest: Sendable {
                     return 0
                 }, makeID: { DataID("\($0)-\(ids.next())") },
                 tasks: EngineTasks(later: { postponed.add($1) })),
-            limits: limits, persisted: persisted, deliver: { inbox.take($0) })
+            limits: limits, persisted: persisted, deliver: { inbox.take($0) },
+            settle: { await settling?.pass() })
     }
 
     /// Does something in the middle of the writer's next turn, when its head is chosen already.
@@ -292,6 +297,37 @@ private final class Postponed: Sendable {
     }
 }
 
+/// Holds back those who come, until it is opened.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
 /// Rising numbers.
 final class Numbers: Sendable {
     private let last = Atomic(0)
@@ -449,9 +485,12 @@ final class GatedJournal: EventJournal {
     /// From now on reads of the past wait for ``releaseReads()``.
     func holdReads() { reads.withLock { $0.areHeld = true } }
 
-    func releaseReads() {
+    /// Lets those go on that wait; later ones wait again.
+    func releaseHeldReads() { releaseReads(holdingLater: true) }
+
+    func releaseReads(holdingLater: Bool = false) {
         let waiting = reads.withLock { reads in
-            reads.areHeld = false
+            reads.areHeld = holdingLater
             defer { reads.waiting = [] }
             return reads.waiting
         }

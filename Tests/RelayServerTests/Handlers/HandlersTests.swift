@@ -203,7 +203,32 @@ struct HandlersTests {
         }
         #expect(errors?.errors.first?.code == .overloaded)
         engine.service.unsubscribe(sink)
-        try engine.subscribe("subscription { numbers(upTo: 3) }")
+        try await eventually("its place") {
+            try? engine.subscribe("subscription { numbers(upTo: 3) }")
+        }
+    }
+
+    /// Else a client that subscribes and stops in a loop could have any number of tasks.
+    @Test func aSequenceThatGoesOnAfterItsEndKeepsItsPlace() async throws {
+        let sequence = EndlessSequence()
+        defer { sequence.end() }
+        var handlers = HandlerSchema.handlers()
+        handlers.subscription("numbers") { _ in sequence }
+        let engine = try await Self.engine(handlers) { $0.sequenceSubscriptions = 1 }
+        let sink = try engine.subscribe("subscription { numbers(upTo: 3) }")
+        try await eventually("its element to be waited for") {
+            sequence.waitingCount == 1 ? true : nil
+        }
+        engine.service.unsubscribe(sink)
+        let errors = #expect(throws: ExecutionErrors.self) {
+            try engine.subscribe("subscription { numbers(upTo: 3) }")
+        }
+        #expect(errors?.errors.first?.code == .overloaded)
+        sequence.end()
+        try await eventually("its place") {
+            try? engine.subscribe("subscription { numbers(upTo: 3) }")
+        }
+        #expect(engine.resultsSoFar(of: sink).isEmpty)
     }
 
     @Test func anEndedSubscriptionCancelsItsSequence() async throws {

@@ -111,6 +111,23 @@ enum HandlerSchema {
     }
 }
 
+/// A sequence without elements that does not end when its task is cancelled.
+struct EndlessSequence: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    private let gate = Gate()
+
+    /// Tasks that wait for an element.
+    var waitingCount: Int { gate.waitingCount }
+
+    func makeAsyncIterator() -> EndlessSequence { self }
+
+    func next() async -> Int? {
+        await gate.pass()
+        return nil
+    }
+
+    func end() { gate.open() }
+}
+
 /// Ways in which a handler's writes do not fit the schema.
 enum Spoiler {
     @Sendable
