@@ -14,6 +14,7 @@ final class Front: HTTPServerHandler {
     private let metrics: Metrics
     private let limits: SocketLimits
     private let progress: ProgressNotices
+    private let ended: EndedClients
     private let logger: Logger
 
     init(
@@ -28,6 +29,7 @@ final class Front: HTTPServerHandler {
         self.limits = limits
         self.logger = logger
         progress = ProgressNotices(after: limits.progressInterval) { service.deliveredCursor }
+        ended = EndedClients(logger) { loop.perform(after: $0, $1) }
     }
 
     /// Begins to tell clients of the progress of their streams.
@@ -77,12 +79,13 @@ final class Front: HTTPServerHandler {
         let peer = request.peerAddress
         let socket = GraphQLSocket(
             service, on: loop, authentication: authentication, viewer: viewer, limits: limits
-        ) { [progress, logger] socket, close in
+        ) { [progress, ended] socket, close in
             progress.remove(socket)
-            // What an operator may want to do something about; the others come and go.
-            let level: Logger.Level = close.code == 1_013 && !close.isFromPeer ? .notice : .debug
-            logger.log(
-                level: level, "A connection has ended: \(close).", metadata: ["peer": "\(peer)"])
+            if close.code == 1_013, !close.isFromPeer {
+                ended.tooSlow(peer, "\(close)")
+            } else {
+                ended.byThemselves(peer, "\(close)")
+            }
         }
         progress.add(socket)
         return .accept(socket)
@@ -104,7 +107,9 @@ final class Front: HTTPServerHandler {
     func refusal(beforeBody request: HTTPRequest) -> HTTPResponse? {
         guard request.path == Self.path, request.method != "OPTIONS" else { return nil }
         do throws(GraphQLOverHTTP.Refusal) {
-            _ = try viewer(of: request, try GraphQLOverHTTP(request))
+            let exchange = try GraphQLOverHTTP(request)
+            _ = try viewer(of: request, exchange)
+            try exchange.checkBodyType()
             return nil
         } catch {
             var response = error.response
@@ -114,7 +119,7 @@ final class Front: HTTPServerHandler {
     }
 
     func left(slowClient peerAddress: String, reason: String) {
-        logger.notice("A connection has ended: \(reason).", metadata: ["peer": "\(peerAddress)"])
+        ended.tooSlow(peerAddress, reason)
     }
 
     private static func notFound(_ request: HTTPRequest) -> String {

@@ -58,7 +58,10 @@ struct GraphQLOverHTTP {
         }
     }
 
-    private func parametersOfBody() throws(Refusal) -> JSONObject {
+    /// Checks what the head says of the body, so that a client can be told before it sends one (RFC 9110 §10.1.1).
+    /// - Throws: 415.
+    func checkBodyType() throws(Refusal) {
+        if isSafe { return }
         let type = http.headers["content-type"].map(MediaType.init)
         guard let type, type.name == "application/json", type.isUTF8 else {
             throw refusal(
@@ -68,6 +71,10 @@ struct GraphQLOverHTTP {
         if let encoding = encodings.first(where: { $0.lowercased() != "identity" }) {
             throw refusal(415, "The body must not be encoded; it is \"\(encoding)\".")
         }
+    }
+
+    private func parametersOfBody() throws(Refusal) -> JSONObject {
+        try checkBodyType()
         let body: JSONValue
         do throws(JSONError) {
             body = try JSONValue(parsing: http.body)

@@ -99,6 +99,25 @@ struct GraphQLOverHTTPTests {
         }
     }
 
+    /// RFC 9110 §10.1.1: who asks before sending a body is not told to send one that is refused then.
+    @Test func aBodyThatIsNotTakenIsNotAskedFor() async throws {
+        try await RunningServer.run { server in
+            for fields in [
+                "", "content-type: text/plain\r\n",
+                "content-type: application/json\r\ncontent-encoding: gzip\r\n",
+            ] {
+                let client = try RawClient(port: server.server.port)
+                try client.send(
+                    """
+                    POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\
+                    \(fields)expect: 100-continue\r\n\r\n
+                    """)
+                let line = try await client.read(through: "\r\n")
+                #expect(line.hasPrefix("HTTP/1.1 415"), "\(fields)")
+            }
+        }
+    }
+
     // MARK: GET
 
     @Test func getAnswersQueries() async throws {
