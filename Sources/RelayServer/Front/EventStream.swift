@@ -173,7 +173,7 @@ extension EventStream: ProgressListener {
     /// A comment keeps the connection alive; an event without data only moves the last event's id on.
     func tell(_ notice: ProgressNotice) {
         let isDue = state.withLock {
-            notice.isDue(after: $0.silentSince) && $0.pacing.isCaughtUp && !$0.isOver
+            notice.isDue(after: $0.silentSince) && $0.pacing.isUpToDate && !$0.isOver
         }
         if isDue { write(Array(": so far\nid: \(notice.cursor)\n\n".utf8)) }
     }

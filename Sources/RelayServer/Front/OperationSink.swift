@@ -50,7 +50,7 @@ final class OperationSink: SubscriptionSink {
 
     /// Everything that the stream was to be told so far has been, and for long enough there was nothing.
     func isSilent(for notice: ProgressNotice) -> Bool {
-        state.withLock { $0.pacing.isCaughtUp && notice.isDue(after: $0.silentSince) }
+        state.withLock { $0.pacing.isUpToDate && notice.isDue(after: $0.silentSince) }
     }
 
     // MARK: On the loop's thread

@@ -22,7 +22,9 @@ struct StreamPacing: Sendable {
     /// The newest of the results that were held back.
     private var held: Response?
     /// Whether everything that was missed has been told.
-    private(set) var isCaughtUp: Bool
+    private var isCaughtUp: Bool
+    /// Whether everything that the stream was to be told so far is on its way: nothing is missing, or held back.
+    var isUpToDate: Bool { isCaughtUp && held == nil }
 
     /// - Parameter resumeCursor: where the stream is to go on; nil for one that begins.
     init(resumeCursor: String?) {

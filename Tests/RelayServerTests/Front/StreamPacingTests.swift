@@ -55,6 +55,18 @@ struct StreamPacingTests {
         }
     }
 
+    /// Or the notice of progress would say of a result that waits that it has been delivered.
+    @Test func aStreamWhoseResultWaitsIsNotUpToDate() {
+        var pacing = StreamPacing(resumeCursor: Self.cursor(4).text)
+        #expect(!pacing.isUpToDate)
+        _ = pacing.take(.caughtUp, isFull: false)
+        #expect(pacing.isUpToDate)
+        _ = pacing.take(.latest(Self.response(5)), isFull: true)
+        #expect(!pacing.isUpToDate)
+        _ = pacing.drained()
+        #expect(pacing.isUpToDate)
+    }
+
     @Test func ofLiveResultsTheNewestWaitsUntilThereIsRoom() throws {
         var pacing = StreamPacing(resumeCursor: nil)
         for sequence in 5...6 as ClosedRange<UInt64> {
