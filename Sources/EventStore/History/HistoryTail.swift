@@ -16,6 +16,8 @@ package struct HistoryTail: Sendable {
     package let base: Snapshot
     /// In log order, all of them behind the base.
     package private(set) var commits: [Commit] = []
+    /// The events behind the base that have brought another schema, rising.
+    package private(set) var schemaChanges: [UInt64] = []
 
     /// Folds what is left of a history.
     /// - Parameter eventCount: how many events the tail has at most.
@@ -28,6 +30,7 @@ package struct HistoryTail: Sendable {
         if eventCount == 0 { return }
         while replay.snapshot.sequence < last {
             guard let step = try replay.step() else { throw .missing(replay.snapshot.sequence + 1) }
+            if case .schema = step.event.body { schemaChanges.append(step.event.sequence) }
             guard case .response(let response) = step.event.body, let intent = step.intent else {
                 continue
             }

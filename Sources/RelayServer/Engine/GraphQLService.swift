@@ -94,7 +94,7 @@ package final class GraphQLService: Sendable {
         durable = DurableHead(snapshot)
         recent = RecentCommits(
             after: tail.flatMap { $0.commits.isEmpty ? nil : $0.base } ?? snapshot,
-            commitLimit: limits.recentCommits)
+            schemaChanges: tail?.schemaChanges ?? [], commitLimit: limits.recentCommits)
         for commit in tail?.commits ?? [] {
             recent.append(Commit(commit, schemaService.mutations[commit.intent.field]))
         }

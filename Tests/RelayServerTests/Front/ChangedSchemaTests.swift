@@ -23,6 +23,15 @@ struct ChangedSchemaTests {
         return try #require(response.json)
     }
 
+    /// Another schema: it has a field more and a mutation less.
+    private static func schemaWithNote() throws -> String {
+        try Example.text("todo.graphql")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.contains(rename) }
+            .flatMap { $0 == "type Todo implements Node {" ? [$0, "  note: String"] : [$0] }
+            .joined(separator: "\n")
+    }
+
     @Test func aStateOfThePastIsReadByTheSchemaThatWasInForce() async throws {
         let directory = FileManager.default.temporaryDirectory
             .appending(path: "relay-schema-\(UUID())").path()
@@ -33,11 +42,7 @@ struct ChangedSchemaTests {
                 server, "renameTodo(input: {id: \"VG9kbzox\", text: \"b\"}) { todo { id } }")
             try await mutate(server, "addTodo(input: {text: \"c\"}) { todo { id } }")
         }
-        let schema = try Example.text("todo.graphql")
-            .split(separator: "\n", omittingEmptySubsequences: false)
-            .filter { !$0.contains(Self.rename) }
-            .flatMap { $0 == "type Todo implements Node {" ? [$0, "  note: String"] : [$0] }
-            .joined(separator: "\n")
+        let schema = try Self.schemaWithNote()
         try await RunningServer.run({
             $0.storage = .directory(directory)
             $0.schema = schema
@@ -51,6 +56,36 @@ struct ChangedSchemaTests {
             }
             #expect(try await todo(server, "note", at: 7).firstErrorMessage != nil)
             #expect(try await todo(server, "note", at: 8)["data"]?["node"]?["note"] == .null)
+        }
+    }
+
+    /// The states before and behind have the served schema, and are in memory.
+    @Test func aStateUnderAnotherSchemaBetweenTwoOfTheSameIsReadByItsOwn() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "relay-schema-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let add = "addTodo(input: {text: \"a\"}) { todo { id } }"
+        try await RunningServer.run({ $0.storage = .directory(directory) }) { server in
+            try await mutate(server, add)
+        }
+        let schema = try Self.schemaWithNote()
+        try await RunningServer.run({
+            $0.storage = .directory(directory)
+            $0.schema = schema
+        }) { _ in }
+        try await RunningServer.run({ $0.storage = .directory(directory) }) { server in
+            try await mutate(server, add)
+            // Event 4 brings the field, event 5 takes it away.
+            for sequence: Int64 in 3...7 {
+                let response = try await server.post([
+                    "query": "{ __type(name: \"Todo\") { fields { name } } }",
+                    "extensions": ["relay": ["at": .int(sequence)]],
+                ])
+                let fields = response.json?["data"]?["__type"]?["fields"]?.array ?? []
+                #expect(fields.contains { $0["name"] == "text" }, "\(fields)")
+                #expect(
+                    fields.contains { $0["name"] == "note" } == (sequence == 4), "at \(sequence)")
+            }
         }
     }
 }

@@ -33,9 +33,16 @@ final class RecentCommits: Sendable {
 
     private let commitLimit: Int
     private let byteLimit: Int
+    /// Events among the commits that have brought another schema, rising. There are none behind those that it begins
+    /// with: a server that runs keeps its schema.
+    private let schemaChanges: [UInt64]
     private let state: Mutex<State>
 
-    init(after base: Snapshot, commitLimit: Int = 4_096, byteLimit: Int = 16 << 20) {
+    init(
+        after base: Snapshot, schemaChanges: [UInt64] = [], commitLimit: Int = 4_096,
+        byteLimit: Int = 16 << 20
+    ) {
+        self.schemaChanges = schemaChanges
         self.commitLimit = commitLimit
         self.byteLimit = byteLimit
         state = Mutex(State(base: base))
@@ -79,8 +86,18 @@ final class RecentCommits: Sendable {
         }
     }
 
-    /// The state after an event; nil when it is not kept, or not there yet.
+    /// The state after an event; nil when it is not kept, or not there yet. Kept are the states after commits: one that
+    /// has the same records, and another schema, is not.
     func snapshot(at sequence: UInt64) -> Snapshot? {
+        let snapshot = latestSnapshot(at: sequence)
+        guard let snapshot,
+            schemaChanges.contains(where: { snapshot.sequence < $0 && $0 <= sequence })
+        else { return snapshot }
+        return nil
+    }
+
+    /// The state after the last commit up to an event.
+    private func latestSnapshot(at sequence: UInt64) -> Snapshot? {
         state.withLock { state -> Snapshot? in
             let last = state.commits.last?.snapshot.sequence ?? state.base.sequence
             guard state.base.sequence <= sequence, sequence <= last else { return nil }
