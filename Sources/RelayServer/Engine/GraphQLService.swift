@@ -44,6 +44,8 @@ package final class GraphQLService: Sendable {
         package var unpublishedCommits = 8_192
         /// Results on their way to connections beyond which telling waits.
         package var undeliveredResults = 131_072
+        /// Bytes of such results beyond which telling waits. One that many get counts once.
+        package var undeliveredResultBytes = 64 << 20
         package var document = DocumentLimits()
         /// Events that may be folded to answer one query from the past.
         package var pastEvents = 500_000
@@ -55,6 +57,9 @@ package final class GraphQLService: Sendable {
         /// A state in memory is gone on from when it is no further away than so many events, about as many as
         /// there are between two checkpoints; else the journal is asked whether it has a later one.
         package var nearEvents = 50_000
+        /// Subscriptions that may wait to begin, with the commits that stand before them; beyond that they are
+        /// refused.
+        package var beginningSubscriptions = 65_536
         /// Subscriptions that may wait to be told what they have missed; beyond that they are refused.
         package var resumingSubscriptions = 65_536
         /// Subscriptions to sequences of Swift code that may be open; beyond that they are refused.
@@ -137,7 +142,7 @@ package final class GraphQLService: Sendable {
                 counters.count(\.publications)
                 counters.count(\.commits, steps.count { $0.publication.commit != nil })
                 if let last = steps.last { onDurable(last.publication.snapshot) }
-                publisher.post(.steps(steps))
+                publisher.post(steps)
             },
             onAppend: { [health] error in
                 guard health.note(error) else { return }
@@ -156,7 +161,7 @@ package final class GraphQLService: Sendable {
         durable.advance(to: head)
         if commits.isEmpty { return }
         counters.count(\.publications)
-        publisher.post(.steps(commits.map { Step(.commit($0), expected: .current(nil)) }))
+        publisher.post(commits.map { Step(.commit($0), expected: .current(nil)) })
     }
 
     /// Commits, and changes of what is subscribed, that the publisher has not come to.

@@ -31,16 +31,24 @@ struct QueueBound: Sendable {
                 bound: grouped(limits.unpublishedCommits), atTheBound: "the writer waits"),
             QueueBound(
                 name: "results on their way to connections",
-                bound: "\(grouped(limits.undeliveredResults)), and one batch",
-                atTheBound: "telling waits, and with it the writer"),
+                bound: """
+                    \(grouped(limits.undeliveredResults)) or \(limits.undeliveredResultBytes >> 20) MiB, \
+                    and those of one commit
+                    """, atTheBound: "telling waits, and with it the writer"),
             QueueBound(
-                name: "subscriptions that wait to begin",
-                bound: grouped(Publisher.subscriptionLimit), atTheBound: refused),
+                name: "the same, of what was missed",
+                bound: """
+                    \(grouped(CatchUp.settleSize.count)) or \(CatchUp.settleSize.byteCount >> 20) MiB \
+                    or those of \(CatchUp.settleInterval) commits, and those of one commit
+                    """, atTheBound: "telling of what was missed waits"),
+            QueueBound(
+                name: "subscriptions that wait to begin, with the commits before them",
+                bound: grouped(limits.beginningSubscriptions), atTheBound: refused),
             QueueBound(
                 name: "subscriptions that wait for what they have missed",
                 bound: grouped(limits.resumingSubscriptions), atTheBound: refused),
             QueueBound(
-                name: "subscriptions to sequences of Swift code, open ones",
+                name: "subscriptions to sequences of Swift code whose tasks run",
                 bound: grouped(limits.sequenceSubscriptions), atTheBound: refused),
             QueueBound(
                 name: "queries of the past that wait", bound: grouped(PastQueries.Limits().waiting),
@@ -51,6 +59,10 @@ struct QueueBound: Sendable {
             QueueBound(
                 name: "tries of `/readyz` whether a full disk has room", bound: "1",
                 atTheBound: "later requests share its answer"),
+            QueueBound(
+                name: "lines in the log about clients that were too slow",
+                bound: "\(LineLimit.linesPerSecond) a second and loop",
+                atTheBound: "a line says how many more there were"),
         ]
     }
 

@@ -1,3 +1,4 @@
+import GraphQLExecution
 import RelayJSON
 import Testing
 
@@ -61,6 +62,100 @@ struct PublisherTests {
         #expect(
             try await engine.results(of: live, count: 8).last?["data"]?["user"]?["totalCount"]
                 == 108)
+    }
+
+    /// One append brings all of the commits, and telling waits in the middle of it.
+    @Test func soManyResultsAreOnTheirWayAndThoseOfOneCommit() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate) {
+            $0.undeliveredResults = 14
+        }
+        // Each is told where it begins.
+        let sinks = try (0..<4).map { _ in
+            try engine.subscribe("subscription { todoAdded { todo { text } } }")
+        }
+        _ = try await engine.run(adding(25))
+        try await eventually("telling to wait") { gate.waitingCount == 1 ? true : nil }
+        for sink in sinks { #expect(engine.resultsSoFar(of: sink).count == 3) }
+        #expect(engine.service.unpublishedCommits == 22)
+        gate.open()
+        for sink in sinks {
+            let results = try await engine.results(of: sink, count: 25)
+            #expect(
+                results.map { $0["data"]?["todoAdded"]?["todo"]?["text"]?.string }
+                    == (1...25).map { "\($0)" })
+        }
+    }
+
+    /// Results that are large are few.
+    @Test func soManyBytesOfResultsAreOnTheirWayAndThoseOfOneCommit() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate) {
+            $0.undeliveredResultBytes = 250_000
+        }
+        let sinks = try (0..<4).map { _ in
+            try engine.subscribe("subscription { todoAdded { todo { text } } }")
+        }
+        let text = String(repeating: "x", count: 100_000)
+        let fields = (1...5).map { "a\($0): addTodo(input: {text: $t}) { todo { id } }" }
+        _ = try await engine.run(
+            "mutation($t: String!) { \(fields.joined(separator: " ")) }",
+            variables: ["t": .string(text)])
+        try await eventually("telling to wait") { gate.waitingCount == 1 ? true : nil }
+        // All four get the same bytes, which count once.
+        for sink in sinks { #expect(engine.resultsSoFar(of: sink).count == 3) }
+        gate.open()
+        for sink in sinks { _ = try await engine.results(of: sink, count: 5) }
+    }
+
+    @Test func soManyCommitsWaitToBeToldAndTheWriterWaits() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate) {
+            $0.undeliveredResults = 2
+            $0.unpublishedCommits = 3
+        }
+        let sink = try engine.subscribe("subscription { todoAdded { todo { text } } }")
+        for number in 0..<4 { _ = try await engine.addTodo("\(number)") }
+        // The first was told and is waited for, three wait to be told.
+        try await eventually("three commits") {
+            engine.service.unpublishedCommits == 3 ? true : nil
+        }
+        try await engine.everyTurn()
+        let held = try engine.post(EngineUnderTest.addTodo("held"))
+        #expect(engine.service.waitingMutations == 1)
+        #expect(engine.eventCount == 1 + 4 * 2)
+        gate.open()
+        #expect(try await held.get().firstErrorCode == nil)
+        _ = try await engine.results(of: sink, count: 5)
+    }
+
+    @Test func soManySubscriptionsWaitToBeginAndNoMore() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate) {
+            $0.undeliveredResults = 2
+            $0.beginningSubscriptions = 2
+        }
+        let query = "subscription { todoAdded { todo { text } } }"
+        let first = try engine.subscribe(query)
+        _ = try await engine.addTodo("told")
+        _ = try await engine.results(of: first, count: 1)
+        try await eventually("telling to wait") { gate.waitingCount == 1 ? true : nil }
+        try await eventually("nothing to wait") {
+            engine.service.unpublishedCount == 0 ? true : nil
+        }
+        let waiting = try (0..<2).map { _ in try engine.subscribe(query) }
+        let errors = #expect(throws: ExecutionErrors.self) { try engine.subscribe(query) }
+        #expect(errors?.errors.first?.code == .overloaded)
+        gate.open()
+        try await eventually("three subscriptions") {
+            engine.service.subscriptionCounts.subscriptions == 3 ? true : nil
+        }
+        _ = try await engine.addTodo("told all")
+        for sink in waiting { _ = try await engine.results(of: sink, count: 1) }
     }
 
     @Test func everyResultHasTheCursorOfItsCommit() async throws {

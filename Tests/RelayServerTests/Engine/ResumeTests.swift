@@ -331,6 +331,70 @@ struct ResumeTests {
         }
     }
 
+    @Test(arguments: recentCommits)
+    func soMuchOfWhatWasMissedIsOnItsWayAndNoMore(_ kept: Int) async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(recentCommits: kept, settling: gate)
+        for number in 0..<100 { _ = try await engine.addTodo("\(number)") }
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        try await eventually("telling to wait") { gate.waitingCount == 1 ? true : nil }
+        // The first says that it goes on.
+        #expect(engine.resultsSoFar(of: sink).count == 1 + CatchUp.settleInterval)
+        gate.open()
+        let results = try await engine.results(of: sink, count: 101)
+        #expect(
+            results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<100).map { "\($0)" })
+    }
+
+    /// What is in memory does not wait for those whose past is read from the log.
+    @Test func whoIsToldFromMemoryDoesNotWaitForTheLog() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 50)
+        for number in 0..<100 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.holdReads()
+        defer { engine.journal.releaseReads() }
+        let far = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        let near = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(121))])
+        let results = try await engine.results(of: near, count: 41)
+        #expect(
+            results.dropFirst().map { $0.text(of: "todoAdded") } == (60..<100).map { "\($0)" })
+        #expect(engine.resultsSoFar(of: far).isEmpty)
+        engine.journal.releaseReads()
+        _ = try await engine.results(of: far, count: 101)
+    }
+
+    /// The pass for who is near does not begin where somebody else has stopped long ago.
+    @Test func whoHasMissedLittleDoesNotWaitForWhoHasMissedMuch() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.nearEvents = 0 }
+        for number in 0..<300 { _ = try await engine.addTodo("\(number)") }
+        func resume(_ sequence: UInt64) throws -> TestSink {
+            try engine.subscribe(
+                Self.todoAdded, relay: ["resume": .string(engine.cursor(sequence))])
+        }
+        engine.journal.holdReads()
+        defer { engine.journal.releaseReads() }
+        // Those that come while the first one is served are served together.
+        let first = try resume(1)
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        let (far, near) = (try resume(3), try resume(591))
+        try await eventually("both to wait") { engine.service.unpublishedCount == 0 ? true : nil }
+        engine.journal.releaseHeldReads()
+        _ = try await engine.results(of: first, count: 301)
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        engine.journal.releaseHeldReads()
+        _ = try await engine.results(of: near, count: 6)
+        #expect(engine.resultsSoFar(of: far).isEmpty)
+        engine.journal.releaseReads()
+        _ = try await engine.results(of: far, count: 300)
+        #expect(
+            engine.resultsSoFar(of: near).dropFirst().map { $0.text(of: "todoAdded") }
+                == (295..<300).map { "\($0)" })
+    }
+
     @Test func aCursorThatIsFarFromAnyStateIsTooOld() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1, resumeEvents: 20)
         for number in 0..<15 { _ = try await engine.addTodo("\(number)") }

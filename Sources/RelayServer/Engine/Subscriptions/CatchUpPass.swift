@@ -71,14 +71,20 @@ struct CatchUpPass {
         let response: Response
     }
 
+    /// What a mutation leads to.
+    struct Told {
+        fileprivate(set) var deliveries: [Delivery] = []
+        fileprivate(set) var size = DeliverySize()
+        fileprivate(set) var held: [Held] = []
+    }
+
     /// What everybody is to be told of a mutation.
     /// - Parameter snapshot: the state right after it.
     mutating func tell(
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
-    ) -> (deliveries: [Delivery], held: [Held]) {
-        guard let handler = service.mutations[intent.field] else { return ([], []) }
-        var deliveries: [Delivery] = []
-        var held: [Held] = []
+    ) -> Told {
+        var told = Told()
+        guard let handler = service.mutations[intent.field] else { return told }
         for (key, group) in groups where group.events.mutations.contains(intent.field) {
             guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
                 let event = group.events.event(
@@ -102,16 +108,18 @@ struct CatchUpPass {
                     member.request = member.request.starting(.after(snapshot.sequence))
                     member.request.hasHadResult = true
                     if member.request.sink.isFull {
-                        held.append(Held(request: member.request, response: response))
+                        told.held.append(Held(request: member.request, response: response))
                         continue
                     }
-                    deliveries.append(.missed(response, to: member.request.sink))
+                    told.deliveries.append(.missed(response, to: member.request.sink))
                 }
                 members.append(member)
             }
             groups[key]?.members = members
+            told.size.byteCount += full.bytes.count + (patch === full ? 0 : patch.bytes.count)
         }
-        return (deliveries, held)
+        told.size.count = told.deliveries.count
+        return told
     }
 
     /// Takes out those who are gone.

@@ -14,20 +14,16 @@ import Synchronization
 /// is executed once for many of them.
 final class Publisher: Sendable {
     enum Message: Sendable {
-        case steps([Step])
+        case step(Step)
         case subscribe(SubscriptionRequest)
         case unsubscribe(any SubscriptionSink)
 
-        fileprivate var stepCount: Int {
-            if case .steps(let steps) = self { steps.count } else { 0 }
-        }
+        fileprivate var isStep: Bool { if case .step = self { true } else { false } }
     }
 
-    /// Subscriptions that may wait to begin.
-    static let subscriptionLimit = 65_536
     /// When more commits than these have piled up, live results are executed once for many of them.
     static let pileLimit = 32
-    /// Commits that are worked off together.
+    /// Messages that are worked off together.
     private static let batchLimit = 1_024
 
     private let deliver: @Sendable ([Delivery]) -> Void
@@ -39,8 +35,6 @@ final class Publisher: Sendable {
     private let table: Mutex<SubscriptionTable>
     /// Commits that may wait before the writer has to; beside those that it has appended by then.
     private let stepLimit: Int
-    /// Deliveries after which the sinks are waited for, beside those of one batch.
-    private let deliveryLimit: Int
     private let toldThrough: Atomic<UInt64>
     private let lastFigures = Mutex(SubscriptionTable.Figures())
     private let waitingSteps = Atomic(0)
@@ -62,10 +56,12 @@ final class Publisher: Sendable {
         self.tasks = tasks
         self.catchUp = catchUp
         stepLimit = limits.unpublishedCommits
-        deliveryLimit = limits.undeliveredResults
-        let outgoing = OutgoingDeliveries(limit: deliveryLimit)
+        // Beside what one message leads to.
+        let outgoing = OutgoingDeliveries(
+            limit: DeliverySize(
+                count: limits.undeliveredResults, byteCount: limits.undeliveredResultBytes))
         self.outgoing = outgoing
-        queue = SerialQueue(limit: Publisher.subscriptionLimit, tasks: tasks) {
+        queue = SerialQueue(limit: limits.beginningSubscriptions, tasks: tasks) {
             !outgoing.isWaitedFor
         }
         toldThrough = Atomic(table.snapshot.sequence)
@@ -81,33 +77,35 @@ final class Publisher: Sendable {
     /// Says whom to call when there is room again.
     func whenRoom(_ action: @escaping @Sendable () -> Void) { onRoom.withLock { $0 = action } }
 
-    /// Takes what is durable, and subscriptions that end.
-    func post(_ message: Message) { _ = post(message, isLimited: false) }
+    /// Takes what has become durable, in log order.
+    func post(_ steps: [Step]) {
+        waitingSteps.add(steps.count, ordering: .acquiringAndReleasing)
+        _ = queue.post(contentsOf: steps.map(Message.step), isLimited: false) {
+            self.work(off: &$0)
+        }
+    }
+
+    /// Takes subscriptions that end, or were taken before.
+    func post(_ message: Message) {
+        assert(!message.isStep, "steps are counted")
+        _ = queue.post(message, isLimited: false) { self.work(off: &$0) }
+    }
 
     /// Takes a subscription that begins. False when too many wait to.
     func subscribe(_ request: SubscriptionRequest) -> Bool {
-        post(.subscribe(request), isLimited: true)
-    }
-
-    private func post(_ message: Message, isLimited: Bool) -> Bool {
-        waitingSteps.add(message.stepCount, ordering: .acquiringAndReleasing)
-        return queue.post(message, isLimited: isLimited) { self.work(off: &$0) }
+        queue.post(.subscribe(request)) { self.work(off: &$0) }
     }
 
     private func work(off messages: inout ArraySlice<Message>) {
-        var stepCount = 0
-        let batch = messages.prefix { message in
-            defer { stepCount += message.stepCount }
-            return stepCount < Self.batchLimit
-        }
+        let batch = messages.prefix(Self.batchLimit)
         let isBehind = waitingStepCount > Self.pileLimit
         let (handledCount, sequence) = table.withLock { table in
             let count = table.handle(
-                batch, isBehind: isBehind, deliveryLimit: deliveryLimit
+                batch, isBehind: isBehind, limit: outgoing.room
             ) { output in hand(output) }
             return (count, table.snapshot.sequence)
         }
-        stepCount = batch.prefix(handledCount).reduce(0) { $0 + $1.stepCount }
+        let stepCount = batch.prefix(handledCount).count(where: \.isStep)
         messages = messages.dropFirst(handledCount)
         toldThrough.store(sequence, ordering: .releasing)
         let (before, _) = waitingSteps.subtract(stepCount, ordering: .acquiringAndReleasing)
@@ -128,7 +126,7 @@ final class Publisher: Sendable {
 
     private func hand(_ output: SubscriptionTable.Output) {
         lastFigures.withLock { $0 = output.figures }
-        outgoing.add(output.deliveries.count)
+        outgoing.add(output.size)
         if !output.deliveries.isEmpty { deliver(output.deliveries) }
         for (request, sequence) in output.behind { catchUp(request, sequence) }
     }
@@ -146,24 +144,35 @@ final class Publisher: Sendable {
 /// Deliveries that were handed over since the sinks were last waited for. Used by the queue's handler, and by
 /// the task that waits.
 private final class OutgoingDeliveries: Sendable {
-    private let count = Atomic(0)
-    private let isWaiting = Atomic(false)
-    private let limit: Int
+    private struct State {
+        var size = DeliverySize()
+        var isWaitedFor = false
+    }
 
-    init(limit: Int) { self.limit = limit }
+    private let state = Mutex(State())
+    private let limit: DeliverySize
 
-    var isWaitedFor: Bool { isWaiting.load(ordering: .acquiring) }
+    init(limit: DeliverySize) { self.limit = limit }
 
-    func add(_ number: Int) { count.add(number, ordering: .acquiringAndReleasing) }
+    var isWaitedFor: Bool { state.withLock { $0.isWaitedFor } }
 
+    /// What may be handed over until the sinks have to be waited for.
+    var room: DeliverySize {
+        let size = state.withLock { $0.size }
+        return DeliverySize(
+            count: limit.count - size.count, byteCount: limit.byteCount - size.byteCount)
+    }
+
+    func add(_ size: DeliverySize) { state.withLock { $0.size += size } }
+
+    /// - Returns: whether the sinks have to be waited for.
     func beginWaiting() -> Bool {
-        guard count.load(ordering: .acquiring) >= limit else { return false }
-        isWaiting.store(true, ordering: .releasing)
-        return true
+        state.withLock { state in
+            if state.size.isBelow(limit) { return false }
+            state.isWaitedFor = true
+            return true
+        }
     }
 
-    func endWaiting() {
-        count.store(0, ordering: .releasing)
-        isWaiting.store(false, ordering: .releasing)
-    }
+    func endWaiting() { state.withLock { $0 = State() } }
 }

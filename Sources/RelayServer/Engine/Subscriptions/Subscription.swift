@@ -50,6 +50,34 @@ package struct Delivery: Sendable {
     package let event: Event
 }
 
+/// How many results are on their way to sinks, and how large they are.
+struct DeliverySize: Sendable {
+    var count = 0
+    /// Of results; one that many get counts once.
+    var byteCount = 0
+
+    static func += (size: inout DeliverySize, other: DeliverySize) {
+        size.count += other.count
+        size.byteCount += other.byteCount
+    }
+
+    func isBelow(_ limit: DeliverySize) -> Bool {
+        count < limit.count && byteCount < limit.byteCount
+    }
+}
+
+extension Delivery.Event {
+    /// Of the result that it brings, if it brings one.
+    var resultByteCount: Int {
+        switch self {
+        case .next(let response), .missed(let response), .latest(let response),
+            .patch(let response, full: _):
+            response.bytes.count
+        case .began, .caughtUp, .failed, .completed: 0
+        }
+    }
+}
+
 extension Delivery {
     /// A result that a subscription has missed. It counts against the sink's room from now on.
     static func missed(_ response: Response, to sink: any SubscriptionSink) -> Delivery {

@@ -65,7 +65,7 @@ extension SubscriptionTable {
         _ sink: any SubscriptionSink, recovered: Bool, _ sequence: UInt64
     ) {
         let notes = RelayNotes(cursor: identity.cursor(sequence), recovered: recovered)
-        output.deliveries.append(.missed(Response(notes), to: sink))
+        output.append(.missed(Response(notes), to: sink))
     }
 
     /// Tells one of a group of events what it has missed, as long as there is room for it.
@@ -88,7 +88,7 @@ extension SubscriptionTable {
                     response(result, at: told)
                 }
             request.hasHadResult = true
-            output.deliveries.append(.missed(response, to: request.sink))
+            output.append(.missed(response, to: request.sink))
         }
         return nil
     }

@@ -11,10 +11,18 @@ import RelayStore
 struct SubscriptionTable {
     /// What the messages since the last look have led to.
     struct Output {
-        var deliveries: [Delivery] = []
+        private(set) var deliveries: [Delivery] = []
+        private(set) var size = DeliverySize()
         /// Subscriptions that the log must be read for, and the event behind which they go on.
         var behind: [(SubscriptionRequest, UInt64)] = []
         fileprivate(set) var figures = Figures()
+
+        /// - Parameter isShared: the result has been counted, for somebody else who gets the same.
+        mutating func append(_ delivery: Delivery, isShared: Bool = false) {
+            deliveries.append(delivery)
+            size.count += 1
+            if !isShared { size.byteCount += delivery.event.resultByteCount }
+        }
     }
 
     /// What there is, and what was done so far.
@@ -67,38 +75,38 @@ struct SubscriptionTable {
 
     /// - Parameters:
     ///   - isBehind: live groups are told once of all commits that stand behind each other.
-    ///   - deliveryLimit: deliveries after which no further message is handled.
+    ///   - limit: deliveries after which no further message is handled.
     ///   - hand: takes what the messages lead to, in order.
     /// - Returns: how many of the messages are handled, at least one. The others wait, because what these led to
     ///   is much.
     @discardableResult
     mutating func handle(
-        _ messages: some Sequence<Publisher.Message>, isBehind: Bool, deliveryLimit: Int = .max,
+        _ messages: some Sequence<Publisher.Message>, isBehind: Bool,
+        limit: DeliverySize = DeliverySize(count: .max, byteCount: .max),
         hand: (Output) -> Void
     ) -> Int {
         var handledCount = 0
-        var deliveryCount = 0
-        func handOver(_ output: Output) {
-            deliveryCount += output.deliveries.count
-            hand(output)
-        }
-        for message in messages where deliveryCount < deliveryLimit {
+        var handed = DeliverySize()
+        for message in messages {
             handledCount += 1
             switch message {
-            case .steps(let steps):
-                for step in steps {
-                    publish(step)
-                    if !isBehind { tellLive() }
-                    if output.deliveries.count >= Self.handOverSize { handOver(takeOutput()) }
-                }
+            case .step(let step):
+                publish(step)
+                if !isBehind { tellLive() }
             case .subscribe(let request):
                 // Who joins a group is told its last result, which must be that of now.
                 tellLive()
                 // Whoever has stopped meanwhile says so before this or after it, in the same queue.
                 if request.sink.isWanted { subscribe(request) }
-                if output.deliveries.count >= Self.handOverSize { handOver(takeOutput()) }
             case .unsubscribe(let sink):
                 unsubscribe(sink)
+            }
+            var all = handed
+            all += output.size
+            guard all.isBelow(limit) else { break }
+            if output.size.count >= Self.handOverSize {
+                handed = all
+                hand(takeOutput())
             }
         }
         tellLive()
@@ -184,9 +192,12 @@ struct SubscriptionTable {
         guard let normalizer = group.normalizer else { return tell(group, .next(full)) }
         let patch = Response(eventPatch: result, normalizer, notes(result, at: snapshot.sequence))
         executions.saved += group.sinks.count - 1
+        var isShared = false
         for sink in group.sinks.sinks {
             let isFirst = group.newSinks.remove(ObjectIdentifier(sink)) != nil
-            tell(sink, .next(isFirst ? full : patch))
+            let event = Delivery.Event.next(isFirst ? full : patch)
+            output.append(Delivery(sink: sink, event: event), isShared: isShared && !isFirst)
+            isShared = isShared || !isFirst
         }
     }
 
@@ -211,13 +222,15 @@ struct SubscriptionTable {
 
     private mutating func tell(_ group: SubscriptionGroup, _ event: Delivery.Event) {
         executions.saved += group.sinks.count - 1
+        var isShared = false
         for sink in group.sinks.sinks {
-            output.deliveries.append(Delivery(sink: sink, event: event))
+            output.append(Delivery(sink: sink, event: event), isShared: isShared)
+            isShared = true
         }
     }
 
     mutating func tell(_ sink: any SubscriptionSink, _ event: Delivery.Event) {
-        output.deliveries.append(Delivery(sink: sink, event: event))
+        output.append(Delivery(sink: sink, event: event))
     }
 
     func notes(_ result: ExecutedResult, at sequence: UInt64) -> RelayNotes {

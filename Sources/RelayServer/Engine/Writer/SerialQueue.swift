@@ -45,9 +45,20 @@ final class SerialQueue<Message: Sendable>: Sendable {
     ///   - isLimited: false for what belongs to something that was taken before.
     ///   - handle: never called twice at once; the same in all calls.
     func post(_ message: Message, isLimited: Bool = true, handle: @escaping Handler) -> Bool {
+        post(contentsOf: CollectionOfOne(message), isLimited: isLimited, handle: handle)
+    }
+
+    /// Hands several messages over, with nothing between them. All of them are taken, or none.
+    func post(
+        contentsOf messages: some Collection<Message>, isLimited: Bool = true,
+        handle: @escaping Handler
+    ) -> Bool {
+        if messages.isEmpty { return true }
         let (isTaken, starts) = state.withLock { state in
-            guard !isLimited || state.count < limit else { return (false, false) }
-            state.waiting.append(message)
+            guard !isLimited || messages.count <= limit - state.count else {
+                return (false, false)
+            }
+            state.waiting.append(contentsOf: messages)
             defer { state.isRunning = true }
             return (true, !state.isRunning)
         }
