@@ -71,6 +71,14 @@ package struct LogCompaction: Sendable {
         }
     }
 
+    /// Says that a server runs on the log, before anything is read that takes long.
+    /// - Throws: `locked`, `notFound`, `inputOutput`.
+    package func checkLock() throws(LogError) {
+        // Taking the lock would make a directory where there is none.
+        _ = try EventLogReader(path, fileSystem: fileSystem)
+        try LogDirectory(path: path, fileSystem: fileSystem).takeLock().close()
+    }
+
     /// Reads all segments: what is damaged is for a repair to keep aside, not to be dropped unseen.
     /// - Throws: `damaged`, `notFound`, `inputOutput`.
     package func check() throws(LogError) {

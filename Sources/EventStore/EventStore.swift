@@ -61,7 +61,10 @@ extension EventStore {
         _ directory: String, options: EventStoreOptions = EventStoreOptions()
     ) throws(EventStoreError) -> CompactionReport {
         let compaction = LogCompaction(directory, fileSystem: options.fileSystem)
-        try onLog { () throws(LogError) in try compaction.check() }
+        try onLog { () throws(LogError) in
+            try compaction.checkLock()
+            try compaction.check()
+        }
         let store = try open(directory, options: options)
         let checkpoint = Result { () throws(EventStoreError) in
             try store.journal.checkpoint(store.snapshot)

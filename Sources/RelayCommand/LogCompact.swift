@@ -27,6 +27,7 @@ struct LogCompact: LogTool {
     var dryRun = false
 
     func run(printingTo output: LineOutput) async throws {
+        if !dryRun { try LogCompaction(log.directory).checkLock() }
         // Says that there is no log, where opening the store would make one.
         let history = try History(log.directory)
         let report = dryRun ? try plan(history) : try compact(history)

@@ -90,10 +90,10 @@ struct ServedReplay {
         let playing = Task { () -> (any Error)? in
             do {
                 if isStepped {
-                    try await Self.step(server, form)
+                    try await Self.step(server, history, form)
                     end()
                 } else {
-                    try await Self.play(server, pace, waitsForClient: waits)
+                    try await Self.play(server, history, pace, waitsForClient: waits)
                 }
                 return nil
             } catch {
@@ -109,18 +109,36 @@ struct ServedReplay {
     }
 
     private static func play(
-        _ server: ReplayServer, _ pace: ReplayServer.Pace, waitsForClient: Bool
+        _ server: ReplayServer, _ history: History, _ pace: ReplayServer.Pace,
+        waitsForClient: Bool
     ) async throws {
         while waitsForClient, !server.hasClients { try await Task.sleep(for: .milliseconds(10)) }
         let start = server.sequence
         let progress = ProgressBar("Replaying")
         try await server.play(pace) { progress.show($0 - start, of: server.end - start) }
         ProgressBar.clear()
-        complain("Event \(server.end) was the last. Clients are served until Ctrl-C.")
+        sayTheEnd(server, history, "Clients are served until Ctrl-C.")
+    }
+
+    /// Says that no event follows, and where the history goes on if that is for damage.
+    private static func sayTheEnd(
+        _ server: ReplayServer, _ history: History, _ rest: String? = nil
+    ) {
+        let last = server.sequence
+        var sentences = ["Event \(last) was the last."]
+        if last < server.end {
+            sentences = ["Event \(last) was the last that can be played: the next is damaged."]
+            if let next = try? history.nextState(after: last) {
+                sentences.append("--at \(next) begins behind the damage.")
+            }
+        }
+        complain((sentences + [rest].compactMap(\.self)).joined(separator: " "))
     }
 
     /// Lets an event happen for each line that comes, until the input ends or says q.
-    private static func step(_ server: ReplayServer, _ form: SummaryForm) async throws {
+    private static func step(
+        _ server: ReplayServer, _ history: History, _ form: SummaryForm
+    ) async throws {
         if StandardStream.input.isTerminal {
             complain("Enter lets the next event happen; q and Enter, or Ctrl-D, ends.")
         }
@@ -129,7 +147,7 @@ struct ServedReplay {
             if let event = try await server.step() {
                 printAtOnce(form.text(of: event) + "\n")
             } else {
-                complain("Event \(server.end) was the last.")
+                sayTheEnd(server, history)
             }
         }
     }

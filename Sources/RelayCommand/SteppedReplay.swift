@@ -34,19 +34,20 @@ struct SteppedReplay {
         let replay = try history.replay(at: start)
         let summaries = try history.summaries(in: start + 1...history.last)
         var before = replay.snapshot
-        while !waitsForEnter || isToGoOn() {
+        while true {
+            // Read before anybody is asked: where there is no next event to be shown, Enter would show none.
             let next = Result { () throws(EventStoreError) in try replay.step() }
             if case .failure(let error) = next, error.code == .log(.damaged) {
                 return replay.snapshot.sequence
             }
             guard let step = try next.get(), let summary = try summaries.next() else { return nil }
+            guard !waitsForEnter || isToGoOn() else { return nil }
             let changes = step.changes.touchedRecords
                 .map(replay.snapshot.symbols.idString).sorted()
                 .flatMap { before.differences(to: replay.snapshot, record: $0) }
             before = replay.snapshot
             try show(summary, changes, try answer(on: replay.snapshot))
         }
-        return nil
     }
 
     private func isToGoOn() -> Bool {

@@ -166,13 +166,56 @@ struct LogToolsTests {
         #expect(try await sandbox.serve().stop() == .code(0))
     }
 
-    @Test func behindDamageToolsGoOnWithTheNextCheckpoint() async throws {
+    /// A log of 9,000 events of which those about 7,900 are damaged; a checkpoint is at 8,800.
+    private func damagedLog() async throws -> String {
         let directory = sandbox.path("large")
         let made = try await sandbox.relay(
             "bench", "log", directory, "--events", "9000", "--records", "50", "--plain",
             "--checkpoint", "8800")
         #expect(made.exit == .code(0), "\(made)")
         _ = try await flipBit(ofEvent: 7900, in: directory)
+        return directory
+    }
+
+    @Test func beforeDamageAServedHistoryEndsAndSaysWhereItGoesOn() async throws {
+        let directory = try await damagedLog()
+        let server = try await RunningServer(
+            sandbox.start([
+                "replay", directory, "--serve", "--port", "0", "--now", "--at", "7700",
+                "--longest-pause", "0s",
+            ]))
+        let line = try await server.process.errorLine(containing: "the next is damaged")
+        let place = try #require(line.firstMatch(of: /--at (\d+) begins behind the damage\./)?.1)
+        #expect(try 8800...9000 ~= #require(Int(place)))
+        #expect(try await server.data("{ __typename }") == ["__typename": "Query"])
+        #expect(try await server.stop() == .code(2))
+        let later = try await RunningServer(
+            sandbox.start([
+                "replay", directory, "--serve", "--port", "0", "--now", "--at", String(place),
+                "--longest-pause", "0s",
+            ]))
+        _ = try await later.process.errorLine(containing: "Event 9000 was the last.")
+        _ = try await later.stop()
+    }
+
+    @Test func everyEnterShowsAnEventAlsoAtDamage() async throws {
+        let directory = try await damagedLog()
+        let steps = try await sandbox.relay(
+            "replay", directory, "--step", "--at", "7700", "--json")
+        let sequences = try steps.output.compactMap { try JSONValue(parsing: $0)["sequence"]?.int }
+        let last = try #require(sequences.last { $0 < 7900 })
+        let next = try #require(sequences.first { $0 > 7900 })
+        let terminal = try await Terminal(sandbox)
+        try await terminal.type("relay replay \(directory) --step --at \(last)\n")
+        _ = try await terminal.screen { $0.contains("Enter shows the next event") }
+        try await terminal.press("Enter")
+        _ = try await terminal.screen { $0.contains("\n\(next) ") }
+        try await terminal.type("q\n")
+        _ = try await terminal.screen { $0.hasSuffix("\n$") }
+    }
+
+    @Test func behindDamageToolsGoOnWithTheNextCheckpoint() async throws {
+        let directory = try await damagedLog()
         let shown = try await sandbox.relay("log", "show", directory, "7900")
         #expect(shown.exit == .code(2), "\(shown)")
         #expect(shown.errors.last?.hasPrefix("Error: Event 7900 cannot be read: ") == true)

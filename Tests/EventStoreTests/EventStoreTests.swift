@@ -170,6 +170,23 @@ import Testing
         #expect(error?.code == .log(.locked))
     }
 
+    /// Reading it would take long, and come upon the damage.
+    @Test func aLogThatAServerWritesIsNotReadToBeCompacted() throws {
+        let history = try RandomHistory(seed: 6, count: 30)
+        try write(history.events)
+        let running = try EventStore.open(directory.path, options: .quiet)
+        defer { running.journal.close() }
+        let frame = try #require(try EventLogReader(directory.path).frame(containing: 10))
+        let segment = "\(directory.path)/segments/00000000000000000001.log"
+        let file = try POSIXFileSystem().open(segment, .readWrite)
+        try file.writeAll([0xFF, 0xFF, 0xFF], at: frame.offset + UInt64(frame.byteCount) - 8)
+        file.close()
+        let error = #expect(throws: EventStoreError.self) {
+            try EventStore.compact(directory.path, options: .quiet)
+        }
+        #expect(error?.code == .log(.locked))
+    }
+
     @Test func eventsThatAreNoHistoryAreRefusedAndTheLockIsGivenBack() throws {
         try write(RandomHistory(seed: 5, count: 3).events)
         let log = try EventLogWriter.open(directory.path)

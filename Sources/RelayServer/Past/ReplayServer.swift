@@ -55,7 +55,7 @@ package final class ReplayServer: Sendable {
 
     /// Where clients find it: `ws://HOST:PORT/graphql`.
     package let url: String
-    /// The last event that there is to be played.
+    /// The last event of the history. The one before damage is the last that is played.
     package let end: UInt64
     private let service: GraphQLService
     private let replay: ReplayedHistory

@@ -1,9 +1,12 @@
+import EventLog
 package import EventStore
 import GraphQLExecution
 import RelayJSON
 package import RelayStore
 
 /// A history that happens once more, event by event, to a service that queries and subscriptions see.
+///
+/// It ends where an event cannot be read: the state behind damage has come about in a way that nobody knows.
 actor ReplayedHistory {
     private let schemaService: SchemaService
     private let events: SummarizedEvents
@@ -19,7 +22,21 @@ actor ReplayedHistory {
         self.schemaService = schemaService
         self.snapshot = snapshot
         events = try SummarizedEvents(history, after: snapshot.sequence)
-        next = try events.next()
+        next = try Self.event(behind: snapshot.sequence, from: events)
+    }
+
+    private static func event(
+        behind sequence: UInt64, from events: SummarizedEvents
+    ) throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
+        do throws(EventStoreError) {
+            // Damage is passed over by whoever reads events.
+            guard let next = try events.next(), next.event.sequence == sequence + 1 else {
+                return nil
+            }
+            return next
+        } catch  where error.code == .log(.damaged) {
+            return nil
+        }
     }
 
     /// When the next event happened, in microseconds since 1970; nil at the end.
@@ -38,7 +55,7 @@ actor ReplayedHistory {
         guard let (event, summary) = next else { return nil }
         var changes = ChangeSet()
         try snapshot.fold(event, changes: &changes)
-        next = try events.next()
+        next = try Self.event(behind: snapshot.sequence, from: events)
         return Step(
             summary: summary,
             commit: Commit(
