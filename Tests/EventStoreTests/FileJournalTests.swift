@@ -84,6 +84,22 @@ struct FileJournalTests {
         #expect(try await last == 2)
     }
 
+    @Test func whoeverAsksWhileItIsTriedSharesTheTry() async throws {
+        let disk = FullableDisk()
+        let journal = try open { $0.fileSystem = disk }
+        defer { journal.close() }
+        disk.holdTries()
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<50 { group.addTask { await journal.hasRoom() } }
+            let deadline = ContinuousClock.now + .testDeadline
+            while journal.roomAskerCount < 50, ContinuousClock.now < deadline { await Task.yield() }
+            #expect(journal.roomAskerCount == 50)
+            disk.releaseTries()
+            for await hasRoom in group { #expect(hasRoom) }
+        }
+        #expect(disk.tryCount == 1)
+    }
+
     @Test func noTaskReadsTheDisk() async throws {
         let disk = FullableDisk()
         let journal = try open { $0.fileSystem = disk }

@@ -41,6 +41,33 @@ final class FullableDisk: FileSystem {
         if isHeld { read.wait() }
     }
 
+    private let tries = Mutex((count: 0, areHeld: false, waiting: [DispatchSemaphore]()))
+
+    /// How often was tried whether there is room.
+    var tryCount: Int { tries.withLock { $0.count } }
+
+    /// From now on tries wait for ``releaseTries()``.
+    func holdTries() { tries.withLock { $0.areHeld = true } }
+
+    func releaseTries() {
+        let waiting = tries.withLock { tries in
+            tries.areHeld = false
+            defer { tries.waiting = [] }
+            return tries.waiting
+        }
+        for attempt in waiting { attempt.signal() }
+    }
+
+    private func beginTry() {
+        let attempt = DispatchSemaphore(value: 0)
+        let isHeld = tries.withLock { tries in
+            tries.count += 1
+            if tries.areHeld { tries.waiting.append(attempt) }
+            return tries.areHeld
+        }
+        if isHeld { attempt.wait() }
+    }
+
     func setFull(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
 
     fileprivate func checkRoom(_ path: String) throws(FileSystemError) {
@@ -51,7 +78,8 @@ final class FullableDisk: FileSystem {
     }
 
     func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
-        FullableFile(try disk.open(path, mode), disk: self)
+        if path.hasSuffix("/spare/room") { beginTry() }
+        return FullableFile(try disk.open(path, mode), disk: self)
     }
 
     func rename(_ source: String, to destination: String) throws(FileSystemError) {

@@ -192,6 +192,9 @@ public final class FileJournal: EventJournal {
         }
     }
 
+    /// Who waits for the answer of ``hasRoom()``.
+    var roomAskerCount: Int { roomAskers.withLock { $0.count } }
+
     private func tryRoom() {
         let hasRoom = log.tryRoom()
         let askers = roomAskers.withLock { askers in

@@ -172,6 +172,19 @@ struct MutationWriterTests {
         }
     }
 
+    @Test func soManyBytesAreOnTheirWayToTheDiskAndTheWriterWaits() async throws {
+        let engine = try await EngineUnderTest { $0.inFlightBytes = 1 }
+        engine.journal.hold()
+        let first = try engine.post(EngineUnderTest.addTodo("first"))
+        try await eventually("the first") { engine.journal.heldCount == 1 ? true : nil }
+        try await engine.everyTurn()
+        let others = try (0..<3).map { try engine.post(EngineUnderTest.addTodo("\($0)")) }
+        #expect(engine.service.waitingMutations == 3)
+        #expect(engine.journal.heldCount == 1)
+        engine.journal.release()
+        for answer in [first] + others { #expect(try await answer.get().firstErrorCode == nil) }
+    }
+
     @Test func soManyBytesOfMutationsAreInProgressAndNoMore() async throws {
         let engine = try await EngineUnderTest { $0.waitingMutationBytes = 100_000 }
         let add = "mutation($t: String!) { addTodo(input: {text: $t}) { todo { id } } }"

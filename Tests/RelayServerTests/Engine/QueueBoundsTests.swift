@@ -4,7 +4,8 @@ import Testing
 
 @testable import RelayServer
 
-/// Every queue has a bound with a name, and the page for users says the same as the code.
+/// Every queue has a bound with a name, the page for users says the same as the code, and for each a test fills it and
+/// sees what happens then.
 @Suite(.bounded) struct QueueBoundsTests {
     private func section(_ title: String) throws -> [Substring] {
         let file = URL(filePath: #filePath).appending(path: "../../../../docs/websocket.md")
@@ -13,6 +14,71 @@ import Testing
         let start = try #require(page.range(of: "### \(title)\n")).upperBound
         let end = page.range(of: "\n##", range: start..<page.endIndex)?.lowerBound ?? page.endIndex
         return page[start..<end].split(separator: "\n").filter { $0.hasPrefix("| ") }
+    }
+
+    /// By queue: the tests that fill it, as `folder/file.test`.
+    private static let tests: [String: [String]] = [
+        "mutations that are taken and not answered": [
+            "RelayServerTests/Engine/MutationWriterTests.whatIsNotAnsweredIsBoundedWhereverItWaits",
+            "RelayServerTests/Engine/MutationWriterTests.soManyBytesOfMutationsAreInProgressAndNoMore",
+        ],
+        "mutations whose handlers wait": [
+            "RelayServerTests/Handlers/WaitingMutationTests.soManyHandlersWaitAndNoMore"
+        ],
+        "repeats of a mutation whose handler waits": [
+            "RelayServerTests/Handlers/WaitingMutationTests.soManyRepeatsWaitForOneHandlerAndNoMore"
+        ],
+        "events on their way to the disk": [
+            "RelayServerTests/Engine/MutationWriterTests.soManyBytesAreOnTheirWayToTheDiskAndTheWriterWaits"
+        ],
+        "commits of which subscriptions have not been told": [
+            "RelayServerTests/Engine/PublisherTests.soManyCommitsWaitToBeToldAndTheWriterWaits"
+        ],
+        "results on their way to connections": [
+            "RelayServerTests/Engine/PublisherTests.soManyResultsAreOnTheirWayAndThoseOfOneCommit",
+            "RelayServerTests/Engine/PublisherTests.soManyBytesOfResultsAreOnTheirWayAndThoseOfOneCommit",
+        ],
+        "the same, of what was missed": [
+            "RelayServerTests/Engine/ResumeTests.soMuchOfWhatWasMissedIsOnItsWayAndNoMore"
+        ],
+        "subscriptions that wait to begin, with the commits before them": [
+            "RelayServerTests/Engine/PublisherTests.soManySubscriptionsWaitToBeginAndNoMore"
+        ],
+        "subscriptions that wait for what they have missed": [
+            "RelayServerTests/Engine/ResumeTests.soManyStreamsWaitForWhatTheyHaveMissedAndNoMore"
+        ],
+        "subscriptions to sequences of Swift code whose tasks run": [
+            "RelayServerTests/Handlers/HandlersTests.soManySequencesAreOpenAndNoMore",
+            "RelayServerTests/Handlers/HandlersTests.aSequenceThatGoesOnAfterItsEndKeepsItsPlace",
+        ],
+        "queries of the past that wait": [
+            "RelayServerTests/Engine/PastQueryTests.soManyQueriesOfThePastWaitAndNoMore"
+        ],
+        "reads of the past": [
+            "RelayServerTests/Engine/PastQueryTests.soManyQueriesOfThePastWaitAndNoMore",
+            "RelayServerTests/Engine/ResumeTests.soManyStreamsWaitForWhatTheyHaveMissedAndNoMore",
+        ],
+        "tries of `/readyz` whether a full disk has room": [
+            "EventStoreTests/FileJournalTests.whoeverAsksWhileItIsTriedSharesTheTry"
+        ],
+        "lines in the log about clients that were too slow": [
+            "RelayServerTests/Front/EndedClientsTests.aThousandSlowClientsAreElevenLines"
+        ],
+    ]
+
+    @Test func everyQueueHasATestThatFillsIt() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../..").standardized
+        for bound in QueueBound.all() {
+            let tests = Self.tests[bound.name] ?? []
+            #expect(!tests.isEmpty, "no test fills: \(bound.name)")
+            for test in tests {
+                let parts = test.split(separator: ".")
+                let file = folder.appending(path: "\(parts[0]).swift")
+                let source = try String(contentsOf: file, encoding: .utf8)
+                #expect(source.contains("func \(parts[1])("), "there is no \(test)")
+            }
+        }
+        #expect(Self.tests.count == QueueBound.all().count, "a test fills a queue that is gone")
     }
 
     @Test func thePageNamesEveryQueueAndItsBound() throws {
