@@ -173,4 +173,24 @@ import TodoFixtures
         _ = Collected(environment.fetchQuery(TodoQuery(id: "a")))
         #expect(lines.all.count == count)
     }
+
+    @Test func anUpdaterThatFailsLaterIsTold() throws {
+        struct Gone: Error {}
+        try environment.cachePayload(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
+        let told = Collected(environment.eventPublisher)
+        let shown = Collected(
+            environment.commitMutation(
+                change("a", true),
+                optimisticUpdater: { store, _ in
+                    guard let todo = store["a"] else { throw Gone() }
+                    todo["text"] = "shown"
+                }))
+        try environment.commitUpdate { $0.delete(dataID: "a") }
+        let failure = try #require(told.values.first { $0.name == .executeOptimisticError })
+        #expect(failure.error is Gone)
+        #expect(failure.operation == "ChangeTodoStatusMutation")
+        let begun = told.values.first { $0.name == .executeStart }
+        #expect(failure.transactionID == begun?.transactionID)
+        withExtendedLifetime(shown) {}
+    }
 }

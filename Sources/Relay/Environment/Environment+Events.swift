@@ -43,7 +43,7 @@ extension ExecutionEvent {
         switch name {
         case .networkError, .executeError, .missingRequiredFieldThrow: .error
         case .networkInfo, .missingRequiredFieldLog, .fieldPayloadError, .storeSnapshotKept,
-            .logOverflow:
+            .logOverflow, .executeOptimisticError:
             .warning
         default: nil
         }

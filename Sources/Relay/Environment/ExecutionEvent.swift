@@ -9,6 +9,9 @@ public struct ExecutionEvent: Sendable {
         case executeStart = "execute.start"
         /// An optimistic change is shown.
         case executeOptimistic = "execute.optimistic"
+        /// The updater of an optimistic change failed when it ran again on other records: nothing of the change is
+        /// shown until one that it looked at changes again. The error says why.
+        case executeOptimisticError = "execute.optimistic.error"
         /// A response was written to the store.
         case executeNext = "execute.next"
         /// The operation failed.
@@ -108,6 +111,11 @@ extension ExecutionEvent {
         case .collectionStarted: self.init(.storeGCStart)
         case .collectionEnded(let records): self.init(.storeGCEnd, count: records)
         case .snapshotKept(let count): self.init(.storeSnapshotKept, count: count)
+        case .updaterFailed(let operation, let mutation, let error):
+            self.init(
+                .executeOptimisticError, transactionID: mutation.map { "\($0)" },
+                operation: operation, error: error)
+        case .dropped(let count): self.init(.logOverflow, count: count)
         }
     }
 }

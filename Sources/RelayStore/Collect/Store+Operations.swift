@@ -68,7 +68,7 @@ extension Store {
         return Retention { [weak self] in
             self?.withNextWrite { writer, outcome, store in
                 guard writer.operations.endHold(of: operation) else { return }
-                outcome.calls.append { [weak store] in store?.scheduleCollection() }
+                outcome.call { [weak store] in store?.scheduleCollection() }
             }
         }
     }
@@ -108,7 +108,7 @@ extension Store {
             let isGarbage = writer.operations.release(
                 operation, bufferSize: options.releaseBufferSize,
                 isStale: store.isStale(root, nil))
-            if isGarbage { outcome.calls.append { [weak store] in store?.scheduleCollection() } }
+            if isGarbage { outcome.call { [weak store] in store?.scheduleCollection() } }
         }
     }
 
@@ -188,7 +188,7 @@ extension Store {
             writer.collection = nil
             if writer.collectsAgain {
                 writer.collectsAgain = false
-                outcome.calls.append { [weak self] in self?.scheduleCollection() }
+                outcome.call { [weak self] in self?.scheduleCollection() }
             }
             let confirmed = writer.state.confirmed
             writer.ownFields = writer.ownFields.filter {
@@ -202,7 +202,7 @@ extension Store {
         _ garbage: [RecordIndex], _ writer: inout Writer, _ outcome: inout Outcome
     ) {
         // An entry may have begun, or run again, since the marking.
-        let garbage = garbage.filter { !writer.state.isLookedAt($0) }
+        let garbage = garbage.filter { !writer.state.entries.isLookedAt($0) }
         if garbage.isEmpty { return }
         collect(&writer, &outcome) { draft in
             for record in garbage { draft.forget(DataID(symbols.idString(record))) }
@@ -218,7 +218,7 @@ extension Store {
         var gone: [(record: RecordIndex, keys: [NameIndex])] = []
         // In an order that is always the same, because a log keeps it.
         for (record, kept) in kept.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-        where !writer.state.isLookedAt(record) {
+        where !writer.state.entries.isLookedAt(record) {
             guard let row = confirmed.row(record) else { continue }
             let keys = (0..<row.slotCount).compactMap { slot -> NameIndex? in
                 let key = row.shape.keys[slot]
@@ -244,12 +244,13 @@ extension Store {
         }
     }
 
+    /// No entry looks at what is written, so that no updater runs.
     private func collect(
         _ writer: inout Writer, _ outcome: inout Outcome, _ write: (inout Draft) -> Void
     ) {
-        let sequence = writer.state.confirmed.sequence
-        let step = writer.state.collect(write)
-        finish(step, from: sequence, &writer, &outcome)
+        var draft = writer.state.draft()
+        write(&draft)
+        commit("gc", draft, &writer, &outcome)
     }
 }
 

@@ -22,9 +22,7 @@ extension Store {
         case .search: options.schedule { [weak self] in self?.collectSymbols() }
         case .patience:
             if observers.isEmpty { return }
-            outcome.calls.append { [observers, count = symbols.liveCount] in
-                observers.tell(.snapshotKept(symbols: count))
-            }
+            outcome.deliveries.append(.event(.snapshotKept(symbols: symbols.liveCount)))
         }
     }
 

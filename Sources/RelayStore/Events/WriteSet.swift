@@ -122,6 +122,18 @@ package struct WriteSetWriter: Sendable {
         writer.write(counted: id.rawValue)
     }
 
+    /// How much was written.
+    struct Mark {
+        fileprivate let sizeBytes: Int
+    }
+
+    var mark: Mark { Mark(sizeBytes: writer.bytes.count) }
+
+    /// Takes out what was written since the mark.
+    mutating func removeAll(behind mark: Mark) {
+        writer.bytes.removeLast(writer.bytes.count - mark.sizeBytes)
+    }
+
     /// Adds everything another write set does.
     mutating func append(_ writes: WriteSet) { writer.bytes += writes.bytes }
 

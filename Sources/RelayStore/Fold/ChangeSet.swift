@@ -37,6 +37,28 @@ package struct ChangeSet: Sendable {
         deleted += other.deleted
         derived += other.derived
     }
+
+    /// How much of each kind there is.
+    struct Counts {
+        fileprivate let fields: Int
+        fileprivate let created: Int
+        fileprivate let deleted: Int
+        fileprivate let derived: Int
+    }
+
+    var counts: Counts {
+        Counts(
+            fields: fields.count, created: created.count, deleted: deleted.count,
+            derived: derived.count)
+    }
+
+    /// Takes out what was added since there was so much.
+    mutating func removeAll(behind counts: Counts) {
+        fields.removeLast(fields.count - counts.fields)
+        created.removeLast(created.count - counts.created)
+        deleted.removeLast(deleted.count - counts.deleted)
+        derived.removeLast(derived.count - counts.derived)
+    }
 }
 
 extension ChangeSet {

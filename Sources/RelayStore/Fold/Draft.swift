@@ -80,6 +80,37 @@ package struct Draft: Sendable {
         writer.append(writes)
     }
 
+    /// Gives away everything written, so that whoever takes it goes on without a copy. It is to be put back.
+    mutating func give() -> Draft {
+        var given = Draft(on: base, keepsPayloads: keepsPayloads)
+        swap(&given, &self)
+        return given
+    }
+
+    // MARK: Taking back
+
+    /// How far a draft has come: to go back there costs as much as what was written since.
+    struct Mark {
+        fileprivate let snapshot: Snapshot
+        fileprivate let changes: ChangeSet.Counts
+        fileprivate let ownFieldCount: Int
+        fileprivate let writer: WriteSetWriter.Mark
+    }
+
+    var mark: Mark {
+        Mark(
+            snapshot: snapshot, changes: changes.counts, ownFieldCount: ownFields.count,
+            writer: writer.mark)
+    }
+
+    /// Takes back what was written since the mark. What was looked at stays so.
+    mutating func takeBack(to mark: Mark) {
+        snapshot = mark.snapshot
+        changes.removeAll(behind: mark.changes)
+        ownFields.removeLast(ownFields.count - mark.ownFieldCount)
+        writer.removeAll(behind: mark.writer)
+    }
+
     /// Takes in what was written to ``snapshot`` without passing through bytes: the normalizer's rows.
     /// - Parameter before: the state that they were written on.
     mutating func keepWrites(of written: ChangeSet, since before: Snapshot) {

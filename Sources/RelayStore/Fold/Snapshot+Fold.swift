@@ -49,23 +49,32 @@ extension Snapshot {
     /// Takes in what entries that are still optimistic have become. One that has ended is passed over.
     mutating func rebase(_ entries: [RebasedEntry]) {
         for entry in entries {
-            guard let place = pending.firstIndex(where: { $0.sequence == entry.mutation })
-            else { continue }
+            guard let place = pendingPlace(of: entry.mutation) else { continue }
             pending[place].intent.optimistic = entry.writes
         }
+    }
+
+    /// Where a mutation stands among those that are pending, which stand in log order.
+    private func pendingPlace(of mutation: UInt64) -> Int? {
+        var (low, high) = (0, pending.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if pending[middle].sequence < mutation { low = middle + 1 } else { high = middle }
+        }
+        return low < pending.count && pending[low].sequence == mutation ? low : nil
     }
 
     /// A mutation was sent, and its connection ended before the answer came. One that has ended is passed
     /// over.
     mutating func noteInterruption(of mutation: UInt64) {
-        guard let place = pending.firstIndex(where: { $0.sequence == mutation }) else { return }
+        guard let place = pendingPlace(of: mutation) else { return }
         pending[place].intent.interruptionCount &+= 1
     }
 
     private mutating func end(
         _ mutation: UInt64, by event: Event
     ) throws(FoldError) -> MutationIntent {
-        guard let place = pending.firstIndex(where: { $0.sequence == mutation }) else {
+        guard let place = pendingPlace(of: mutation) else {
             throw FoldError(
                 sequence: event.sequence, reason: .endsUnknownMutation(sequence: mutation))
         }

@@ -29,6 +29,12 @@ package struct TouchedRecords: Sequence, Sendable {
         set.isEmpty ? records.contains(record) : set.contains(record)
     }
 
+    /// Whether a record is in both.
+    func meets(_ other: TouchedRecords) -> Bool {
+        records.count < other.records.count
+            ? records.contains(where: other.contains) : other.records.contains(where: contains)
+    }
+
     mutating func insert(_ others: TouchedRecords) {
         for record in others.records { insert(record) }
     }
@@ -41,5 +47,11 @@ package struct TouchedRecords: Sequence, Sendable {
             if !set.insert(record).inserted { return }
         }
         records.append(record)
+    }
+}
+
+extension TouchedRecords: Equatable {
+    package static func == (one: TouchedRecords, other: TouchedRecords) -> Bool {
+        one.records == other.records
     }
 }

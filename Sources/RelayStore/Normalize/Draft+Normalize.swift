@@ -50,8 +50,8 @@ extension Draft {
         _ handlers: any HandlerProvider, _ isOptimistic: Bool
     ) {
         if fields.isEmpty { return }
-        let proxy = DraftProxy(self, isOptimistic: isOptimistic)
-        defer { proxy.end() }
+        let symbols = snapshot.symbols
+        let proxy = DraftProxy(give(), isOptimistic: isOptimistic)
         var source: any RecordSourceProxy = proxy
         for field in fields {
             guard let handler = handlers.handler(for: field.handle.handle) else { continue }
@@ -65,13 +65,13 @@ extension Draft {
             handler.update(
                 store: &source,
                 fieldPayload: HandleFieldPayload(
-                    dataID: DataID(snapshot.symbols.idString(field.record)),
+                    dataID: DataID(symbols.idString(field.record)),
                     fieldKey: field.handle.fieldKey.resolved(with: variables),
                     handleKey: field.handle.handleKey.resolved(with: variables),
                     handle: field.handle.handle, args: values(field.handle.args),
                     handleArgs: values(field.handle.handleArgs)))
         }
-        self = proxy.draft
+        self = proxy.end()
     }
 }
 

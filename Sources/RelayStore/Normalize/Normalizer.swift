@@ -358,6 +358,9 @@ struct Normalizer {
     /// Keeps that a type, younger than the compiler's schema, has an abstract one.
     private mutating func learn(_ type: NameIndex, has abstractKey: String) {
         let id = Snapshot.typeRecordID(symbols.nameString(type))
+        if looked != nil {
+            looked?.insert(symbols.record(Snapshot.typeRecordID(symbols.nameString(type)).rawValue))
+        }
         if snapshot.type(type, has: abstractKey) { return }
         var writes = WriteSetWriter()
         writes.write(id, type: "__TypeSchema", fields: [(abstractKey, .bool(true))])

@@ -27,9 +27,33 @@ struct OptimisticEntry: Sendable {
     let mutation: UInt64
     let update: OptimisticUpdate
     /// What the updater wrote when it ran last.
-    var writes: WriteSet = .empty
+    private(set) var writes: WriteSet
     /// The records that it changed when it ran last.
-    var touched = TouchedRecords()
-    /// The records that its result then followed from, those that it changed among them.
-    var looked = TouchedRecords()
+    private(set) var touched: TouchedRecords
+    /// The records that its result then followed from, those that it wrote among them.
+    private(set) var looked: TouchedRecords
+
+    /// A draft for an entry's update: notes what is looked at, and keeps everything that is written as data.
+    static func draft(on snapshot: Snapshot) -> Draft {
+        var draft = Draft(on: snapshot)
+        draft.looked = TouchedRecords()
+        return draft
+    }
+
+    /// - Parameter draft: made by ``draft(on:)``; the update has run on it.
+    init(
+        id: OptimisticEntryID, mutation: UInt64, update: OptimisticUpdate, _ draft: borrowing Draft
+    ) {
+        self.id = id
+        self.mutation = mutation
+        self.update = update
+        writes = draft.writeSet
+        touched = TouchedRecords(draft.changes)
+        looked = draft.looked ?? touched
+    }
+
+    /// The update has run on another state.
+    mutating func take(_ draft: borrowing Draft) {
+        self = OptimisticEntry(id: id, mutation: mutation, update: update, draft)
+    }
 }

@@ -29,11 +29,11 @@ extension Store {
             var draft = writer.state.draft()
             var results: [Result<TakenResponse, any Error>] = []
             for payload in payloads {
-                let before = draft
+                let before = draft.mark
                 do {
                     results.append(.success(try take(payload, into: &draft, &writer)))
                 } catch {
-                    draft = before
+                    draft.takeBack(to: before)
                     results.append(.failure(error))
                 }
             }

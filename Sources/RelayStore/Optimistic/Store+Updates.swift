@@ -258,15 +258,15 @@ extension Store {
 }
 
 extension Draft {
-    /// Runs an updater; what it did wrong without throwing is thrown here.
+    /// Runs an updater; what it did wrong without throwing is thrown here. The draft is then half written, and tells
+    /// what was looked at.
     fileprivate mutating func run(_ updater: StoreUpdater, isOptimistic: Bool = false) throws {
         let proxy = DraftProxy(
-            self, isOptimistic: isOptimistic, operationRoot: .rootID, isUpdater: true, plan: nil)
-        defer { proxy.end() }
+            give(), isOptimistic: isOptimistic, operationRoot: .rootID, isUpdater: true, plan: nil)
+        defer { self = proxy.end() }
         var source: any RecordSourceProxy = proxy
         try updater(&source)
         if let failure = proxy.failure { throw failure }
-        self = proxy.draft
     }
 
     fileprivate mutating func run(
@@ -274,11 +274,10 @@ extension Draft {
         root: DataID, isOptimistic: Bool = false
     ) throws {
         let proxy = DraftProxy(
-            self, isOptimistic: isOptimistic, operationRoot: root, isUpdater: true, plan: plan)
-        defer { proxy.end() }
+            give(), isOptimistic: isOptimistic, operationRoot: root, isUpdater: true, plan: plan)
+        defer { self = proxy.end() }
         var source: any RecordSourceSelectorProxy = proxy
         try updater(&source, data)
         if let failure = proxy.failure { throw failure }
-        self = proxy.draft
     }
 }

@@ -49,7 +49,7 @@ public final class Store: Sendable {
     let publication: Lock<PublishedSnapshot>
     private let readers = Lock(ReaderPlans())
     private let handlerProvider: Lock<any HandlerProvider>
-    private let deliveries = Deliveries()
+    private let deliveries: Deliveries
     let observers = StoreObservers()
     private let tasks = Lock<[Task]>([])
     /// Whether tasks may wait.
@@ -82,6 +82,7 @@ public final class Store: Sendable {
     ///   that the journal has, until they are answered or revoked.
     package init(_ snapshot: Snapshot = Snapshot(), options: StoreOptions) {
         self.options = options
+        deliveries = Deliveries(observers, limit: options.waitingDeliveryLimit)
         symbols = snapshot.symbols
         symbols.lookForElementErrors()
         journal = options.journal.map { StoreJournal($0, options) }
@@ -116,7 +117,11 @@ public final class Store: Sendable {
 
     /// What a commit leaves to be done, in order.
     struct Outcome {
-        var calls: [@Sendable () -> Void] = []
+        var deliveries: [Delivery] = []
+
+        mutating func call(_ body: @escaping @Sendable () -> Void) {
+            deliveries.append(.call(body))
+        }
     }
 
     /// Whether the caller is inside a write: in an updater.
@@ -137,7 +142,7 @@ public final class Store: Sendable {
             defer { writingThread.store(0, ordering: .relaxed) }
             var outcome = Outcome()
             // Also when the body throws: what was asked for before has nothing to do with it.
-            defer { deliveries.add(outcome.calls) }
+            defer { deliveries.add(outcome.deliveries) }
             perform(&writer, &outcome)
             return try body(&writer, &outcome)
         }
@@ -165,7 +170,7 @@ public final class Store: Sendable {
     /// Calls the body at once, or, inside an updater of this store, as soon as the updater has ended.
     package func outsideUpdaters(_ body: @escaping @Sendable () -> Void) {
         guard writingThread.load(ordering: .relaxed) == currentThread() else { return body() }
-        afterwards { _, outcome, _ in outcome.calls.append(body) }
+        afterwards { _, outcome, _ in outcome.call(body) }
     }
 
     /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
@@ -177,7 +182,7 @@ public final class Store: Sendable {
                 defer { writingThread.store(0, ordering: .relaxed) }
                 var outcome = Outcome()
                 perform(&writer, &outcome)
-                deliveries.add(outcome.calls)
+                deliveries.add(outcome.deliveries)
             }
             if isDone == nil { return }
         }
@@ -214,29 +219,25 @@ public final class Store: Sendable {
             return published
         }
         defer { withExtendedLifetime(last) {} }
-        let calls = writer.subscriptions.calls(for: step.changes, to: head)
-        outcome.calls += observers.isEmpty ? calls : observed(calls, of: step.changes)
+        let told = writer.subscriptions.deliveries(for: step.changes, to: head)
+        outcome.deliveries += observers.isEmpty ? told : observed(told, of: step, writer.state)
         noteGrowth(&writer, &outcome)
-        for failure in step.failures {
-            outcome.calls.append { [options] in
-                options.updaterFailed(failure.entry, failure.error)
-            }
-        }
     }
 
-    /// The calls of one commit, with what observers are told around them.
+    /// The deliveries of one commit, with what observers are told around them.
     private func observed(
-        _ calls: [@Sendable () -> Void], of changes: ChangeSet
-    ) -> [@Sendable () -> Void] {
-        let records = changes.touchedRecords.count
-        let begin: @Sendable () -> Void = { [observers] in
-            observers.tell(.published(records: records))
-            observers.tell(.notifyStarted)
+        _ told: [Delivery], of step: StoreState.Step, _ state: StoreState
+    ) -> [Delivery] {
+        let records = step.changes.touchedRecords.count
+        var events: [StoreEvent] = [.published(records: records), .notifyStarted]
+        var deliveries = events.map(Delivery.event) + told
+        events = [.notifyCompleted(subscriptions: told.count)]
+        events += step.failures.map { failure in
+            let intent = state.confirmed.pending.first { $0.sequence == failure.mutation }?.intent
+            return .updaterFailed(intent?.operationName, intent?.mutationID, failure.error)
         }
-        let end: @Sendable () -> Void = { [observers, count = calls.count] in
-            observers.tell(.notifyCompleted(subscriptions: count))
-        }
-        return [begin] + calls + [end]
+        deliveries += events.map(Delivery.event)
+        return deliveries
     }
 
     private func append(

@@ -8,9 +8,9 @@ package struct StoreOptions: Sendable {
     package var journalBacklogBytes = 64 << 20
     /// Called on a thread of the journal's when events are durable, with the confirmed state after them.
     package var journaled: @Sendable (Snapshot) -> Void = { _ in }
-    /// Called when an optimistic updater threw on a newer state. Its entry shows nothing until the state
-    /// changes again.
-    package var updaterFailed: @Sendable (OptimisticEntryID, any Error) -> Void = { _, _ in }
+    /// Notifications that may wait for a callback that takes its time. Beyond, of each subscription only the newest
+    /// waits.
+    package var waitingDeliveryLimit = 1_024
     /// Microseconds since 1970.
     package var now: @Sendable () -> Int64 = { 0 }
     package var handlers: any HandlerProvider = DefaultHandlerProvider()

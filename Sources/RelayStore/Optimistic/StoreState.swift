@@ -2,13 +2,13 @@
 ///
 /// Pure: every input returns what it did, nothing waits and nobody is told.
 ///
-/// Invariants: 1. `head` is `confirmed` with the entries' updates run on it, in order. 2. An entry stands
+/// Invariants: 1. `head` is `confirmed` with what the entries' updates write, in order. 2. An entry stands
 /// for one pending mutation of `confirmed`, and `pending` has its newest writes. 3. An input that throws
 /// has changed nothing. 4. Folding the events that the inputs returned gives `confirmed`.
 struct StoreState {
     private(set) var confirmed: Snapshot
     private(set) var head: Snapshot
-    private(set) var entries: [OptimisticEntry] = []
+    private(set) var entries = OptimisticEntries()
     /// Whether the events are needed, or only what they do.
     private let keepsEvents: Bool
     private var nextEntry: UInt64 = 0
@@ -23,8 +23,8 @@ struct StoreState {
         var changes = ChangeSet()
         /// What changed in `confirmed`, where that may be other than `changes`.
         var confirmed = ChangeSet()
-        /// Entries whose updaters threw on the new state. They show nothing until it changes again.
-        var failures: [(entry: OptimisticEntryID, error: any Error)] = []
+        /// Entries whose updaters threw on the new state.
+        var failures: [OptimisticEntries.Failure] = []
     }
 
     /// - Parameter snapshot: confirmed state, as it was restored. Mutations that are pending in it become
@@ -35,16 +35,18 @@ struct StoreState {
         self.keepsEvents = keepsEvents
         restoredCount = UInt64(snapshot.pending.count)
         for mutation in snapshot.pending {
-            var entry = OptimisticEntry(
-                id: makeEntryID(), mutation: mutation.sequence,
-                update: OptimisticUpdate(mutation.intent.optimistic ?? .empty))
-            var draft = Draft(on: head)
-            draft.looked = TouchedRecords()
-            draft.apply(mutation.intent.optimistic ?? .empty)
-            entry.take(draft)
-            head = draft.snapshot
-            entries.append(entry)
+            show(mutation.intent.optimistic ?? .empty, of: mutation.sequence)
         }
+    }
+
+    /// Shows what a log has of a pending mutation.
+    private mutating func show(_ writes: WriteSet, of mutation: UInt64) {
+        var draft = OptimisticEntry.draft(on: head)
+        draft.apply(writes)
+        let update = OptimisticUpdate(writes)
+        entries.append(
+            OptimisticEntry(id: makeEntryID(), mutation: mutation, update: update, draft))
+        head = draft.snapshot
     }
 
     private mutating func makeEntryID() -> OptimisticEntryID {
@@ -67,12 +69,10 @@ struct StoreState {
     mutating func begin(
         _ intent: MutationIntent, _ update: OptimisticUpdate
     ) throws -> (id: OptimisticEntryID, step: Step) {
-        var draft = Draft(on: head, keepsPayloads: keepsEvents)
-        draft.looked = TouchedRecords()
+        var draft = OptimisticEntry.draft(on: head)
         try update.run(&draft)
-        var entry = OptimisticEntry(
-            id: makeEntryID(), mutation: confirmed.sequence + 1, update: update)
-        entry.take(draft)
+        let entry = OptimisticEntry(
+            id: makeEntryID(), mutation: confirmed.sequence + 1, update: update, draft)
         var intent = intent
         // Also writes that change nothing now: they may, on another state.
         intent.optimistic = entry.writes.isEmpty ? nil : entry.writes
@@ -90,13 +90,12 @@ struct StoreState {
     /// A mutation ends without an answer: error, cancel, timeout, disconnect.
     /// - Returns: nil for an entry that has ended.
     mutating func revoke(_ id: OptimisticEntryID, reason: String) -> Step? {
-        guard let place = entries.firstIndex(where: { $0.id == id }) else { return nil }
+        guard let ended = entries.remove(id) else { return nil }
         let base = confirmed
-        let old = entries.remove(at: place)
         confirmed.sequence += 1
-        confirmed.endPending(old.mutation)
-        let (changes, rebased, failures) = rebase(ChangeSet(), without: old)
-        var revocation = Revocation(mutation: old.mutation, reason: reason)
+        confirmed.endPending(ended.entry.mutation)
+        let (changes, rebased, failures) = rebase(ChangeSet(), without: ended)
+        var revocation = Revocation(mutation: ended.entry.mutation, reason: reason)
         revocation.rebased = rebased
         return step([.revocation(revocation)], on: base, changes, failures)
     }
@@ -105,15 +104,15 @@ struct StoreState {
     /// - Parameter draft: made by ``draft()`` since the last input.
     /// - Returns: nil for an entry that has ended; the draft is then not taken in.
     mutating func respond(_ id: OptimisticEntryID, _ draft: Draft, result: DataID?) -> Step? {
-        guard let place = entries.firstIndex(where: { $0.id == id }) else { return nil }
+        guard let ended = entries.remove(id) else { return nil }
         let base = confirmed
-        let old = entries.remove(at: place)
         confirmed = draft.snapshot
         confirmed.sequence += 1
-        confirmed.endPending(old.mutation)
-        let (changes, rebased, failures) = rebase(draft.changes, without: old)
+        confirmed.endPending(ended.entry.mutation)
+        let (changes, rebased, failures) = rebase(draft.changes, without: ended)
         let response = MutationResponse(
-            mutation: old.mutation, writes: draft.writeSet, result: result, rebased: rebased)
+            mutation: ended.entry.mutation, writes: draft.writeSet, result: result,
+            rebased: rebased)
         var step = step([.response(response)], on: base, changes, failures)
         step.confirmed = draft.changes
         return step
@@ -132,37 +131,13 @@ struct StoreState {
         return step
     }
 
-    /// Records that no entry looks at are changed: what the entries show does not follow from them, so that no updater
-    /// runs.
-    mutating func collect(_ write: (inout Draft) -> Void) -> Step {
-        var draft = draft()
-        write(&draft)
-        let base = confirmed
-        confirmed = draft.snapshot
-        confirmed.sequence += 1
-        var changes = draft.changes
-        if entries.isEmpty {
-            head = confirmed
-        } else {
-            changes = ChangeSet()
-            head.apply(draft.writeSet, changes: &changes)
-            head.follow(confirmed)
-        }
-        return step([.update(LocalUpdate(name: "gc", writes: draft.writeSet))], on: base, changes)
-    }
-
     /// Whether an entry is of the process before this one.
     func isRestored(_ entry: OptimisticEntryID) -> Bool { entry.rawValue <= restoredCount }
-
-    /// Whether what an entry shows follows from a record.
-    func isLookedAt(_ record: RecordIndex) -> Bool {
-        entries.contains { $0.looked.contains(record) }
-    }
 
     /// A mutation was sent, and its connection ended before the answer came.
     /// - Returns: nil for an entry that has ended.
     mutating func interrupt(_ id: OptimisticEntryID) -> Step? {
-        guard let mutation = entries.first(where: { $0.id == id })?.mutation else { return nil }
+        guard let mutation = entries[id]?.mutation else { return nil }
         let base = confirmed
         confirmed.sequence += 1
         confirmed.noteInterruption(of: mutation)
@@ -174,73 +149,35 @@ struct StoreState {
     mutating func fold(_ event: Event) throws(FoldError) -> Step {
         var changes = ChangeSet()
         try confirmed.fold(event, changes: &changes)
-        let ended = entries.firstIndex { entry in
-            !confirmed.pending.contains { $0.sequence == entry.mutation }
-        }
-        let old = ended.map { entries.remove(at: $0) }
-        if case .mutation(let intent) = event.body {
-            entries.append(
-                OptimisticEntry(
-                    id: makeEntryID(), mutation: event.sequence,
-                    update: OptimisticUpdate(intent.optimistic ?? .empty)))
-        }
         var result = Step()
         result.confirmed = changes
-        (result.changes, _, result.failures) = rebase(changes, without: old)
+        if case .mutation(let intent) = event.body {
+            let before = head
+            show(intent.optimistic ?? .empty, of: event.sequence)
+            head.follow(confirmed)
+            result.changes = head.difference(from: before, in: entries.last?.touched ?? .init())
+        } else {
+            let ended = event.body.endedMutation.flatMap { entries.remove(ofMutation: $0) }
+            (result.changes, _, result.failures) = rebase(changes, without: ended)
+        }
         return result
     }
 
-    // MARK: Rebase
-
     /// Makes `head` anew from `confirmed` and the entries.
     /// - Parameter changes: what changed in `confirmed`.
-    /// - Parameter old: an entry that ended.
     private mutating func rebase(
-        _ changes: ChangeSet, without old: OptimisticEntry? = nil
-    ) -> (
-        changes: ChangeSet, rebased: [RebasedEntry],
-        failures: [(entry: OptimisticEntryID, error: any Error)]
-    ) {
-        if entries.isEmpty, old?.touched.isEmpty ?? true {
-            head = confirmed
-            return (changes, [], [])
-        }
-        let before = head
-        var touched = TouchedRecords(changes)
-        if let old { touched.insert(old.touched) }
-        var rebased: [RebasedEntry] = []
-        var failures: [(OptimisticEntryID, any Error)] = []
-        head = confirmed
-        for place in entries.indices {
-            touched.insert(entries[place].touched)
-            var draft = Draft(on: head, keepsPayloads: keepsEvents)
-            draft.looked = TouchedRecords()
-            do {
-                try entries[place].update.run(&draft)
-            } catch {
-                failures.append((entries[place].id, error))
-                let looked = draft.looked
-                draft = Draft(on: head)
-                draft.looked = looked
-            }
-            let writes = entries[place].writes
-            entries[place].take(draft)
-            touched.insert(entries[place].touched)
-            head = draft.snapshot
-            if entries[place].writes != writes {
-                rebased.append(
-                    RebasedEntry(
-                        mutation: entries[place].mutation, writes: entries[place].writes))
-            }
-        }
-        confirmed.rebase(rebased)
+        _ changes: ChangeSet, without ended: OptimisticEntries.Ended? = nil
+    ) -> (changes: ChangeSet, rebased: [RebasedEntry], failures: [OptimisticEntries.Failure]) {
+        let rebase = entries.rebase(head, onto: confirmed, changes, without: ended)
+        head = rebase.head
+        confirmed.rebase(rebase.rebased)
         head.follow(confirmed)
-        return (head.difference(from: before, in: touched), rebased, failures)
+        return (rebase.changes, rebase.rebased, rebase.failures)
     }
 
     private func step(
         _ events: [EventBody], on base: Snapshot, _ changes: ChangeSet,
-        _ failures: [(entry: OptimisticEntryID, error: any Error)] = []
+        _ failures: [OptimisticEntries.Failure] = []
     ) -> Step {
         assert(isFold(of: events, on: base), "the events do not fold to the confirmed state")
         return Step(events: keepsEvents ? events : [], changes: changes, failures: failures)
@@ -264,14 +201,6 @@ struct StoreState {
     }
 }
 
-extension OptimisticEntry {
-    fileprivate mutating func take(_ draft: Draft) {
-        writes = draft.writeSet
-        touched = TouchedRecords(draft.changes)
-        looked = draft.looked ?? touched
-    }
-}
-
 extension Snapshot {
     /// Takes over what is told of confirmed state only.
     fileprivate mutating func follow(_ confirmed: Snapshot) {
@@ -281,5 +210,16 @@ extension Snapshot {
 
     fileprivate mutating func endPending(_ mutation: UInt64) {
         pending.removeAll { $0.sequence == mutation }
+    }
+}
+
+extension EventBody {
+    /// The pending mutation that the event ends.
+    fileprivate var endedMutation: UInt64? {
+        switch self {
+        case .response(let response): response.mutation
+        case .revocation(let revocation): revocation.mutation
+        case .genesis, .schema, .mutation, .update, .unknown: nil
+        }
     }
 }

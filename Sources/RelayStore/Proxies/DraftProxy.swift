@@ -122,9 +122,14 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
     /// The record with an id, which whoever asks goes on to look at.
     func find(_ dataID: DataID) -> RecordIndex? {
-        let record = draft.snapshot.symbols.findRecord(dataID.rawValue)
-        if let record { look(at: record) }
-        return record
+        let symbols = draft.snapshot.symbols
+        if let record = symbols.findRecord(dataID.rawValue) {
+            look(at: record)
+            return record
+        }
+        // What is looked for needs a number, or nobody would know that it has come.
+        if draft.looked != nil, !hasEnded { look(at: symbols.record(dataID.rawValue)) }
+        return nil
     }
 
     func look(at record: RecordIndex) {
@@ -144,7 +149,14 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     }
 
     /// The updater has returned, or thrown.
-    package func end() { hasEnded = true }
+    /// - Returns: the draft with what it wrote, which nobody else has. The proxy's records can still be read.
+    @discardableResult
+    package func end() -> Draft {
+        hasEnded = true
+        var ended = Draft(on: draft.snapshot)
+        swap(&ended, &draft)
+        return ended
+    }
 
     private func change(_ body: (inout Draft) -> Void) {
         if !hasEnded { body(&draft) }

@@ -2,7 +2,7 @@ import Synchronization
 import Threads
 
 /// Something that a store did; for whoever watches it work.
-package enum StoreEvent: Hashable, Sendable {
+package enum StoreEvent: Sendable {
     /// Other records can be read from now on.
     /// - Parameter records: those that differ from before.
     case published(records: Int)
@@ -16,6 +16,12 @@ package enum StoreEvent: Hashable, Sendable {
     /// again. Told each time that they have doubled.
     /// - Parameter symbols: those that have a number.
     case snapshotKept(symbols: Int)
+    /// An optimistic updater threw when it ran again on other records. It shows nothing until one of those that it
+    /// looked at changes again.
+    case updaterFailed(_ operation: String?, MutationID?, any Error)
+    /// Observers, or subscribers, were slower than what happened.
+    /// - Parameter events: those that nobody is told of.
+    case dropped(events: Int)
 }
 
 /// Those who watch a store; usually nobody.

@@ -6,7 +6,7 @@ struct SubscriptionTable {
     private var watchers: [RecordIndex: [Watcher]] = [:]
 
     /// Somebody who wants to know when a record becomes stale.
-    private struct Watcher {
+    struct Watcher: Sendable {
         let id: UInt64
         let tell: @Sendable () -> Void
     }
@@ -52,22 +52,20 @@ struct SubscriptionTable {
 
     // MARK: Telling
 
-    /// The calls that tell of changes, those of older subscriptions first.
-    mutating func calls(
-        for changes: ChangeSet, to head: Snapshot
-    ) -> [@Sendable () -> Void] {
+    /// Who is to be told of changes, older subscriptions first.
+    mutating func deliveries(for changes: ChangeSet, to head: Snapshot) -> [Delivery] {
         if changes.isEmpty { return [] }
-        var calls: [@Sendable () -> Void] = []
+        var deliveries: [Delivery] = []
         for group in groups.isEmpty ? [] : index.groups(concernedBy: changes, head.symbols) {
             guard let new = refresh(group, head) else { continue }
-            for listener in group.listeners { calls.append { listener.tell(new) } }
+            for listener in group.listeners { deliveries.append(.data(listener, new)) }
         }
         if !watchers.isEmpty, let key = head.symbols.findName(Snapshot.invalidatedKey) {
             for field in changes.fields where field.key == key {
-                calls += watchers[field.record]?.map(\.tell) ?? []
+                deliveries += watchers[field.record]?.map(Delivery.invalidation) ?? []
             }
         }
-        return calls
+        return deliveries
     }
 
     /// Reads a group again; nil when its data is what it was.

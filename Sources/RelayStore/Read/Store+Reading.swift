@@ -22,7 +22,7 @@ extension Store {
             let (current, isNew) = writer.subscriptions.add(
                 listener, snapshot, plan, head: writer.state.head)
             writer.collection?.keep(current.seen)
-            if isNew { outcome.calls.append { listener.tell(current) } }
+            if isNew { outcome.deliveries.append(.data(listener, current)) }
             return StoreSubscription(listener) { [weak self] in
                 self?.afterwards { writer, _, _ in
                     writer.subscriptions.remove(listener, selector)

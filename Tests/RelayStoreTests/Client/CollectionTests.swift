@@ -54,7 +54,7 @@ import Testing
         let scheduled = Mutex(0)
         let store = Store.quiet { $0.schedule = { _ in scheduled.withLock { $0 += 1 } } }
         let watching = store.observe { [weak store] in
-            if $0 == .collectionStarted { store?.collectGarbage() }
+            if case .collectionStarted = $0 { store?.collectGarbage() }
         }
         store.collectGarbage()
         #expect(scheduled.withLock { $0 } == 1)
@@ -275,9 +275,9 @@ import Testing
         #expect(runs.withLock { $0 } == 1)
         #expect(Set(store.ids()) == ["t1", "ut1", "t2", "t3"])
         #expect(store.field("t1", "text") == .string("x!"))
-        try store.commitUpdate { $0.root["x"] = 1 }
+        try store.commitUpdate { $0["t2"]?["text"] = "y" }
         #expect(runs.withLock { $0 } == 2)
-        #expect(store.field("t1", "text") == .string("x!"))
+        #expect(store.field("t1", "text") == .string("y!"))
         store.revert(entry)
         store.collectGarbage()
         #expect(store.ids().isEmpty)

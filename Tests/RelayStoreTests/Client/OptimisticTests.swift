@@ -137,7 +137,10 @@ import Testing
     @Test func anOptimisticUpdaterThatThrowsLaterShowsNothingUntilItCanAgain() throws {
         struct Gone: Error {}
         let failures = Mutex(0)
-        let store = Store.quiet { $0.updaterFailed = { _, _ in failures.withLock { $0 += 1 } } }
+        let store = Store.quiet()
+        let watching = store.observe { event in
+            if case .updaterFailed = event { failures.withLock { $0 += 1 } }
+        }
         try store.commitUpdate { source in
             source.create(dataID: "a", typeName: "Todo")["text"] = "old"
         }
@@ -150,6 +153,7 @@ import Testing
         #expect(store.snapshot.existing("a") == nil)
         try store.commitUpdate { _ = $0.create(dataID: "a", typeName: "Todo") }
         #expect(store.field("a", "text") == .string("shown"))
+        watching.cancel()
     }
 
     @Test func anUpdaterCannotWriteToTheStoreThatRunsIt() throws {

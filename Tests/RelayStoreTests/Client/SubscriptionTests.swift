@@ -209,4 +209,89 @@ import Testing
         #expect(throws: DataError.self) { try cursor.node("text") }
         withExtendedLifetime(data) {}
     }
+
+    // MARK: Slow callbacks
+
+    /// A store whose first callback writes the texts from 2 on, which wait meanwhile.
+    private func textsTold(writingUpTo last: Int, limit: Int) throws -> [String] {
+        let store = Store.quiet { $0.waitingDeliveryLimit = limit }
+        try store.commit("One", ["id": "a"], response("a", "0"))
+        let texts = Mutex<[String]>([])
+        let subscription = try store.subscribe(store.lookup(row("a"))) { [weak store] new in
+            guard case .string(let text)? = new.data?.json["text"] else { return }
+            texts.withLock { $0.append(text) }
+            for number in 2...last where text == "1" {
+                try? store?.commitUpdate { $0["a"]?["text"] = "\(number)" }
+            }
+        }
+        try store.commitUpdate { $0["a"]?["text"] = "1" }
+        subscription.cancel()
+        return texts.withLock { $0 }
+    }
+
+    @Test func whatComesDuringACallbackIsToldInOrder() throws {
+        #expect(try textsTold(writingUpTo: 9, limit: 8) == (1...9).map { "\($0)" })
+    }
+
+    @Test func beyondTheLimitTheNewestStandsForThoseBeforeIt() throws {
+        // When the ninth comes to wait, it is the only one; seven more have room behind it.
+        #expect(
+            try textsTold(writingUpTo: 17, limit: 8) == ["1"] + (10...17).map { "\($0)" })
+        #expect(try textsTold(writingUpTo: 18, limit: 8) == ["1", "18"])
+    }
+
+    @Test func everySubscriberAndWatcherIsToldOfTheNewest() throws {
+        let store = Store.quiet { $0.waitingDeliveryLimit = 4 }
+        for id in ["a", "b"] { try store.commit("One", ["id": id], response(id, "0")) }
+        let first = Told()
+        let second = Told()
+        let stale = Mutex(0)
+        let tokens = try [
+            store.subscribe(store.lookup(row("a"))) { [weak store] new in
+                first.add(new)
+                for number in 1...20 where first.count == 1 {
+                    try? store?.commitUpdate { source in
+                        for id in ["a", "b"] { source[DataID(id)]?["text"] = "\(number)" }
+                        source["b"]?.invalidateRecord()
+                    }
+                }
+            },
+            store.subscribe(store.lookup(row("b"))) { second.add($0) },
+        ]
+        let watcher = try store.subscribeToInvalidation(of: ["b"]) { stale.withLock { $0 += 1 } }
+        try store.commitUpdate { $0["a"]?["text"] = "begin" }
+        #expect(first.last?.data?.json["text"] == "20")
+        #expect(second.last?.data?.json["text"] == "20")
+        #expect((2..<20).contains(first.count))
+        #expect((1..<20).contains(stale.withLock { $0 }))
+        for token in tokens { token.cancel() }
+        watcher.cancel()
+    }
+
+    @Test func eventsThatAreDroppedAreCounted() throws {
+        let store = Store.quiet { $0.waitingDeliveryLimit = 10 }
+        let published = Mutex(0)
+        let dropped = Mutex(0)
+        let watching = store.observe { [weak store] event in
+            switch event {
+            case .published:
+                let isFirst = published.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                for number in 0..<100 where isFirst {
+                    try? store?.commitUpdate {
+                        _ = $0.create(dataID: DataID("n\(number)"), typeName: "Todo")
+                    }
+                }
+            case .dropped(let count): dropped.withLock { $0 += count }
+            default: break
+            }
+        }
+        try store.commitUpdate { _ = $0.create(dataID: "a", typeName: "Todo") }
+        // Each commit is three events.
+        #expect(published.withLock { $0 } < 20)
+        #expect(dropped.withLock { $0 } > 3 * 80)
+        watching.cancel()
+    }
 }

@@ -218,7 +218,11 @@ import Testing
             (["data": ["list": [["id": .string(id), "text": "x"]]]] as JSONValue).bytes
         }
         try store.commitPayload(operation, list("a"))
-        try store.write { writer, _ in _ = writer.state.collect { $0.delete("client:root") } }
+        try store.write { writer, _ in
+            var draft = writer.state.draft()
+            draft.delete("client:root")
+            _ = writer.state.update("gc", draft)
+        }
         store.collectGarbage()
         let search = try #require(store.beginSymbols())
         try store.commitPayload(operation, list("b"))

@@ -1,0 +1,164 @@
+/// The optimistic entries of a store, oldest first.
+///
+/// Whatever changes below an entry, its update runs again only if it looked at one of the records that are others now;
+/// where it did not, what it wrote last is what it would write again.
+///
+/// Invariants: 1. Ids and mutations rise. 2. `lookCounts` has for each record how many entries look at it.
+struct OptimisticEntries: Sequence {
+    private var entries: [OptimisticEntry] = []
+    private var lookCounts: [RecordIndex: Int] = [:]
+
+    var isEmpty: Bool { entries.isEmpty }
+    var last: OptimisticEntry? { entries.last }
+
+    func makeIterator() -> IndexingIterator<[OptimisticEntry]> { entries.makeIterator() }
+
+    subscript(_ id: OptimisticEntryID) -> OptimisticEntry? { entries.first { $0.id == id } }
+
+    /// Whether what an entry shows follows from a record.
+    func isLookedAt(_ record: RecordIndex) -> Bool { lookCounts[record] != nil }
+
+    // MARK: Coming and going
+
+    mutating func append(_ entry: OptimisticEntry) {
+        entries.append(entry)
+        count(entry.looked, 1)
+    }
+
+    /// An entry that is no more, and how many there are below it.
+    struct Ended {
+        let entry: OptimisticEntry
+        let place: Int
+    }
+
+    mutating func remove(_ id: OptimisticEntryID) -> Ended? {
+        entries.firstIndex { $0.id == id }.map { remove(at: $0) }
+    }
+
+    mutating func remove(ofMutation mutation: UInt64) -> Ended? {
+        entries.firstIndex { $0.mutation == mutation }.map { remove(at: $0) }
+    }
+
+    private mutating func remove(at place: Int) -> Ended {
+        let entry = entries.remove(at: place)
+        count(entry.looked, -1)
+        return Ended(entry: entry, place: place)
+    }
+
+    private mutating func count(_ looked: TouchedRecords, _ number: Int) {
+        for record in looked {
+            let count = lookCounts[record, default: 0] + number
+            lookCounts[record] = count == 0 ? nil : count
+        }
+    }
+
+    // MARK: Rebase
+
+    /// An entry whose update threw on the state below it. It shows nothing until something that it looked at
+    /// changes.
+    struct Failure {
+        /// The sequence of the entry's mutation event.
+        let mutation: UInt64
+        let error: any Error
+    }
+
+    struct Rebase {
+        /// Confirmed state with what the entries write.
+        var head: Snapshot
+        /// What changed in it.
+        var changes = ChangeSet()
+        /// Entries that write something else now, oldest first.
+        var rebased: [RebasedEntry] = []
+        var failures: [Failure] = []
+    }
+
+    /// Puts the entries on top of another state.
+    /// - Parameters:
+    ///   - head: what was shown before.
+    ///   - changes: what changed in `confirmed`.
+    ///   - ended: an entry that was there before.
+    mutating func rebase(
+        _ head: Snapshot, onto confirmed: Snapshot, _ changes: ChangeSet, without ended: Ended?
+    ) -> Rebase {
+        if isEmpty, ended?.entry.touched.isEmpty ?? true {
+            return Rebase(head: confirmed, changes: changes)
+        }
+        var changed = TouchedRecords(changes)
+        if let ended { changed.insert(ended.entry.touched) }
+        var rebase: Rebase
+        if isEmpty {
+            rebase = Rebase(head: confirmed)
+        } else if changed.contains(where: isLookedAt) {
+            (rebase, changed) = runAgain(on: confirmed, changes, without: ended)
+        } else {
+            rebase = Rebase(head: head)
+            rebase.head.take(changed, from: confirmed)
+        }
+        rebase.changes = rebase.head.difference(from: head, in: changed)
+        return rebase
+    }
+
+    /// - Returns: also the records that may be others than before.
+    private mutating func runAgain(
+        on confirmed: Snapshot, _ changes: ChangeSet, without ended: Ended?
+    ) -> (Rebase, changed: TouchedRecords) {
+        var rebase = Rebase(head: confirmed)
+        // Below the entry at hand, by and by.
+        var changed = TouchedRecords(changes)
+        for place in entries.indices {
+            if let ended, ended.place == place { changed.insert(ended.entry.touched) }
+            if entries[place].looked.meets(changed) {
+                runAgain(place, &rebase, &changed)
+            } else {
+                rebase.head.apply(entries[place].writes)
+            }
+        }
+        if let ended { changed.insert(ended.entry.touched) }
+        return (rebase, changed)
+    }
+
+    private mutating func runAgain(
+        _ place: Int, _ rebase: inout Rebase, _ changed: inout TouchedRecords
+    ) {
+        let old = entries[place]
+        var draft = OptimisticEntry.draft(on: rebase.head)
+        do {
+            try old.update.run(&draft)
+        } catch {
+            rebase.failures.append(Failure(mutation: old.mutation, error: error))
+            let looked = draft.looked
+            draft = Draft(on: rebase.head)
+            draft.looked = looked
+        }
+        entries[place].take(draft)
+        rebase.head = draft.snapshot
+        let new = entries[place]
+        if new.looked != old.looked {
+            count(new.looked, 1)
+            count(old.looked, -1)
+        }
+        if new.writes == old.writes { return }
+        rebase.rebased.append(RebasedEntry(mutation: new.mutation, writes: new.writes))
+        changed.insert(old.touched)
+        changed.insert(new.touched)
+    }
+}
+
+extension Snapshot {
+    fileprivate mutating func apply(_ writes: WriteSet) {
+        var changes = ChangeSet()
+        apply(writes, changes: &changes)
+    }
+
+    /// Takes records over as they are in another state of the same store.
+    fileprivate mutating func take(_ records: TouchedRecords, from other: Snapshot) {
+        for record in records {
+            let (old, new) = (row(record), other.row(record))
+            if old !== new || new == nil { set(record, other[record]) }
+            if old === new { continue }
+            recordCount += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
+            updateIndexes(record, old: old, new: new)
+        }
+        nextCreation = Swift.max(nextCreation, other.nextCreation)
+    }
+}
