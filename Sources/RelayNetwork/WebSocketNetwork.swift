@@ -60,7 +60,8 @@ public final class WebSocketNetwork: RespondingNetwork {
         /// (`extensions.relay.records`). The program gets whole results in either case. For servers that refuse
         /// requests with extensions that they don't know it may be false.
         public var takesRecordPatches = true
-        /// Time in which a connection must be made, and then acknowledged.
+        /// Time in which there must be a token, in which a connection must then be made, and in which that must be
+        /// acknowledged. A provider of tokens that is still busy by then is not asked again before it has answered.
         public var connectTimeout: Duration = .seconds(10)
         /// A connection that nobody has needed for so long is closed; nil: never.
         public var idleTimeout: Duration? = .seconds(60)
@@ -150,7 +151,7 @@ extension WebSocketNetwork.Options {
         link.maximumMutationsInFlight = max(1, maximumMutationsInFlight)
         link.resendsMutations = resendsMutations
         link.maximumInterruptions = maximumInterruptions.map { UInt64(max(1, $0)) }
-        link.acknowledgementTimeout = connectTimeout
+        link.connectTimeout = connectTimeout
         link.idleTimeout = idleTimeout
         link.asksForTokens = tokens != nil
         return link

@@ -253,7 +253,11 @@ import WebSocketIO
         let slow =
             #"{"errors":[{"message":"","extensions":{"code":"SLOW_CONSUMER","relay":{"cursor":"c3"}}}]}"#
         #expect(subscription.receive(event("next", slow, nil)) == .interrupted)
-        #expect(subscription.lastEventID == "c3")
+        #expect(subscription.lastEventID == "c3" && subscription.endingCount == 1)
+        #expect(subscription.receive(event("next", slow, nil)) == .interrupted)
+        #expect(subscription.endingCount == 2)
+        _ = subscription.receive(event("next", #"{"data":1}"#, "c4"))
+        #expect(subscription.endingCount == 0)
         #expect(subscription.receive(event("complete", "", nil)) == .completed)
     }
 }

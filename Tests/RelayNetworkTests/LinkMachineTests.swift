@@ -33,7 +33,7 @@ struct LinkMachineTests {
 
     @Test func theTokenGoesIntoConnectionInit() {
         var link = LinkUnderTest { $0.asksForTokens = true }
-        #expect(link.begin("query q") == ["connecting", "authorize"])
+        #expect(link.begin("query q") == ["connecting", "authorize", "watch token"])
         #expect(link.authorized("t") == ["connect as t"])
         #expect(
             link.open(token: "t").first
@@ -65,6 +65,18 @@ struct LinkMachineTests {
         #expect(link.complete(2) == ["finish 2", "watch idleness"])
         #expect(link.perform { $0.timerFired(.idle(2)) } == ["close 1000", "closed"])
         #expect(link.begin("query q") == ["connecting", "connect"])
+    }
+
+    /// However many operations come and go, one timer looks.
+    @Test func idlenessIsWatchedByOneTimer() {
+        var link = LinkUnderTest.connected("query q") { $0.idleTimeout = .seconds(1) }
+        #expect(link.complete(1) == ["finish 1", "watch idleness"])
+        for wire in 2...4 {
+            _ = link.begin("query q")
+            #expect(link.complete(wire) == ["finish \(wire)"])
+        }
+        #expect(link.perform { $0.timerFired(.idle(1)) } == ["watch idleness"])
+        #expect(link.perform { $0.timerFired(.idle(4)) } == ["close 1000", "closed"])
     }
 
     @Test func beyondTheBoundOperationsFail() {
@@ -227,6 +239,23 @@ struct LinkMachineTests {
         #expect(link.open(token: "t").count == 5)
     }
 
+    /// It may wait for a network, or for ever.
+    @Test func aTokenThatDoesNotComeInTimeIsALostConnection() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("mutation m")
+        let first = link.machine.attempt
+        #expect(
+            link.perform { $0.timerFired(.token(first)) } == [
+                "disconnected timedOut", "retry after failure 1",
+            ])
+        #expect(link.retry() == ["connecting", "authorize", "watch token"])
+        // What comes of the first question now is not waited for any more.
+        #expect(link.perform { $0.timerFired(.token(first)) } == [])
+        #expect(link.perform { $0.authorized(first, .success("late")) } == [])
+        #expect(link.authorized("t") == ["connect as t"])
+        #expect(link.perform { $0.timerFired(.token($0.attempt)) } == [])
+    }
+
     /// It may have no network to get a fresh one: the next connection asks it again.
     @Test func aFreshTokenThatIsNotThereIsAskedForLater() {
         var link = LinkUnderTest { $0.asksForTokens = true }
@@ -313,6 +342,31 @@ struct LinkMachineTests {
         #expect(link.receive(error) == [Self.subscribe(2, "s", #"{"resume":"c5"}"#)])
     }
 
+    /// A server that ends it again before it has sent anything is not asked in a tight loop.
+    @Test func aStreamThatIsEndedAgainAtOnceIsResumedLater() {
+        func error(_ wire: Int) -> String {
+            """
+            {"type":"error","id":"\(wire)","payload":[{"message":"slow","extensions":\
+            {"code":"SLOW_CONSUMER","relay":{"cursor":"c5"}}}]}
+            """
+        }
+        let id = OperationID(number: 1)
+        let resumption = #"{"resume":"c5"}"#
+        var link = LinkUnderTest.connected("subscription s")
+        #expect(link.receive(error(1)) == [Self.subscribe(2, "s", resumption)])
+        #expect(link.receive(error(2)) == ["resume 1 after ending 1"])
+        let again = link.perform { $0.timerFired(.resumption(id)) }
+        #expect(again == [Self.subscribe(3, "s", resumption)])
+        #expect(link.receive(error(3)) == ["resume 1 after ending 2"])
+        _ = link.perform { $0.timerFired(.resumption(id)) }
+        _ = link.next(4, "null", relay: #"{"recovered":true}"#)
+        _ = link.next(4)
+        #expect(link.receive(error(4)) == [Self.subscribe(5, "s", resumption)])
+        // It is a word for streams: a mutation ends with it.
+        var other = LinkUnderTest.connected("mutation m")
+        #expect(other.receive(error(1)).last == "finish 1")
+    }
+
     @Test func aStreamThatIsNotTakenIsStoppedAndResumedLater() {
         var link = LinkUnderTest.connected("subscription s")
         _ = link.next(1, relay: #"{"cursor":"c1"}"#)
@@ -389,7 +443,10 @@ struct LinkMachineTests {
             _ = link.begin("query q")
             _ = link.authorized("old")
             _ = link.open(token: "old")
-            #expect(link.close(refusal) == ["disconnected unauthenticated", "authorize anew"])
+            #expect(
+                link.close(refusal) == [
+                    "disconnected unauthenticated", "authorize anew", "watch token",
+                ])
             #expect(link.authorized("new") == ["connect as new"])
             _ = link.perform { $0.socketOpened($0.attempt, token: "new") ?? [] }
             #expect(
@@ -402,7 +459,9 @@ struct LinkMachineTests {
         _ = link.begin("query q")
         _ = link.authorized("old")
         #expect(
-            link.fail(.status(401)) == ["disconnected unauthenticated", "authorize anew"])
+            link.fail(.status(401)) == [
+                "disconnected unauthenticated", "authorize anew", "watch token",
+            ])
     }
 
     @Test func withoutAProviderARefusalIsFinal() {
@@ -494,12 +553,12 @@ struct LinkMachineTests {
         _ = link.retry()
         #expect(link.open().filter(Self.isSent).suffix(2) == [Self.subscribe(1, "s"), ping])
         #expect(link.begin("query later") == [])
-        #expect(link.receive(pong) == [Self.subscribe(2, "q"), ping])
+        #expect(link.receive(pong) == [Self.subscribe(2, "q"), ping, "watch pong"])
         // Its answer alone is no leave for the next.
         #expect(link.next(2) == [#"deliver 2 {"data":{"a":1}}"#])
-        #expect(link.receive(pong) == [Self.subscribe(3, "late"), ping])
-        #expect(link.receive(pong) == [Self.subscribe(4, "later"), ping])
-        #expect(link.receive(pong) == [Self.subscribe(5, "m", mutation), ping])
+        #expect(link.receive(pong) == [Self.subscribe(3, "late"), ping, "watch pong"])
+        #expect(link.receive(pong) == [Self.subscribe(4, "later"), ping, "watch pong"])
+        #expect(link.receive(pong) == [Self.subscribe(5, "m", mutation), ping, "watch pong"])
         #expect(link.close(4400).first == "fail 3 closed(4400)")
         _ = link.retry()
         // The one that it was is gone, and everything goes on as before.
@@ -508,6 +567,22 @@ struct LinkMachineTests {
                 Self.subscribe(1, "s"), Self.subscribe(2, "late"), Self.subscribe(3, "later"),
             ])
         #expect(link.begin("query at-once") == [Self.subscribe(4, "at-once")])
+    }
+
+    @Test func aServerThatAnswersNoPingIsLeft() {
+        var link = LinkUnderTest.connected("subscription s", "query q")
+        _ = link.close(4400)
+        _ = link.retry()
+        #expect(link.open().suffix(2) == [#"send {"type":"ping"}"#, "watch pong"])
+        #expect(link.perform { $0.timerFired(.pong(7)) } == [])
+        #expect(
+            link.perform { $0.timerFired(.pong(1)) } == [
+                "abort", "disconnected timedOut", "retry after failure 2",
+            ])
+        _ = link.retry()
+        #expect(link.open().last == "watch pong")
+        _ = link.receive(#"{"type":"pong"}"#)
+        #expect(link.perform { $0.timerFired(.pong(2)) } == [])
     }
 
     @Test func aMessageThatIsNotOfTheProtocolEndsTheConnection() {

@@ -110,6 +110,10 @@ struct LinkUnderTest {
             case .abort: "abort"
             case .schedule(.acknowledgement, _): "watch acknowledgement"
             case .schedule(.retry, _): "schedule retry"
+            case .schedule(.token, _): "watch token"
+            case .schedule(.pong, _): "watch pong"
+            case .schedule(.resumption(let id), _): "schedule resumption \(id.number)"
+            case .resumeLater(let id, let endings): "resume \(id.number) after ending \(endings)"
             case .schedule(.idle, _): "watch idleness"
             case .retry(_, let failures): "retry after failure \(failures)"
             case .deliver(let id, let bytes):

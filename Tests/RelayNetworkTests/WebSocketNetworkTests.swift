@@ -123,6 +123,27 @@ struct WebSocketNetworkTests {
         #expect(error?.cause is Offline)
     }
 
+    /// However often a connection is tried, one question is open.
+    @Test func aProviderThatDoesNotAnswerIsNotAskedAgainMeanwhile() async throws {
+        let asked = Noted<Bool>()
+        let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+        var options = WebSocketNetwork.Options()
+        options.retry = RetryPolicy(initialDelay: .milliseconds(1))
+        options.connectTimeout = .milliseconds(1)
+        options.tokens = TokenProvider { isRefused in
+            asked.note(isRefused)
+            for await _ in gate {}
+            return "late"
+        }
+        let network = try WebSocketNetwork(url: "ws://127.0.0.1:1/graphql", options: options)
+        let error = await #expect(throws: TransportError.self) {
+            try await network.responses(to: .texts, variables: [:]).first()
+        }
+        #expect(error?.code == .timedOut)
+        #expect(asked.all == [false])
+        opening.finish()
+    }
+
     @Test func persistedOperationsGoByTheirID() async throws {
         try await ServedTodos.run {
             $0.persisted = .init(documents: ["q1": "{ user { userId } }"], isExclusive: true)

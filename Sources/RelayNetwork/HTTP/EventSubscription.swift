@@ -16,6 +16,8 @@ struct EventSubscription: Sendable {
 
     /// Behind which the stream goes on.
     private(set) var lastEventID: String?
+    /// How often the server has ended the stream for slowness since it has sent anything of it.
+    private(set) var endingCount = 0
     private var hasBegun = false
     /// It was asked to go on, and the server has not said yet what becomes of that.
     private var awaitsRecovery = false
@@ -50,8 +52,10 @@ struct EventSubscription: Sendable {
         let notes = ResponseNotes(response)
         if notes.recovered == nil, let cursor = Self.slowConsumer(response) {
             lastEventID = cursor
+            endingCount += 1
             return .interrupted
         }
+        if notes.recovered == nil { endingCount = 0 }
         let resumes = awaitsRecovery
         awaitsRecovery = false
         // Nothing was missed: there is nothing to be told.

@@ -41,8 +41,11 @@ extension HTTPNetwork {
             case .completed, .cancelled: return
             case .interrupted:
                 guard progress.canResume else { throw LinkMachine.overflow(operation.name) }
-                if progress.takeIsFull() { await wait(for: room) }
-                continue
+                if progress.takeIsFull() {
+                    await wait(for: room)
+                } else if progress.endingCount > 1 {
+                    await wait(progress.endingCount - 1)
+                }
             case .answered(let answer):
                 switch progress.answered(answer, from: address) {
                 case .deliver(let response):
@@ -119,6 +122,7 @@ private final class EventProgress: Sendable {
 
     var lastEventID: String? { state.withLock { $0.subscription.lastEventID } }
     var canResume: Bool { state.withLock { $0.subscription.canResume } }
+    var endingCount: Int { state.withLock { $0.subscription.endingCount } }
 
     func connected() -> [UInt8]? { state.withLock { $0.subscription.connected() } }
 

@@ -127,8 +127,17 @@ extension LinkMachine {
         TransportError(
             code: error.code,
             message: """
-                Operation \(name) was given up, because the server does not read it. \(error.message)
+                Operation \(name) was given up, because the server refuses to read it. \(error.message)
                 """)
+    }
+
+    static func noTokenInTime(_ limit: Duration) -> TransportError {
+        TransportError(
+            code: .timedOut, message: "The token provider gave no token within \(limit).")
+    }
+
+    static func noPongInTime(_ limit: Duration) -> TransportError {
+        TransportError(code: .timedOut, message: "The server answered no ping within \(limit).")
     }
 
     static func noToken(_ error: any Error) -> TransportError {

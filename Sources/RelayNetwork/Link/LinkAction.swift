@@ -8,6 +8,12 @@ enum LinkAction: Sendable {
     enum Timer: Hashable, Sendable {
         case acknowledgement(Attempt)
         case retry(Attempt)
+        /// A token was asked for.
+        case token(Attempt)
+        /// The number of the ping.
+        case pong(UInt64)
+        /// A stream that the server has ended is to go on.
+        case resumption(OperationID)
         /// The number of operations begun so far.
         case idle(UInt64)
     }
@@ -26,6 +32,8 @@ enum LinkAction: Sendable {
     case schedule(Timer, after: Duration)
     /// As `schedule` of a retry; the delay follows from how often it has failed.
     case retry(Attempt, failures: Int)
+    /// As `schedule` of a resumption; the delay follows from how often the stream was ended.
+    case resumeLater(OperationID, endings: Int)
     /// A response for an operation.
     case deliver(OperationID, [UInt8])
     /// A mutation was with the server when the connection ended, and was not answered.

@@ -11,8 +11,15 @@ extension LinkMachine {
             state = .connecting
             return [.report(.connecting), .connect(attempt, token: nil)]
         }
+        return [.report(.connecting)] + authorize(isRefused: false)
+    }
+
+    private mutating func authorize(isRefused: Bool) -> [LinkAction] {
         state = .authorizing
-        return [.report(.connecting), .authorize(attempt, isRefused: false)]
+        return [
+            .authorize(attempt, isRefused: isRefused),
+            .schedule(.token(attempt), after: options.connectTimeout),
+        ]
     }
 
     /// Sends what waits, as far as it may be sent.
@@ -137,12 +144,11 @@ extension LinkMachine {
         suspects.remove(id)
         let first = errors.first?["extensions"]
         let code = first?["code"]?.string
-        if code == "SLOW_CONSUMER", let cursor = first?["relay"]?["cursor"]?.string {
+        if code == "SLOW_CONSUMER", !operation.isMutation,
+            let cursor = first?["relay"]?["cursor"]?.string
+        {
             operation.interrupt(at: cursor)
-            operation.phase = .waiting
-            operations[id] = operation
-            waiting.insert(id, isMutation: false)
-            return sendWaiting()
+            return goOn(id, operation)
         }
         if operation.asksForRecords, operation.responseCount == 0, code == "BAD_USER_INPUT" {
             // The server may have no records of this operation.
@@ -157,6 +163,23 @@ extension LinkMachine {
         let response = JSONValue.object(["errors": .array(errors)]).bytes
         return (wasComplete ? [] : [.deliver(id, response)]) + [finish(id, nil)] + sendWaiting()
             + watchIdleness()
+    }
+
+    /// A stream that the server has ended goes on: at once, or later where nothing has come of that before.
+    private mutating func goOn(_ id: OperationID, _ ended: LinkOperation) -> [LinkAction] {
+        operations[id] = ended
+        if ended.endingCount > 1 {
+            operations[id]?.phase = .resting
+            return [.resumeLater(id, endings: ended.endingCount - 1)] + sendWaiting()
+        }
+        return send(again: id)
+    }
+
+    /// A stream is to be sent once more.
+    mutating func send(again id: OperationID) -> [LinkAction] {
+        operations[id]?.phase = .waiting
+        waiting.insert(id, isMutation: false)
+        return sendWaiting()
     }
 
     /// Everything up to a cursor has been delivered.
@@ -209,8 +232,7 @@ extension LinkMachine {
         switch loss.remedy {
         case .freshToken where options.asksForTokens && !hasFreshToken:
             hasFreshToken = true
-            state = .authorizing
-            return [report, .authorize(attempt, isRefused: true)]
+            return [report] + authorize(isRefused: true)
         case .freshToken:
             return [report] + giveUp(loss.error)
         case .withoutRefused, .none:
@@ -268,10 +290,11 @@ extension LinkMachine {
     }
 
     /// Closes the connection after a while, if nobody needs it.
-    func watchIdleness() -> [LinkAction] {
-        guard case .open = state, operations.isEmpty, let timeout = options.idleTimeout else {
-            return []
-        }
+    mutating func watchIdleness() -> [LinkAction] {
+        guard case .open = state, operations.isEmpty, !isIdlenessWatched,
+            let timeout = options.idleTimeout
+        else { return [] }
+        isIdlenessWatched = true
         return [.schedule(.idle(begunCount), after: timeout)]
     }
 }

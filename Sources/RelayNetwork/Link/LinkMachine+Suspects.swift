@@ -33,6 +33,8 @@ extension LinkMachine {
         if !actions.isEmpty {
             actions += messages(connection.ping())
             awaitsPong = true
+            pingCount += 1
+            actions.append(.schedule(.pong(pingCount), after: options.connectTimeout))
         }
         state = .open(connection)
         return actions

@@ -55,6 +55,10 @@ struct LinkMachine: Sendable {
     var suspects: Set<OperationID> = []
     /// A ping is behind what was sent, and nothing is sent before its answer.
     var awaitsPong = false
+    /// Pings of that kind, so that a timer knows its own.
+    var pingCount: UInt64 = 0
+    /// A timer will look whether anybody needs the connection.
+    var isIdlenessWatched = false
 
     init(_ options: LinkOptions = LinkOptions()) { self.options = options }
 
@@ -120,9 +124,7 @@ struct LinkMachine: Sendable {
     /// There is room for responses again.
     mutating func resume(_ id: OperationID) -> [LinkAction] {
         guard case .suspended? = operations[id]?.phase else { return [] }
-        operations[id]?.phase = .waiting
-        waiting.insert(id, isMutation: false)
-        return sendWaiting()
+        return send(again: id)
     }
 
     /// Whoever takes the responses of a stream can't make use of patches of records: it goes on with whole results,
@@ -177,7 +179,7 @@ struct LinkMachine: Sendable {
         let actions = connection.socketOpened(payload: token.map { ["token": .string($0)] })
         state = .open(connection)
         return perform(actions) + [
-            .schedule(.acknowledgement(attempt), after: options.acknowledgementTimeout)
+            .schedule(.acknowledgement(attempt), after: options.connectTimeout)
         ]
     }
 
@@ -241,9 +243,25 @@ struct LinkMachine: Sendable {
             let actions = connection.acknowledgementTimedOut()
             state = .open(connection)
             return perform(actions)
-        case .idle(let count):
-            guard case .open(var connection) = state, operations.isEmpty, count == begunCount
+        case .token(let attempt):
+            guard case .authorizing = state, attempt == self.attempt else { return [] }
+            hasFreshToken = false
+            return lost(ConnectionLoss(Self.noTokenInTime(options.connectTimeout), .retry))
+        case .pong(let number):
+            guard case .open(var connection) = state, awaitsPong, number == pingCount
             else { return [] }
+            let actions = connection.socketClosed()
+            state = .open(connection)
+            return perform(actions, blamesMutations: false) + [.abort]
+                + lost(ConnectionLoss(Self.noPongInTime(options.connectTimeout), .retry))
+        case .resumption(let id):
+            guard case .resting? = operations[id]?.phase else { return [] }
+            return send(again: id)
+        case .idle(let count):
+            isIdlenessWatched = false
+            // Somebody has needed it meanwhile.
+            guard count == begunCount else { return watchIdleness() }
+            guard case .open(var connection) = state, operations.isEmpty else { return [] }
             state = .idle
             attempt += 1
             let closes = connection.close().compactMap { action -> LinkAction? in

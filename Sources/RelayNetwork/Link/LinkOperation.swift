@@ -11,6 +11,8 @@ struct LinkOperation: Sendable {
         case sent(ClientConnection.Operation)
         /// Stopped at the server, because nobody takes its responses.
         case suspended
+        /// The server has ended the stream again and again; a timer will have it sent.
+        case resting
     }
 
     let request: OperationRequest
@@ -26,6 +28,8 @@ struct LinkOperation: Sendable {
     private(set) var isRead = false
     /// The server may send patches of records in place of whole results.
     private(set) var asksForRecords: Bool
+    /// How often the server has ended the stream since it has sent anything of it.
+    private(set) var endingCount = 0
     /// How often a connection ended while the server had it and had not answered.
     var interruptionCount: UInt64
 
@@ -75,6 +79,7 @@ struct LinkOperation: Sendable {
     /// A response has come.
     mutating func receive(_ notes: ResponseNotes) -> Received {
         isRead = true
+        if notes.recovered == nil { endingCount = 0 }
         cursor = notes.cursor ?? cursor
         if awaitsRecovery {
             awaitsRecovery = false
@@ -106,5 +111,8 @@ struct LinkOperation: Sendable {
     }
 
     /// The server has ended the stream, which can be resumed here.
-    mutating func interrupt(at cursor: String) { self.cursor = cursor }
+    mutating func interrupt(at cursor: String) {
+        self.cursor = cursor
+        endingCount += 1
+    }
 }

@@ -13,8 +13,8 @@ struct LinkOptions: Sendable {
     /// Connections that may end while the server has a mutation and has not answered it; then the mutation
     /// is given up. nil: no limit.
     var maximumInterruptions: UInt64? = 10
-    /// Time in which the server must acknowledge a connection.
-    var acknowledgementTimeout: Duration = .seconds(10)
+    /// Time for each step to a connection, and for the answer to a ping.
+    var connectTimeout: Duration = .seconds(10)
     /// A connection that nobody has needed for so long is closed; nil: never.
     var idleTimeout: Duration? = .seconds(60)
     /// There is somebody to ask for tokens.

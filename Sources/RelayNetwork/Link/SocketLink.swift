@@ -23,6 +23,8 @@ actor SocketLink {
     /// Where interruptions of mutations are counted.
     private var interruptions: [OperationID: Interruptions] = [:]
     private var socket: WebSocketConnection?
+    /// Who waits for a token; nil: nobody is being asked for one.
+    private var tokenAttempt: LinkAction.Attempt?
 
     init(to address: ServerAddress, _ options: LinkOptions, _ outside: Outside, on loop: IOLoop) {
         self.loop = loop
@@ -108,6 +110,10 @@ actor SocketLink {
                     afterFailures: failures, random: outside.inputs.random())
                 outside.report(.waiting(delay))
                 schedule(.retry(attempt), after: delay)
+            case .resumeLater(let id, let endings):
+                let delay = machine.options.retry.delay(
+                    afterFailures: endings, random: outside.inputs.random())
+                schedule(.resumption(id), after: delay)
             case .deliver(let id, let response):
                 if channels[id]?.push(response) == true { perform(machine.suspend(id)) }
             case .interrupted(let id):
@@ -127,7 +133,12 @@ actor SocketLink {
         }
     }
 
+    /// Asks for a token, one question at a time: the answer to one that took too long is for the attempt that waits
+    /// by then.
     private func authorize(_ attempt: LinkAction.Attempt, _ isRefused: Bool) {
+        let isBusy = tokenAttempt != nil
+        tokenAttempt = attempt
+        if isBusy { return }
         let tokens = outside.tokens
         Task {
             let token: Result<String?, any Error>
@@ -136,8 +147,14 @@ actor SocketLink {
             } catch {
                 token = .failure(error)
             }
-            perform(machine.authorized(attempt, token))
+            authorized(token)
         }
+    }
+
+    private func authorized(_ token: Result<String?, any Error>) {
+        guard let attempt = tokenAttempt else { return }
+        tokenAttempt = nil
+        perform(machine.authorized(attempt, token))
     }
 
     private func connect(_ attempt: LinkAction.Attempt, _ token: String?) {
