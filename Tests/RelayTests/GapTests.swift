@@ -186,6 +186,51 @@ import TodoFixtures
         for retained in retained { retained.cancel() }
     }
 
+    @Test func aQueryThatIsNeverAnsweredKeepsNoRoundWaiting() throws {
+        for id in ["a", "b"] {
+            try environment.cachePayload(TodoQuery(id: id), Payloads.todo(id, "x", complete: true))
+        }
+        let retained = ["a", "b"].map {
+            environment.retain(operation: TodoQuery(id: $0).createDescriptor())
+        }
+        missSomething()
+        environment.requests(of: TodoQuery(id: "b")).first?
+            .resolve(Payloads.todo("b", "y", complete: true))
+        // Another gap, which waits for the round.
+        missSomething()
+        #expect(queries.map(\.variables) == [["id": "a"]])
+        clock.advance(by: GapRecovery.roundSeconds)
+        #expect(queries.isEmpty)
+        clock.advance()
+        #expect(Set(queries.map(\.variables)) == [["id": "a"], ["id": "b"]])
+        for id in ["a", "b"] {
+            environment.requests(of: TodoQuery(id: id)).first?
+                .resolve(Payloads.todo(id, "z", complete: true))
+        }
+        #expect(clock.waiting.isEmpty)
+        for retained in retained { retained.cancel() }
+    }
+
+    /// A network that says nothing more keeps nothing, once its time is over.
+    @Test func nothingIsHeldOfAnEnvironmentThatIsGone() throws {
+        weak var store: Store?
+        do {
+            let environment = MockEnvironment(scheduler: clock)
+            store = environment.store
+            try environment.cachePayload(
+                TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
+            let retained = environment.retain(operation: TodoQuery(id: "a").createDescriptor())
+            environment.missedEvents()
+            clock.advance()
+            #expect(environment.mockNetwork.requests.count == 1)
+            retained.cancel()
+        }
+        clock.advance(by: GapRecovery.roundSeconds)
+        clock.advance()
+        #expect(store == nil)
+        #expect(clock.waiting.isEmpty)
+    }
+
     /// A thousand queries may be kept; those that nobody shows wait until somebody does.
     @Test func queriesThatAreOnlyKeptAreNotFetched() throws {
         for id in ["a", "b"] {

@@ -28,6 +28,7 @@ public enum GapPolicy: Hashable, Sendable {
 /// 3. A query that could not be fetched stays due, and is tried again, later and later, until it is fetched or
 ///    nobody retains it.
 /// 4. A query has been fetched with its first whole response; no stream stays.
+/// 5. A query that has no answer after ``roundSeconds`` could not be fetched: it does not keep the next round waiting.
 final class GapRecovery: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
@@ -43,6 +44,8 @@ final class GapRecovery: @unchecked Sendable {
     /// How long the notices of one connection may take.
     private static let settlingSeconds = 0.1
     private static let longestDelaySeconds = 60.0
+    /// How long the answers of a round may take.
+    static let roundSeconds = 120.0
 
     private let store: Store
     private let lock = NSLock()
@@ -173,6 +176,20 @@ final class GapRecovery: @unchecked Sendable {
         }
         for operation in operations { fetch(operation, environment) }
         lock.withLock { isAsking = false }
+        schedule(environment, in: .fetching, after: Self.roundSeconds) { recovery, environment in
+            recovery.giveUpUnanswered(environment)
+        }
+        endRound(environment)
+    }
+
+    private func giveUpUnanswered(_ environment: Environment) {
+        let requests = lock.withLock { () -> [AnyCancellable] in
+            failed += unanswered
+            unanswered = []
+            defer { self.requests = [:] }
+            return Array(self.requests.values)
+        }
+        for request in requests { request.cancel() }
         endRound(environment)
     }
 
@@ -216,8 +233,11 @@ final class GapRecovery: @unchecked Sendable {
     /// Goes on when all queries have been answered.
     private func endRound(_ environment: Environment) {
         enum Next { case nothing, everything, failed }
+        var timer: AnyCancellable?
         let next = lock.withLock { () -> Next in
             guard phase == .fetching, !isAsking, unanswered.isEmpty else { return .nothing }
+            timerNumber += 1
+            swap(&timer, &self.timer)
             if isDueAgain {
                 isDueAgain = false
                 phase = .settling
@@ -227,6 +247,7 @@ final class GapRecovery: @unchecked Sendable {
             phase = failed.isEmpty ? .idle : .waiting
             return failed.isEmpty ? .nothing : .failed
         }
+        timer?.cancel()
         switch next {
         case .nothing: break
         case .everything: fetchSoon(environment)

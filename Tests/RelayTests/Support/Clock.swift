@@ -30,11 +30,11 @@ final class Clock: Scheduling {
         }
     }
 
-    /// Everything that waits is due now.
-    func advance() {
+    /// What waits for a minute, or so long, is due now.
+    func advance(by seconds: TimeInterval = 60) {
         let due = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
+            defer { state.waiting.removeAll { $0.seconds <= seconds } }
+            return state.waiting.filter { $0.seconds <= seconds }
         }
         for due in due { due.body() }
     }
