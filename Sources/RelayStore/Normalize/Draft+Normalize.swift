@@ -15,16 +15,22 @@ package struct ResponseSummary: Hashable, Sendable {
     package var hasNext = false
     /// Whether it is no response of its own, but belongs to the one before it.
     package var isPart = false
+
+    package init(errors: [JSONValue] = []) { self.errors = errors }
 }
 
 extension Draft {
     /// Takes in a GraphQL response (`{"data": …, "errors": …}`), also one with incremental parts, and runs
     /// the handlers of its fields.
+    ///
+    /// - Parameter read: is given the state that the response is read from: with what its handlers have made, and also
+    ///   with the records that they have deleted, because the server has spoken of them.
     /// - Throws: `JSONError` when it is not JSON, or `ResponseError` when it is no response; the draft is
     ///   then half written and must be thrown away.
     package mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID = .rootID,
-        handlers: any HandlerProvider = DefaultHandlerProvider(), isOptimistic: Bool = false
+        handlers: any HandlerProvider = DefaultHandlerProvider(), isOptimistic: Bool = false,
+        read: (Snapshot) -> Void = { _ in }
     ) throws -> ResponseSummary {
         let before = snapshot
         let record = snapshot.symbols.record(root.rawValue)
@@ -41,15 +47,19 @@ extension Draft {
         snapshot = normalizer.snapshot
         looked = normalizer.looked
         keepWrites(of: normalizer.changes, since: before)
-        handle(normalizer.handled, plan.context.variables, handlers, isOptimistic)
+        read(
+            handle(normalizer.handled, plan.context.variables, handlers, isOptimistic))
         return reader.summary
     }
 
+    /// - Returns: the state with the records that were deleted.
     private mutating func handle(
         _ fields: [Normalizer.Handled], _ variables: VariableData,
         _ handlers: any HandlerProvider, _ isOptimistic: Bool
-    ) {
-        if fields.isEmpty { return }
+    ) -> Snapshot {
+        if fields.isEmpty { return snapshot }
+        let before = snapshot
+        let deletedCount = changes.deleted.count
         let symbols = snapshot.symbols
         let proxy = DraftProxy(give(), isOptimistic: isOptimistic)
         var source: any RecordSourceProxy = proxy
@@ -72,6 +82,9 @@ extension Draft {
                     handleArgs: values(field.handle.handleArgs)))
         }
         self = proxy.end()
+        var state = snapshot
+        state.take(changes.deleted[deletedCount...], from: before)
+        return state
     }
 }
 

@@ -28,6 +28,8 @@ struct Normalizer {
     private(set) var errors: [JSONValue] = []
     var reader: JSONReader
     var path: [PathStep] = []
+    /// Where the part of a response stands that is being read.
+    var partPath: [JSONValue] = []
     /// The errors about elements of lists, as far as this response says something of them.
     var elementErrors: [ListField: [JSONValue]] = [:]
     private var stages: ContiguousArray<RowStage> = []
@@ -196,21 +198,9 @@ struct Normalizer {
         var links: ContiguousArray<RecordIndex?> = []
         try reader.beginArray()
         while try reader.nextElement() {
-            switch try reader.peek() {
-            case .null:
-                try reader.readNull()
-                links.append(nil)
-            case .object:
-                path.append(.index(links.count))
-                links.append(try linked(parent, field.key, plan, index: links.count))
-                path.removeLast()
-            case let kind:
-                try reader.skipValue()
-                path.append(.index(links.count))
-                errors.append(error("Expected an object, found \(kind.description)."))
-                path.removeLast()
-                links.append(nil)
-            }
+            path.append(.index(links.count))
+            links.append(try element(parent, field.key, plan, index: links.count))
+            path.removeLast()
         }
         return LinkList(links)
     }
@@ -219,11 +209,26 @@ struct Normalizer {
     mutating func item(
         of parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int
     ) throws(JSONError) -> RecordIndex? {
-        guard try reader.peek() == .object else {
+        path.append(.index(index))
+        defer { path.removeLast() }
+        return try element(parent, key, plan, index: index)
+    }
+
+    /// Normalizes the element of a list that stands next; nil where it is no object.
+    private mutating func element(
+        _ parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int
+    ) throws(JSONError) -> RecordIndex? {
+        switch try reader.peek() {
+        case .null:
+            try reader.readNull()
+            return nil
+        case .object:
+            return try linked(parent, key, plan, index: index)
+        case let kind:
             try reader.skipValue()
+            errors.append(error("Expected an object, found \(kind.description)."))
             return nil
         }
-        return try linked(parent, key, plan, index: index)
     }
 
     // MARK: Ids
@@ -274,7 +279,7 @@ struct Normalizer {
             case .index(let index): .int(Int64(index))
             }
         }
-        return ["message": .string(message), "path": .array(path)]
+        return ["message": .string(message), "path": .array(partPath + path)]
     }
 
     // MARK: Rows

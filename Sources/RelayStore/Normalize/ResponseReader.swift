@@ -132,18 +132,22 @@ struct ResponseReader {
         guard let path else {
             return refuse("A part of the response has no \"path\" that says where it belongs.")
         }
+        defer { normalizer.partPath = [] }
         let isPlaced =
             content.key == "items"
-            ? try items(path) : try object(normalizer.locate(path[...], plan, root))
+            ? try items(path) : try object(path) || item(path)
         if !isPlaced {
             refuse("A part of the response belongs where the response has no such place.", at: path)
         }
     }
 
     /// - Returns: false when the place, or the object, is not there.
-    private mutating func object(_ place: Normalizer.Place?) throws -> Bool {
-        guard let place, try normalizer.reader.peek() == .object else { return false }
+    private mutating func object(_ path: [JSONValue]) throws -> Bool {
+        guard let place = normalizer.locate(path[...], plan, root),
+            try normalizer.reader.peek() == .object
+        else { return false }
         summary.hasData = true
+        normalizer.partPath = path
         try normalizer.object(into: place.record, place.plan, .none)
         return true
     }
@@ -151,26 +155,58 @@ struct ResponseReader {
     /// A place in a list that no list has: numbers beyond are a mistake of the server's.
     private static let itemLimit: Int64 = 1 << 32
 
-    /// `items` of a list whose path ends with the index of the first of them.
-    /// - Returns: false when there is no such list.
-    private mutating func items(_ path: [JSONValue]) throws -> Bool {
+    /// A list that is streamed, from an index on.
+    private struct Stream {
+        let record: RecordIndex
+        let key: NameIndex
+        let plan: NormalizationPlan
+        let first: Int
+    }
+
+    /// The list whose path with an index behind it this is.
+    private func stream(_ path: [JSONValue]) -> Stream? {
         guard let first = path.last?.int, (0..<Self.itemLimit).contains(first),
-            try normalizer.reader.peek() == .array,
             case .string(let name)? = path.dropLast().last,
             let place = normalizer.locate(path.dropLast(2), plan, root),
             let field = normalizer.field(name, of: place), let child = field.child,
             field.kind == .plural
-        else { return false }
+        else { return nil }
+        return Stream(record: place.record, key: field.key, plan: child, first: Int(first))
+    }
+
+    /// `items` of a list whose path ends with the index of the first of them.
+    /// - Returns: false when there is no such list.
+    private mutating func items(_ path: [JSONValue]) throws -> Bool {
+        guard let stream = stream(path), try normalizer.reader.peek() == .array else {
+            return false
+        }
         summary.hasData = true
+        normalizer.partPath = path.dropLast()
         var items: [RecordIndex?] = []
         try normalizer.reader.beginArray()
         while try normalizer.reader.nextElement() {
-            items.append(
-                try normalizer.item(
-                    of: place.record, field.key, child, index: Int(first) + items.count))
+            items.append(try item(items.count, of: stream))
         }
-        normalizer.splice(items, into: field.key, of: place.record, at: Int(first))
+        normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
         return true
+    }
+
+    /// One item of a list, at its index: the form that servers had before `items`.
+    /// - Returns: false when there is no such list.
+    private mutating func item(_ path: [JSONValue]) throws -> Bool {
+        guard let stream = stream(path), try normalizer.reader.peek() == .object else {
+            return false
+        }
+        summary.hasData = true
+        normalizer.partPath = path.dropLast()
+        let item = try item(0, of: stream)
+        normalizer.splice([item], into: stream.key, of: stream.record, at: stream.first)
+        return true
+    }
+
+    private mutating func item(_ number: Int, of stream: Stream) throws -> RecordIndex? {
+        try normalizer.item(
+            of: stream.record, stream.key, stream.plan, index: stream.first + number)
     }
 
     private mutating func refuse(_ message: String, at path: [JSONValue]? = nil) {

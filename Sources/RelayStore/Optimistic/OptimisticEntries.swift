@@ -151,7 +151,7 @@ extension Snapshot {
     }
 
     /// Takes records over as they are in another state of the same store.
-    fileprivate mutating func take(_ records: TouchedRecords, from other: Snapshot) {
+    mutating func take(_ records: some Sequence<RecordIndex>, from other: Snapshot) {
         for record in records {
             let (old, new) = (row(record), other.row(record))
             if old !== new || new == nil { set(record, other[record]) }

@@ -42,9 +42,9 @@ extension Store {
     ) throws -> ResponseSummary {
         try write { writer, outcome in
             var draft = writer.state.draft()
-            let summary = try normalize(response, operation, &draft, &writer)
+            let (summary, state) = try normalize(response, operation, &draft, &writer)
             if let updater {
-                try run(updater, of: operation, read(operation, draft.snapshot), &draft, &writer)
+                try run(updater, of: operation, read(operation, state), &draft, &writer)
             }
             commit("commitPayload", draft, &writer, &outcome)
             noteFetched(operation, &writer)
@@ -123,12 +123,14 @@ extension Store {
                 if let response = optimistic.response {
                     let summary = try response.withUnsafeBytes {
                         try draft.normalize(
-                            $0, plan, root: operation.root, handlers: handlers, isOptimistic: true)
+                            $0, plan, root: operation.root, handlers: handlers, isOptimistic: true
+                        ) {
+                            data = self?.read(operation, $0)
+                        }
                     }
                     guard summary.hasData, summary.errors.isEmpty else {
                         throw StoreError.unfitOptimisticResponse(summary)
                     }
-                    data = self?.read(operation, draft.snapshot)
                     for seen in data?.seen ?? [] { draft.look(at: seen.record) }
                 }
                 if let updater = optimistic.updater {
@@ -227,17 +229,19 @@ extension Store {
     }
 
     /// Writes a response's data to a draft, and has the handlers of its fields run.
+    /// - Returns: also the state that the operation reads the response from.
     func normalize(
         _ response: [UInt8], _ operation: OperationSelector, _ draft: inout Draft,
         _ writer: inout Writer
-    ) throws -> ResponseSummary {
+    ) throws -> (summary: ResponseSummary, state: Snapshot) {
         let plan = writer.plans.plan(operation, symbols)
         let handlers = handlers
+        var state = draft.snapshot
         let summary = try response.withUnsafeBytes {
-            try draft.normalize($0, plan, root: operation.root, handlers: handlers)
+            try draft.normalize($0, plan, root: operation.root, handlers: handlers) { state = $0 }
         }
         guard summary.hasData else { throw StoreError.responseWithoutData(summary) }
-        return summary
+        return (summary, state)
     }
 
     /// Runs an operation's updater on a draft that has the response.

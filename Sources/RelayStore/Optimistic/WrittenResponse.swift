@@ -27,8 +27,8 @@ extension Store {
         _ payload: ArrivedPayload, into draft: inout Draft, _ writer: inout Writer
     ) throws -> TakenResponse {
         let operation = payload.operation
-        let summary = try normalize(payload.response, operation, &draft, &writer)
-        let reading = read(operation, draft.snapshot)
+        let (summary, state) = try normalize(payload.response, operation, &draft, &writer)
+        let reading = read(operation, state)
         if let updater = payload.updater {
             try run(updater, of: operation, reading, &draft, &writer)
         }

@@ -1,4 +1,6 @@
+import GraphQLLanguage
 import RelayArtifacts
+import RelayIR
 import RelayJSON
 import Testing
 
@@ -287,5 +289,26 @@ import Testing
         }
         let nodes = try nodes(store)
         #expect(nodes == ["c", "a", "n"])
+    }
+
+    /// The result is what the server has said, also of a record that it has deleted.
+    @Test func aResponseIsReadWithWhatItsDirectivesDelete() throws {
+        let text = """
+            mutation Drop($id: ID!) { change(id: $id) { todo { id @deleteRecord text } } }
+            """
+        let documents = try RelayDocuments(
+            try Document(parsing: text), schema: try Schema.build([Source(TodoDocuments.schema)]))
+        let compiled = try #require(documents.operation("Drop"))
+        let operation = OperationSelector(compiled.request, variables: ["id": "a"])
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commitUpdate { $0.create(dataID: "a", typeName: "Todo")["text"] = "old" }
+        let entry = try store.applyMutation(operation)
+        let response: JSONValue = ["data": ["change": ["todo": ["id": "a", "text": "last"]]]]
+        let written = try store.commitResponse(entry, operation, response.bytes) { source, data in
+            #expect(source["a"] == nil)
+            #expect(data?.data?.json["change"]?["todo"]?["text"] == "last")
+        }
+        #expect(written.reading.data?.json["change"]?["todo"]?["text"] == "last")
+        #expect(store.snapshot.existing("a") == nil)
     }
 }

@@ -394,6 +394,76 @@ import Testing
             store.field("client:root", "todos(first:3)") == .links(["a", "b", nil, "c"]))
     }
 
+    /// As graphql-js 15 and 16 stream: one item is one part.
+    @Test func anItemMayComeAloneAtItsIndex() throws {
+        let store = Store.quiet()
+        try store.commit("List", ["data": ["list": [["id": "a"]]], "hasNext": true])
+        for (index, id) in ["b", "c"].enumerated() {
+            let summary = try store.commit(
+                "List",
+                [
+                    "label": "x", "path": ["list", .int(Int64(index) + 1)],
+                    "data": ["id": .string(id)], "hasNext": true,
+                ])
+            #expect(summary.errors.isEmpty)
+        }
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b", "c"]))
+    }
+
+    @Test func whatIsWrongInAPartHasItsPathInTheResponse() throws {
+        let store = Store.quiet()
+        try store.commit("Authors", ["data": ["todos": [["id": "a"]]], "hasNext": true])
+        let items: JSONValue = [["id": "b", "author": 5], 7, nil]
+        let summary = try store.commit(
+            "Authors",
+            [
+                "incremental": [
+                    ["path": ["todos", 1], "items": items],
+                    ["path": ["todos", 0], "data": ["author": "nobody"]],
+                ]
+            ])
+        #expect(
+            summary.errors.map { $0["path"] } == [
+                ["todos", 1, "author"], ["todos", 2], ["todos", 0, "author"],
+            ])
+        #expect(
+            summary.errors[1]["message"] == "Expected an object, found a number.")
+        #expect(
+            store.field("client:root", "todos(first:200)") == .links(["a", "b", nil, nil]))
+    }
+
+    /// A response that can't be taken in leaves no trace among others of the same burst, in the journal either.
+    @Test func whatAPayloadHasWrittenIsTakenBackAlone() throws {
+        struct Refused: Error {}
+        let journal = StoreHistoryTests.Recorder()
+        let store = Store.quiet { $0.journal = journal }
+        func payload(_ id: String, updater: SelectorUpdater? = nil) throws -> ArrivedPayload {
+            let todo: JSONObject = ["__typename": "Todo", "id": .string(id), "text": "new"]
+            return ArrivedPayload(
+                try TodoDocuments.operation("One", ["id": id]),
+                (["data": ["node": .object(todo)]] as JSONValue).bytes, updater: updater)
+        }
+        let results = try store.commitPayloads([
+            payload("a"),
+            payload("b") { source, _ in
+                source["a"]?["text"] = "half"
+                source.delete(dataID: "b")
+                source.create(dataID: "c", typeName: "Todo").setLinkedRecord(
+                    "author", args: ["x": 1], record: nil)
+                throw Refused()
+            },
+            payload("d") { source, _ in source["d"]?["priority"] = 1 },
+        ])
+        #expect(results.map { (try? $0.get()) == nil } == [false, true, false])
+        #expect(store.field("a", "text") == .string("new"))
+        #expect(store.field("d", "priority") == .int(1))
+        #expect(store.snapshot.existing("c") == nil && store.snapshot.existing("b") == nil)
+        var replayed = Snapshot()
+        var changes = ChangeSet()
+        for event in journal.events { try replayed.fold(event, changes: &changes) }
+        #expect(replayed.modelRecords == store.snapshot.modelRecords)
+    }
+
     /// T12: places that no list has kill nobody.
     @Test(arguments: [Int64.max, Int64.max - 1, 1 << 40, -1, Int64.min])
     func trap12ItemsAtImpossiblePlacesAreLeftOut(_ place: Int64) throws {
