@@ -143,6 +143,25 @@ import TodoFixtures
         closures.cancel()
     }
 
+    /// Nor does one end it that is no GraphQL response at all.
+    @Test(arguments: [
+        "x", "[]", #"{"data":3}"#, #"{"data":{"todoAdded":{"todo":{"id":1e999}}}}"#,
+    ])
+    func anEventThatIsNoResponseIsAnErrorAndTheStreamGoesOn(_ event: String) async throws {
+        let results = environment.results(of: TodoAddedSubscription())
+        let values = Collected(environment.requestSubscription(TodoAddedSubscription()))
+        for request in environment.mockNetwork.requests {
+            request.nextValue(event)
+            request.nextValue(added("c", "3"))
+            request.complete()
+        }
+        #expect(values.values.map { $0?.todoAdded?.todo.text } == [nil, "3"])
+        #expect(values.isFinished && values.error == nil)
+        var errors: [[GraphQLError]] = []
+        for try await result in results { errors.append(result.errors) }
+        #expect(errors.map(\.count) == [1, 0])
+    }
+
     /// Without a word of data it is no event: the server refuses the operation.
     @Test func aSubscriptionThatIsRefusedFails() throws {
         let values = Collected(environment.requestSubscription(TodoAddedSubscription()))

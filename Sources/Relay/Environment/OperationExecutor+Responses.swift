@@ -29,7 +29,13 @@ extension OperationExecutor {
             withoutData(response, summary, answering: entry)
         } catch {
             revoke(entry, reason: "its response could not be applied: \(error)")
-            fail(ResponseError(operation: request.node.params.name, cause: error))
+            let failure = ResponseError(operation: request.node.params.name, cause: error)
+            // A stream goes on behind an event that cannot be read.
+            guard operation.kind == .subscription, error.isAboutResponse else {
+                return fail(failure)
+            }
+            let message = JSONValue.string(failure.errorDescription ?? "")
+            deliver(response, ResponseSummary(errors: [["message": message]]), nil)
         }
     }
 
@@ -86,6 +92,9 @@ extension Error {
     /// Whether a mutation that a network has failed with this is over: whoever waits for it is told, and a
     /// mutation that nobody waits for would fail with it again.
     fileprivate var isAboutMutation: Bool { (self as? any NetworkFailure)?.endsMutation ?? false }
+
+    /// Whether bytes are no GraphQL response.
+    fileprivate var isAboutResponse: Bool { self is JSONError || self is RelayStore.ResponseError }
 }
 
 extension ResponseSummary {
