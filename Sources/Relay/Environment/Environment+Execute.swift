@@ -80,7 +80,7 @@ extension Environment {
     ///   - cacheConfig: its `transactionID` names the mutation; `force` is always true.
     ///   - optimisticResponse: what the server will probably answer; shown until it does.
     ///   - optimisticUpdater: what is shown besides; runs after the optimistic response was applied, and
-    ///     again whenever the records below it change.
+    ///     again when a record that it has looked at is another.
     ///   - updater: changes the store after the response was written to it. The result is that of the response, without
     ///     the updater's changes.
     /// - Returns: a publisher of the result, errors as with ``fetchQuery(_:cacheConfig:)``. Subscribing is
