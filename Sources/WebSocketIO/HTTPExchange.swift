@@ -30,6 +30,7 @@ final class HTTPExchange {
 
     func respond(_ response: HTTPResponse) {
         guard case .waitingForAnswer = stage, let connection else { return }
+        if response.endsConnection { keepsAlive = false }
         let hasBody = response.status != 204 && response.status != 304
         var headers = response.headers
         // RFC 9112 §9.3: what HTTP/1.1 takes for granted, HTTP/1.0 must be told.

@@ -46,6 +46,8 @@ package struct HTTPResponse: Equatable, Sendable {
     /// Without `content-length` and `connection`, which are the server's to say.
     package var headers: HTTPHeaders
     package var body: [UInt8]
+    /// The connection serves no other request after this one.
+    package var endsConnection = false
 
     package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
         self.status = status

@@ -164,9 +164,11 @@ final class Front: HTTPServerHandler {
             return
         }
         let headers = origins.headers(for: http)
-        let answer: @Sendable (HTTPResponse) -> Void = { response in
+        let answer: @Sendable (HTTPResponse) -> Void = { [service] response in
             var response = response
             response.headers.append(headers)
+            // Who tries again shall find another server, or none.
+            response.endsConnection = service.isStopping
             responder.respond(response)
         }
         do throws(GraphQLOverHTTP.Refusal) {

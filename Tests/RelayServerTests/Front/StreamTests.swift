@@ -233,6 +233,7 @@ struct StreamTests {
                 "query": "mutation { addItem(input: {text: \"\", listId: \"l1\"}) { item { id } } }"
             ])
             #expect(late.status == 503 && late.errorCode == "OVERLOADED")
+            #expect(late.headers["connection"] == "close")
             upstream.give("in time")
             #expect(try await client.result()["data"]?["fetchItem"]?["item"]?["text"] == "in time")
             await stopped
