@@ -142,6 +142,10 @@ final class SimulatedClient: @unchecked Sendable {
                 schedule(
                     .retry(attempt),
                     machine.options.retry.delay(afterFailures: failures, random: 0.5))
+            case .resumeLater(let id, let endings):
+                schedule(
+                    .resumption(id),
+                    machine.options.retry.delay(afterFailures: endings, random: 0.5))
             case .deliver(let id, let bytes): take(bytes, id)
             case .interrupted, .report: break
             case .finish(let id, let error): finish(id, error)
