@@ -121,7 +121,8 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long a client may take for its handshake. (default: 10)", valueName: "seconds"))
+            "How long a client may take for a handshake or request. (default: 10)",
+            valueName: "seconds"))
     var handshakeTimeout: Int?
 
     @Option(

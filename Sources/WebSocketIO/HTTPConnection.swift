@@ -3,6 +3,8 @@
 final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     /// So much may wait unread here while an answer is being made.
     private static let maxWaitingBytes = 65_536
+    /// A body may take longer than a head by two milliseconds a byte: it has to come with 500 bytes a second.
+    private static let millisecondsPerBodyByte: Int64 = 2
     /// An idle connection is closed so long after the server has begun to stop: a request that was under way by then
     /// gets its answer.
     private static let lastCallMilliseconds: Int64 = 100
@@ -108,6 +110,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     }
 
     private static let tooMany = HTTPResponse(status: 503, text: "There are too many connections.")
+    private static let tooSlow = HTTPResponse(status: 408, text: "The body comes too slowly.")
 
     private func begin(_ head: HTTPRequestParser.Head, _ body: [UInt8]) {
         waitingSince = monotonicMilliseconds()
@@ -337,6 +340,11 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
             now: now, milliseconds: server.options.writeStuckTimeout.wholeMilliseconds)
         switch phase {
         case .open where exchange == nil && !stream.isBlocked:
+            if let bytes = parser.receivedBodyBytes {
+                let bodyTime = Int64(bytes) * Self.millisecondsPerBodyByte
+                if elapsed >= patience + bodyTime { refuse(Self.tooSlow) }
+                return
+            }
             let idle = hasServedRequest && !parser.isInsideRequest
             let limit = idle ? server.options.idleTimeout.wholeMilliseconds : patience
             if elapsed >= limit { close() }

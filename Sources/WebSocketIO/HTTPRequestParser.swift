@@ -41,6 +41,11 @@ struct HTTPRequestParser {
     /// Whether a request has begun and is not complete.
     var isInsideRequest: Bool { head != nil || waitingBytes > 0 }
 
+    /// Of a request whose head is there, how many bytes of its body have come; nil when no body is waited for.
+    var receivedBodyBytes: Int? {
+        head == nil ? nil : waitingBytes + (chunks?.content.count ?? 0)
+    }
+
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         buffer.append(contentsOf: bytes)
     }

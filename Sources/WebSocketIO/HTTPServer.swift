@@ -152,7 +152,7 @@ extension HTTPServer {
         /// closed without an answer.
         package var maxRefusals = 128
         /// From accepting a connection, and from the first byte of each later request, to having the
-        /// request whole.
+        /// request whole. A body has two milliseconds more for each byte of it that has come.
         package var handshakeTimeout: Duration = .seconds(10)
         /// How long an HTTP connection may wait for its next request.
         package var idleTimeout: Duration = .seconds(60)

@@ -268,6 +268,32 @@ struct StillPeerTests {
         }
     }
 
+    /// docs/http.md says 10 s and 500 bytes a second.
+    @Test func aBodyThatGoesOnComingIsReadAndAnotherIsRefused() async throws {
+        try await withSlowStream(taking: .max) { stream, core in
+            let server = try ServerState(
+                core: core, options: HTTPServer.Options(), handler: RecordingHandler(),
+                load: ServerLoad(loops: 1, maxConnections: 1, maxRefusals: 0, maxCompressed: 0),
+                index: 0)
+            let connection = HTTPConnection(
+                server: server, stream: stream, peerAddress: "", isRefused: false)
+            func receive(_ bytes: [UInt8]) {
+                bytes.withUnsafeBytes { connection.streamReceived($0) }
+            }
+            receive(Array("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n".utf8))
+            var now = monotonicMilliseconds()
+            for _ in 0..<100 {
+                now += 1_000
+                receive([UInt8](repeating: 7, count: 500))
+                connection.sweep(now: now)
+            }
+            #expect(stream.written == [])
+            // What came has won it 100 s beyond the first ten.
+            connection.sweep(now: now + 11_000)
+            #expect(String(decoding: stream.written, as: UTF8.self).hasPrefix("HTTP/1.1 408 "))
+        }
+    }
+
     /// docs/websocket.md says five seconds.
     @Test func aPeerThatDoesNotAnswerACloseHasFiveSeconds() async throws {
         let handler = RecordingHandler()
@@ -314,6 +340,8 @@ struct StillPeerTests {
     private final class SlowStream: ByteStream {
         var room: Int
         var unacknowledged = 1_000_000
+        /// The beginning of what was handed over.
+        var written: [UInt8] = []
 
         init(core: LoopCore, taking bytes: Int) {
             room = bytes
@@ -323,6 +351,7 @@ struct StillPeerTests {
         override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
             let count = min(bytes.count, room)
             room -= count
+            written += bytes.prefix(min(count, 1_000))
             return count
         }
 
