@@ -10,24 +10,17 @@ import TodoFixtures
 /// Kept queries over many runs of a program, against a model of them: what is kept, fetched, named, collected and found
 /// again, at random.
 ///
-/// `RELAY_MODEL_ROUNDS` says how many rounds (default: 150), `RELAY_MODEL_SEED` which; a failure prints it.
+/// ``ModelRounds`` says how many rounds, and how one is repeated.
 @Suite(.bounded, .timeLimit(.minutes(30)))
 struct KeptQueryModelTests {
-    private static let variables = ProcessInfo.processInfo.environment
-    private static let rounds = variables["RELAY_MODEL_ROUNDS"].flatMap(Int.init) ?? 150
-    private static let seed = variables["RELAY_MODEL_SEED"].flatMap(UInt64.init)
-
-    @Test func keptQueriesAgreeWithTheirModel() throws {
-        var seeds = SeededGenerator(seed: .random(in: 0 ... .max))
-        for number in 0..<Self.rounds {
-            let seed = Self.seed ?? seeds.next()
+    @Test func keptQueriesAgreeWithTheirModel() async {
+        await ModelRounds.run { seed in
             var program = Program(seed: seed)
             do {
                 for _ in 0..<40 { try program.step() }
             } catch {
                 let trace = program.trace.joined(separator: ", ")
-                Issue.record("round \(number), RELAY_MODEL_SEED=\(seed): \(error) after \(trace)")
-                return
+                throw Mismatch(description: "\(error) after \(trace)")
             }
         }
     }

@@ -15,12 +15,13 @@ extension RuntimeLane {
             try answer(pending.count - 1)
         }
         try beginList()
+        try beginConnection()
         try await compare()
     }
 
     func step() async throws {
         let place = Int.random(in: todos.indices, using: &random)
-        switch Int.random(in: 0..<115, using: &random) {
+        switch Int.random(in: 0..<123, using: &random) {
         case 0..<8: try fetch(place)
         case 8..<14: try fetchPassing()
         case 14..<30: try mutate(place)
@@ -38,6 +39,8 @@ extension RuntimeLane {
         case 102..<104: letGo()
         case 104..<106: eventWithoutData()
         case 106..<110: try answerList()
+        case 110..<116: try changeConnection()
+        case 116..<118: try fetchPage()
         default:
             note("collect")
             environment.store.collectGarbage()
@@ -57,6 +60,8 @@ extension RuntimeLane {
         kept = []
         list?.told.cancel()
         list = nil
+        connection?.told.cancel()
+        connection = nil
         note("cancel the subscription")
         events.cancel()
     }
@@ -181,6 +186,7 @@ extension RuntimeLane {
             expect(pending, ["todo \(id) passing true", "finished"])
             pending.request.send(Payloads.todo(id, "passing", complete: true))
             pending.request.complete()
+        case .connection(let change, let update): answerConnection(pending, change, update)
         case .mutation(let place, let mutation, let update, let addsSuffix):
             let id = todos[place].id
             note("grant \(id): \(mutation), updater \(addsSuffix)")
@@ -198,6 +204,20 @@ extension RuntimeLane {
                 todos[place].model.revoke(update: update)
                 confirm([mutation.change] + (addsSuffix ? [.suffix("!")] : []), on: place)
             }
+        }
+    }
+
+    private func answerConnection(
+        _ pending: Pending, _ change: ConnectionModel.Change, _ update: Int
+    ) {
+        note("grant \(change)")
+        expect(pending, ["done", "finished"])
+        committing {
+            pending.request.send(change.response)
+            pending.request.complete()
+        } model: {
+            connection?.model.revoke(update: update)
+            connection?.model.confirm(change)
         }
     }
 
@@ -264,8 +284,10 @@ extension RuntimeLane {
     }
 
     private func revoke(_ pending: Pending) {
-        if case .mutation(let place, _, let update, _) = pending.kind {
-            todos[place].model.revoke(update: update)
+        switch pending.kind {
+        case .mutation(let place, _, let update, _): todos[place].model.revoke(update: update)
+        case .connection(_, let update): connection?.model.revoke(update: update)
+        case .fetch, .passing: break
         }
     }
 

@@ -42,6 +42,7 @@ final class RuntimeLane {
             /// A query that nobody keeps.
             case passing(id: String)
             case mutation(todo: Int, ModelMutation, update: Int, addsSuffix: Bool)
+            case connection(ConnectionModel.Change, update: Int)
         }
 
         let kind: Kind
@@ -65,6 +66,7 @@ final class RuntimeLane {
     let requests = LaneNetwork.Requests()
     var kept: [KeptResult] = []
     var list: List?
+    var connection: Connection?
     private(set) var trace: [String] = []
     private var count = 0
 
@@ -133,13 +135,17 @@ final class RuntimeLane {
 
     // MARK: Comparing
 
-    /// Does a step: compares what followers were told with how often their todo became another.
+    /// Does a step: followers must be told when what they follow becomes another.
+    /// - Parameter change: makes the model what it must be then.
     func committing<R>(_ body: () throws -> R, model change: () -> Void) rethrows -> R {
-        let before = todos.map(\.model.head)
+        let before = (todos.map(\.model.head), connection?.model.head)
         change()
-        for place in todos.indices where todos[place].model.head != before[place] {
+        for place in todos.indices where todos[place].model.head != before.0[place] {
             let head = todos[place].model.head
             todos[place].follower?.expected.append("\(head)")
+        }
+        if let head = connection?.model.head, head != before.1 {
+            connection?.expected.append(Self.line(head))
         }
         return try body()
     }
@@ -163,6 +169,7 @@ final class RuntimeLane {
         try await compare(events, expectedEvents, "the subscription")
         try compareKept()
         try await compareList()
+        try await compareConnection()
     }
 
     private func compareAvailability(_ todo: Todo) throws {

@@ -6,27 +6,14 @@ import Testing
 
 /// The whole runtime against an independent model (``TodoModel``): queries, mutations that are answered, fail, are
 /// late or never answered, in any order, subscriptions with bursts, local updates, collections, invalidation and
-/// followers, responses in parts, results that are kept, errors of elements, from one task or several. Exact values,
+/// followers, connections, responses in parts, results that are kept, errors of elements, from one task or several. Exact values,
 /// exact notifications, every result equal to its response.
 ///
-/// `RELAY_MODEL_ROUNDS` says how many rounds (default: 150), `RELAY_MODEL_SEED` which; a failure prints it.
+/// ``ModelRounds`` says how many rounds, and how one is repeated.
 @Suite(.bounded, .timeLimit(.minutes(30)))
 struct RuntimeModelTests {
-    private static let variables = ProcessInfo.processInfo.environment
-    private static let rounds = variables["RELAY_MODEL_ROUNDS"].flatMap(Int.init) ?? 150
-    private static let seed = variables["RELAY_MODEL_SEED"].flatMap(UInt64.init)
-
-    @Test func theRuntimeAgreesWithItsModel() async throws {
-        var seeds = SeededGenerator(seed: .random(in: 0 ... .max))
-        for number in 0..<Self.rounds {
-            let seed = Self.seed ?? seeds.next()
-            do {
-                try await round(seed)
-            } catch {
-                Issue.record("round \(number), RELAY_MODEL_SEED=\(seed): \(error)")
-                return
-            }
-        }
+    @Test func theRuntimeAgreesWithItsModel() async {
+        await ModelRounds.run { seed in try await round(seed) }
     }
 
     private func round(_ seed: UInt64) async throws {
@@ -75,9 +62,12 @@ struct RuntimeModelTests {
             description: "\(left) are left, where \(bufferSize) operations are kept")
     }
 
-    /// Names the operation that a record is of: the elements of a lane's list are of one.
+    /// Names the operation that a record is of: the elements of a lane's list are of one, and so is a connection.
     private func operation(_ id: DataID) -> String {
-        let parts = id.rawValue.split(separator: "-")
-        return parts.contains("element") ? "\(parts[0])-element" : id.rawValue
+        let parts = id.rawValue.replacing("client:", with: "").split { $0 == "-" || $0 == ":" }
+        for name in ["element", "user", "edge"] where parts.contains(Substring(name)) {
+            return "\(parts[0])-\(name == "edge" ? "user" : name)"
+        }
+        return id.rawValue
     }
 }

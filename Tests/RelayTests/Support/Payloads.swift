@@ -12,14 +12,14 @@ enum Payloads {
         #"{"data":{"changeTodoStatus":{"todo":{"id":"\#(id)","complete":\#(complete)}}}}"#
     }
 
-    static func user(_ todos: [String]) -> String {
+    static func user(_ todos: [String], id: String = "U") -> String {
         let edges = todos.map {
             """
             {"cursor":"\($0)","node":{"__typename":"Todo","id":"\($0)","text":"t\($0)","complete":false}}
             """
         }
         return """
-            {"data":{"user":{"id":"U","userId":"me","totalCount":\(todos.count),"todos":{"edges":[\
+            {"data":{"user":{"id":"\(id)","userId":"me","totalCount":\(todos.count),"todos":{"edges":[\
             \(edges.joined(separator: ","))],"pageInfo":{"endCursor":"\(todos.last ?? "")",\
             "hasNextPage":false}}}}}
             """
