@@ -34,6 +34,7 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
         var callCount = 0
         var fault: (@Sendable (Call) -> Fault?)?
         var pause: (@Sendable () -> Void)?
+        var removes: (@Sendable (String) -> Void)?
         var capacity = Int.max
         var isReadOnly = false
         var isPoweredOff = false
@@ -80,6 +81,11 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
     /// Called before each call does anything, on the caller's thread: what others do meanwhile.
     package func setPause(_ pause: (@Sendable () -> Void)?) {
         state.withLock { $0.pause = pause }
+    }
+
+    /// Called with a path before it is removed, on the caller's thread.
+    package func onRemove(_ action: (@Sendable (String) -> Void)?) {
+        state.withLock { $0.removes = action }
     }
 
     /// Nothing can be read or written any more.
@@ -218,6 +224,7 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
     }
 
     package func remove(_ path: String) throws(FileSystemError) {
+        state.withLock { $0.removes }?(path)
         try perform("unlink", path, writes: true) { (state) throws(FileSystemError) in
             guard state.names.removeValue(forKey: path) != nil else {
                 throw FileSystemError(call: "unlink", path: path, errno: Self.noEntry)

@@ -80,6 +80,16 @@ final class Scheduler: TaskExecutor, LogRunner, LogClock {
         }
     }
 
+    /// Nobody goes on. Who waits for a turn or for time holds the scheduler, and would be held by it for ever.
+    func stop() {
+        // Released when they are out of the lock.
+        let waiting = state.withLock { state in
+            defer { (state.workers, state.timers) = ([], []) }
+            return (state.workers, state.timers)
+        }
+        _ = waiting
+    }
+
     // MARK: Time
 
     var now: UInt64 { state.withLock { $0.time } }

@@ -63,12 +63,16 @@ final class SimulatedClient: @unchecked Sendable {
 
     // MARK: What it does
 
-    func mutate(_ random: inout SeededGenerator) {
+    /// - Parameters:
+    ///   - isKnown: in a document that others use, too.
+    ///   - waits: for its handler, if it knows of a todo.
+    func mutate(_ random: inout SeededGenerator, isKnown: Bool = false, waits: Bool = false) {
         lastMutation += 1
         let id = "\(name):\(lastMutation)"
         var input: JSONObject
         let field: String
-        switch (Int.random(in: 0..<10, using: &random), todos.randomElement(using: &random)) {
+        let choice = waits ? 2 : Int.random(in: 0..<10, using: &random)
+        switch (choice, todos.randomElement(using: &random)) {
         case (0, let todo?): (field, input) = ("removeTodo", ["id": .string(todo)])
         case (1, let todo?):
             (field, input) = ("changeTodoStatus", ["id": .string(todo), "complete": true])
@@ -85,7 +89,7 @@ final class SimulatedClient: @unchecked Sendable {
         ]
         let selection = field == "removeTodo" ? "deletedTodoId" : "todo { id text }"
         // A document that the server has never seen takes longer than one that it knows.
-        let isCold = Bool.random(using: &random)
+        let isCold = !isKnown && Bool.random(using: &random)
         let document =
             "mutation M($input: \(types[field] ?? "")!) { \(isCold ? "a\(lastMutation): " : "")\(field)(input: $input) { \(selection) } }"
         begin(

@@ -46,6 +46,8 @@ final class Simulation: @unchecked Sendable {
     /// Reading the log may have failed, because there were no descriptors.
     private(set) var hasReadFaults = false
     private var facts = Facts()
+    /// Every event of the log up to the one before its first, at least: those that were dropped.
+    private var archive: [Event] = []
 
     init(seed number: UInt64, schema: String, seed: String) throws {
         self.schema = schema
@@ -141,6 +143,7 @@ final class Simulation: @unchecked Sendable {
     /// Lets so much happen, heals everything, and checks what there is.
     /// - Throws: the first violation.
     func run(steps: Int) throws {
+        defer { letGo() }
         do {
             try begin()
             for _ in 0..<steps {
@@ -150,11 +153,17 @@ final class Simulation: @unchecked Sendable {
             try heal()
             try checkEnd()
         } catch {
-            server?.kill()
             let last = history.suffix(30).joined(separator: ", ")
             throw Violation("\(durability): \(error)\nLast: \(last)")
         }
+    }
+
+    /// Of everybody: they hold on to each other, and clients wait for time that does not pass any more.
+    private func letGo() {
         server?.kill()
+        server = nil
+        clients = []
+        scheduler.stop()
     }
 
     private func check() throws {
@@ -191,6 +200,7 @@ final class Simulation: @unchecked Sendable {
         case 970..<982: try steadyTraffic()
         case 982..<985: try flood()
         case 985..<990: try loadLoop()
+        case 990..<993: try lull()
         default: healDisk()
         }
         if isFrozen { try restartFrozen() }
@@ -228,8 +238,12 @@ final class Simulation: @unchecked Sendable {
 
     /// Somebody sends again what was sent a moment ago, whatever became of it.
     private func repeatMutation() {
-        guard let server, let request = facts.started.suffix(8).randomElement(using: &random)
-        else { return }
+        guard let request = facts.started.suffix(8).randomElement(using: &random) else { return }
+        repeatMutation(request)
+    }
+
+    private func repeatMutation(_ request: GraphQLRequest) {
+        guard let server else { return }
         note("repeat \(request.extensions["relay"]?.text ?? "")")
         guard let prepared = try? server.service.prepare(request) else { return }
         noteOutOfOrder(request)
@@ -238,12 +252,13 @@ final class Simulation: @unchecked Sendable {
     }
 
     /// More than is taken in a turn, or may wait.
-    private func burst() {
+    /// - Parameter isKnown: all of it in documents that the server knows.
+    private func burst(isKnown: Bool = false) {
         note("a burst")
-        for _ in 0..<24 { clients[2].mutate(&random) }
+        for _ in 0..<24 { clients[2].mutate(&random, isKnown: isKnown) }
     }
 
-    /// Much comes while the disk takes its time.
+    /// Much comes while the disk takes its time, and perhaps finds no room then.
     private func slowDisk() throws {
         note("the disk is slow")
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -252,6 +267,26 @@ final class Simulation: @unchecked Sendable {
             scheduler.whileThreadsRest { turn(Int.random(in: 20...100, using: &random)) }
             try check()
         }
+        if Int.random(in: 0..<4, using: &random) == 0 { try refuseIntents() }
+    }
+
+    /// Mutations whose handlers would wait come twice, and their intents find no room on the disk.
+    private func refuseIntents() throws {
+        guard let server else { return }
+        note("the disk refuses")
+        for _ in 0..<3 {
+            clients[2].mutate(&random, isKnown: true, waits: true)
+            while clients[2].deliver() {}
+            server.runLoop()
+            if let last = facts.started.last { repeatMutation(last) }
+            scheduler.whileThreadsRest { turn(10) }
+            try check()
+        }
+        // As a file system that copies what is written over: no write has room, in zeros neither.
+        disk.setFault { $0.name == "pwrite" ? .error(SimulatedDisk.noSpace) : nil }
+        turn(Int.random(in: 10...40, using: &random))
+        healDisk()
+        if Bool.random(using: &random) { try lull() }
     }
 
     /// Much comes while nothing is delivered.
@@ -260,13 +295,34 @@ final class Simulation: @unchecked Sendable {
         note("the loop is busy")
         server.isLoopBusy = true
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            burst()
-            for _ in 0..<10 {
+            // What is new to the server is prepared, and handed over on the loop.
+            burst(isKnown: Bool.random(using: &random))
+            while clients[2].deliver() {}
+            for _ in 0..<5 {
                 turn(20)
                 try check()
             }
+            scheduler.settle()
+            try check()
         }
         server.isLoopBusy = false
+    }
+
+    /// Nothing hinders anybody for half a minute at most: whoever has asked is answered.
+    private func lull() throws {
+        guard server != nil else { return }
+        note("a lull")
+        healDisk()
+        for _ in 0..<30 {
+            upstream.answerAll()
+            settle()
+            scheduler.pass(milliseconds: 1_000)
+            settle()
+            try check()
+            if isFrozen || facts.repeatCount == facts.repeatAnswerCount { return }
+        }
+        let unanswered = facts.repeatCount - facts.repeatAnswerCount
+        throw Violation("\(unanswered) who sent a mutation again have no answer")
     }
 
     private func cutSomebody() {
@@ -363,11 +419,13 @@ final class Simulation: @unchecked Sendable {
 
     private func start() throws {
         guard server == nil else { return }
+        disk.onRemove { [weak self] in self?.archive($0) }
+        if Int.random(in: 0..<8, using: &random) == 0 { try compact() }
         note("start")
         disk.setPause { [scheduler] in scheduler.pause() }
         do {
             let server = try SimulatedServer(self, on: disk, durability, scheduler)
-            server.follow(from: server.service.snapshot.sequence)
+            server.follow(from: server.service.snapshot.sequence + 1)
             self.server = server
         } catch let violation as Violation {
             throw violation
@@ -377,6 +435,39 @@ final class Simulation: @unchecked Sendable {
             note("which failed: \(error)")
             try end(losesPower: false)
             healDisk()
+        }
+    }
+
+    /// Drops the events that lead to the newest state, as an operator does while no server runs. The power may go
+    /// meanwhile.
+    private func compact() throws {
+        note("compact")
+        var options = SimulatedServer.options(self, scheduler, disk)
+        options.log.onFreeze = { _ in }
+        let losesPower = Bool.random(using: &random)
+        if losesPower {
+            let last = disk.callCount + Int.random(in: 0..<400, using: &random)
+            disk.setFault { $0.number > last ? .powerOff : nil }
+        }
+        do {
+            _ = try EventStore.compact("log", options: options)
+        } catch {
+            if !losesPower, "\(error)".contains("damaged") {
+                throw Violation("a compaction is refused: \(error)")
+            }
+            note("which failed: \(error)")
+        }
+        if losesPower { try end(losesPower: true) }
+        disk.onRemove { [weak self] in self?.archive($0) }
+    }
+
+    /// A file is about to be removed: keeps what events it has.
+    private func archive(_ path: String) {
+        guard path.hasPrefix("log/segments/") else { return }
+        do {
+            archive = try EventsOfLog(disk.killed(), archive).events
+        } catch {
+            violate("before \(path) was removed: \(error)")
         }
     }
 
@@ -417,6 +508,7 @@ final class Simulation: @unchecked Sendable {
         let old = scheduler
         scheduler = Scheduler(time: time, random: SeededGenerator(seed: random.next()))
         old.moveTimers(to: scheduler)
+        old.stop()
     }
 
     // MARK: The end
@@ -451,19 +543,22 @@ final class Simulation: @unchecked Sendable {
 
     private func checkEnd() throws {
         guard let server else { throw Violation("there is no server at the end") }
-        let log = try EventsOfLog(disk)
+        let log = try EventsOfLog(disk, archive)
         try checkMutations(log)
         let state = server.service.snapshot
         guard state.sequence == log.events.last?.sequence else {
             throw Violation("the state is that of \(state.sequence), the log ends elsewhere")
         }
-        let refolded = try History("log", fileSystem: disk).refolded()
-        if refolded.stateHash != state.stateHash {
+        let history = try History("log", fileSystem: disk)
+        if try history.refolded().stateHash != state.stateHash {
             throw Violation("the state is not what the log leads to")
+        }
+        if try log.folded().stateHash != state.stateHash {
+            throw Violation("the state is not what all events lead to")
         }
         for client in clients {
             for (stream, isLive) in client.streams {
-                isLive ? try checkLive(stream) : try checkEvents(stream, log, client.name)
+                isLive ? try checkLive(stream, history) : try checkEvents(stream, log, client.name)
             }
         }
         try check()
@@ -479,7 +574,7 @@ final class Simulation: @unchecked Sendable {
             throw Violation(
                 "event \(facts.told) was told of, and the log ends with \(snapshot.sequence)")
         }
-        try checkMutations(EventsOfLog(disk))
+        try checkMutations(EventsOfLog(disk, archive))
     }
 
     private func checkMutations(_ log: EventsOfLog) throws {
@@ -541,7 +636,7 @@ final class Simulation: @unchecked Sendable {
     }
 
     /// A live result is what the query gives at its sequence, and no older one follows a newer.
-    private func checkLive(_ stream: SimulatedClient.Stream) throws {
+    private func checkLive(_ stream: SimulatedClient.Stream, _ history: History) throws {
         guard durability == .always, let service = server?.service else { return }
         for segment in stream.segments {
             let sequences = segment.map(\.cursor.sequence)
@@ -549,7 +644,8 @@ final class Simulation: @unchecked Sendable {
                 throw Violation("live results came in the order \(sequences)")
             }
         }
-        for told in stream.segments.joined().suffix(3) {
+        let firstState = try history.firstState
+        for told in stream.segments.joined().suffix(3) where told.cursor.sequence >= firstState {
             let request = GraphQLRequest(
                 query: String(SimulatedClient.live.dropFirst("subscription".count)),
                 extensions: ["relay": ["at": .int(Int64(told.cursor.sequence))]])
@@ -564,82 +660,6 @@ final class Simulation: @unchecked Sendable {
                 throw Violation(
                     "at \(told.cursor.sequence) a live query was told \(told.data.text), and is \(answer?.text ?? "refused")"
                 )
-            }
-        }
-    }
-}
-
-/// What was promised to somebody.
-private struct Facts {
-    /// The last event that anybody was told of.
-    var told: UInt64 = 0
-    /// In this life of the server.
-    var started: [GraphQLRequest] = []
-    /// Mutations whose answers have arrived, and when.
-    var acknowledged: [String: UInt64] = [:]
-    var answers: [String: [UInt8]] = [:]
-    var refused: Set<String> = []
-    /// Mutations that may be carried out behind later ones: a refusal is not remembered, so that one that was refused and
-    /// is sent again, by its client or beside it, is a new one.
-    var outOfOrder: Set<String> = []
-    /// Of this life of the server: the same mutations sent again beside their clients, and their answers.
-    var repeatCount = 0
-    var repeatAnswerCount = 0
-    /// Since the last start.
-    var lostPowerAt: UInt64?
-
-    mutating func endLife() {
-        started = []
-        (repeatCount, repeatAnswerCount) = (0, 0)
-    }
-
-    /// - Parameter time: when a server last ran: one that was killed before syncs nothing until the power goes.
-    mutating func losePower(at time: UInt64) { lostPowerAt = lostPowerAt ?? time }
-}
-
-/// The mutations of a log, read from its files.
-struct EventsOfLog {
-    struct Mutation {
-        /// Of its intent, and of its response.
-        let intent, sequence: UInt64
-        let field: String
-        let id: MutationID?
-        let text: String?
-    }
-
-    private(set) var events: [Event] = []
-    private(set) var mutations: [Mutation] = []
-    /// Mutations that were taken and not carried out, at least once.
-    private(set) var revoked: Set<MutationID> = []
-
-    init(_ disk: SimulatedDisk) throws {
-        let history = try History("log", fileSystem: disk)
-        var intents: [UInt64: MutationIntent] = [:]
-        guard let extent = history.extent else { return }
-        let iterator = try history.events(in: extent)
-        while let event = try iterator.next() {
-            if event.sequence != UInt64(events.count) + 1 {
-                throw Violation("event \(event.sequence) follows event \(events.count)")
-            }
-            events.append(event)
-            switch event.body {
-            case .mutation(let intent): intents[event.sequence] = intent
-            case .response(let response):
-                guard let intent = intents[response.mutation] else {
-                    throw Violation("response \(event.sequence) ends no mutation")
-                }
-                let input = try JSONValue(parsing: intent.argumentBytes)["input"]
-                mutations.append(
-                    Mutation(
-                        intent: response.mutation, sequence: event.sequence, field: intent.field,
-                        id: intent.mutationID,
-                        text: input?["text"]?.string))
-            case .revocation(let revocation):
-                guard let intent = intents[revocation.mutation] else {
-                    throw Violation("revocation \(event.sequence) ends no mutation")
-                }
-                if let id = intent.mutationID { revoked.insert(id) }
-            default: break
             }
         }
     }
