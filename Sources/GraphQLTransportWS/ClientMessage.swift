@@ -71,3 +71,14 @@ extension ClientMessage {
         return JSONValue.object(object).bytes
     }
 }
+
+/// What a text message of a client says, read once and anywhere.
+package struct ReceivedMessage: Sendable {
+    package let content: Result<ClientMessage, InvalidMessage>
+    package let byteCount: Int
+
+    package init(_ bytes: [UInt8]) {
+        content = Result { () throws(InvalidMessage) in try ClientMessage(bytes) }
+        byteCount = bytes.count
+    }
+}

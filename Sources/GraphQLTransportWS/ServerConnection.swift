@@ -35,8 +35,14 @@ package struct ServerConnection: Sendable {
         case stop(Operation)
     }
 
+    /// Bytes that a message may have, unless it is a `subscribe` on an acknowledged connection.
+    package static let shortMessageBytes = 64 << 10
+    /// Bytes of UTF-8 that an operation's id may have.
+    package static let idBytes = 256
+
     private var state = State.awaitingInit
-    private var operations: [String: UInt64] = [:]
+    /// By id, the operation's number and the bytes of the message that began it.
+    private var operations: [String: (number: UInt64, bytes: Int)] = [:]
     private var nextNumber: UInt64 = 0
 
     package init() {}
@@ -44,21 +50,30 @@ package struct ServerConnection: Sendable {
     /// Operations in progress.
     package var operationCount: Int { operations.count }
 
+    /// Bytes of the messages that began the operations in progress.
+    package private(set) var operationBytes = 0
+
     /// The connection is acknowledged and not closed.
     package var isReady: Bool { if case .ready = state { true } else { false } }
 
     // MARK: From the client
 
     package mutating func receive(_ bytes: [UInt8]) -> [Action] {
+        receive(ReceivedMessage(bytes))
+    }
+
+    /// - Parameter received: a text message, read before, since reading a long one takes its time.
+    package mutating func receive(_ received: ReceivedMessage) -> [Action] {
         if case .closed = state { return [] }
+        let message: ClientMessage
         do throws(InvalidMessage) {
-            return receive(try ClientMessage(bytes))
+            message = try received.content.get()
         } catch {
             return close(.invalidMessage(error.reason))
         }
-    }
-
-    private mutating func receive(_ message: ClientMessage) -> [Action] {
+        if received.byteCount > Self.shortMessageBytes {
+            guard isReady, case .subscribe = message else { return receiveTooLong() }
+        }
         switch message {
         case .connectionInit(let payload):
             guard case .awaitingInit = state else { return close(.tooManyInitialisations) }
@@ -70,15 +85,28 @@ package struct ServerConnection: Sendable {
             return []
         case .subscribe(let id, let payload):
             guard case .ready = state else { return close(.unauthorized) }
+            guard id.utf8.count <= Self.idBytes else {
+                return close(.invalidMessage("An \"id\" may have at most \(Self.idBytes) bytes"))
+            }
             guard operations[id] == nil else { return close(.subscriberExists(id)) }
             nextNumber += 1
-            operations[id] = nextNumber
+            operations[id] = (nextNumber, received.byteCount)
+            operationBytes += received.byteCount
             return [.start(Operation(id: id, number: nextNumber), payload: payload)]
         case .complete(let id):
             // It may have ended here meanwhile: then the two messages have crossed.
-            guard let number = operations.removeValue(forKey: id) else { return [] }
-            return [.stop(Operation(id: id, number: number))]
+            guard let operation = remove(id) else { return [] }
+            return [.stop(operation)]
         }
+    }
+
+    /// A text message that has more than ``shortMessageBytes`` and must not: it need not be read.
+    package mutating func receiveTooLong() -> [Action] {
+        if case .closed = state { return [] }
+        return close(
+            .invalidMessage(
+                "Only a \"subscribe\" message after \"connection_ack\" may have more than "
+                    + "\(Self.shortMessageBytes) bytes"))
     }
 
     /// The time in which connection_init must come is over.
@@ -96,8 +124,9 @@ package struct ServerConnection: Sendable {
     /// The socket is gone: every operation in progress is to be stopped.
     package mutating func socketClosed() -> [Action] {
         state = .closed
+        operationBytes = 0
         defer { operations = [:] }
-        return operations.map { .stop(Operation(id: $0.key, number: $0.value)) }
+        return operations.map { .stop(Operation(id: $0.key, number: $0.value.number)) }
     }
 
     // MARK: From the server
@@ -117,7 +146,7 @@ package struct ServerConnection: Sendable {
 
     /// Whether a result of this operation is still wanted; if so, it is to be sent.
     package func wants(_ operation: Operation) -> Bool {
-        operations[operation.id] == operation.number
+        operations[operation.id]?.number == operation.number
     }
 
     /// The operation ends with errors.
@@ -134,8 +163,14 @@ package struct ServerConnection: Sendable {
 
     private mutating func end(_ operation: Operation) -> Bool {
         guard wants(operation) else { return false }
-        operations[operation.id] = nil
+        _ = remove(operation.id)
         return true
+    }
+
+    private mutating func remove(_ id: String) -> Operation? {
+        guard let removed = operations.removeValue(forKey: id) else { return nil }
+        operationBytes -= removed.bytes
+        return Operation(id: id, number: removed.number)
     }
 
     private mutating func close(_ code: CloseCode) -> [Action] {

@@ -66,6 +66,14 @@ struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
+            Bytes of the messages that began a connection's operations in progress; one operation may always \
+            have as many as a message. (default: 16777216)
+            """, valueName: "n"))
+    var maxOperationBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            """
             Queries and mutations in progress on a connection; with more, nothing is read from it. \
             (default: 1024)
             """, valueName: "n"))
@@ -159,6 +167,7 @@ struct LimitOptions: ParsableArguments {
             ("max-message-bytes", maxMessageBytes, \.connectionLimits.messageBytes),
             ("max-body-bytes", maxBodyBytes, \.connectionLimits.bodyBytes),
             ("max-operations", maxOperations, \.socketLimits.operations),
+            ("max-operation-bytes", maxOperationBytes, \.socketLimits.operationBytes),
             (
                 "max-requests-in-progress", maxRequestsInProgress,
                 \.socketLimits.requestsInProgress

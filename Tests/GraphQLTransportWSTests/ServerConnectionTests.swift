@@ -114,6 +114,52 @@ struct ServerConnectionTests {
         }
     }
 
+    @Test func idsHaveABound() {
+        var machine = State.ready.make()
+        let longest = String(repeating: "é", count: ServerConnection.idBytes / 2)
+        #expect(
+            texts(machine.receive(Array(Self.subscribe(longest).utf8))) == ["start \(longest)"])
+        #expect(
+            texts(machine.receive(Array(Self.subscribe(longest + "x").utf8)))
+                == ["stop \(longest)", "close 4400 An \"id\" may have at most 256 bytes"])
+    }
+
+    @Test func onlyASubscribeOnAnAcknowledgedConnectionMayBeLong() {
+        let filler = String(repeating: " ", count: ServerConnection.shortMessageBytes)
+        let tooLong =
+            "close 4400 Only a \"subscribe\" message after \"connection_ack\" may have more than 65536 bytes"
+        for state in State.allCases where state != .closed {
+            let isReady = state == .ready || state == .busy
+            let stops = state == .busy ? ["stop 1"] : []
+            var machine = state.make()
+            #expect(
+                texts(machine.receive(Array((Self.subscribe("2") + filler).utf8)))
+                    == (isReady ? ["start 2"] : [tooLong]))
+            for text in [
+                Self.initText, #"{"type":"ping"}"#, #"{"type":"pong"}"#, Self.complete("1"),
+            ] {
+                var machine = state.make()
+                #expect(
+                    texts(machine.receive(Array((text + filler).utf8))) == stops + [tooLong],
+                    "\(text) in state \(state)")
+            }
+        }
+    }
+
+    @Test func bytesOfOperationsAreCountedUntilTheyEnd() throws {
+        var machine = State.ready.make()
+        let texts = ["a", "bb", "ccc", "dddd"].map { Array(Self.subscribe($0).utf8) }
+        let operations = try texts.map { try operation(machine.receive($0)) }
+        #expect(machine.operationBytes == texts.map(\.count).reduce(0, +))
+        _ = machine.receive(Array(Self.complete("a").utf8))
+        _ = machine.error(operations[1], [])
+        _ = machine.complete(operations[2])
+        _ = machine.complete(operations[2])
+        #expect(machine.operationBytes == texts[3].count)
+        _ = machine.socketClosed()
+        #expect(machine.operationBytes == 0)
+    }
+
     @Test func everyOtherInputInEveryState() {
         let outcomes: [State: [[String]]] = [
             .new: [

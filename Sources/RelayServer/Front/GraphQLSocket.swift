@@ -8,7 +8,7 @@ import WebSocketIO
 /// One WebSocket connection of a GraphQL client: does what its ``ServerConnection`` says.
 ///
 /// Its methods run on the loop's thread; results come from other threads and go through the loop first, so
-/// the lock is never waited for.
+/// the lock is hardly ever waited for: nothing is read, written or hashed at length while it is held.
 final class GraphQLSocket: WebSocketHandler {
     static let subprotocol = "graphql-transport-ws"
 
@@ -71,10 +71,22 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
-        perform { machine in
-            switch message.kind {
-            case .text: machine.receive(message.bytes)
-            case .binary: machine.receiveBinary()
+        guard message.kind == .text else { return perform { $0.receiveBinary() } }
+        let isLong = message.bytes.count > ServerConnection.shortMessageBytes
+        if isLong, !state.withLock({ $0.machine.isReady }) {
+            return perform { $0.receiveTooLong() }
+        }
+        guard isLong else {
+            let received = ReceivedMessage(message.bytes)
+            return perform { $0.receive(received) }
+        }
+        // Off the loop, which others wait for. What comes behind it waits in the connection.
+        follow(state.withLock { $0.pace.beginReading() })
+        Task.detached {
+            let received = ReceivedMessage(message.bytes)
+            self.onLoop { socket in
+                socket.perform { $0.receive(received) }
+                socket.follow(socket.state.withLock { $0.pace.endReading() })
             }
         }
     }
@@ -146,9 +158,16 @@ final class GraphQLSocket: WebSocketHandler {
         follow(state.withLock { $0.pace.begin(now: .now, isFull: isFull) })
         var request: GraphQLRequest
         do throws(ExecutionError) {
-            guard state.withLock({ $0.machine.operationCount }) <= limits.operations else {
+            let (count, bytes) = state.withLock {
+                ($0.machine.operationCount, $0.machine.operationBytes)
+            }
+            guard count <= limits.operations else {
                 throw .limitExceeded(
                     "A connection can have \(limits.operations) operations at a time.")
+            }
+            guard bytes <= limits.operationBytes || count == 1 else {
+                throw .limitExceeded(
+                    "A connection's operations can have \(limits.operationBytes) bytes at a time.")
             }
             request = try GraphQLRequest(payload)
         } catch {

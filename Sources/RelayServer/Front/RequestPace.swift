@@ -2,6 +2,8 @@
 package struct SocketLimits: Sendable {
     /// Operations in progress, subscriptions included; more are refused.
     package var operations = 10_000
+    /// Bytes of the messages that began the operations in progress, of one of them at least; more are refused.
+    package var operationBytes = 16 << 20
     /// Queries and mutations in progress; nothing is read from a connection with more.
     package var requestsInProgress = 1_024
     /// Operations begun in a second, 0 for any number; nothing is read from a connection that is faster.
@@ -35,6 +37,8 @@ struct RequestPace: Sendable {
     private var isPaused = false
     /// Too much waits for the peer: nothing is read before it has taken all of it.
     private(set) var awaitsPeer = false
+    /// A long message is being read, and what comes behind it has to wait.
+    private var isReading = false
 
     init(_ limits: SocketLimits) {
         self.limits = (limits.requestsInProgress, limits.requestsPerSecond)
@@ -74,8 +78,22 @@ struct RequestPace: Sendable {
         return goOn()
     }
 
+    /// A long message is read elsewhere.
+    mutating func beginReading() -> Action {
+        isReading = true
+        isPaused = true
+        return .pause(nil)
+    }
+
+    /// It has been read.
+    mutating func endReading() -> Action {
+        isReading = false
+        return goOn()
+    }
+
     private mutating func goOn() -> Action {
-        guard isPaused, !awaitsPeer, inProgress <= limits.inProgress / 2, delay == nil else {
+        guard isPaused, !isReading, !awaitsPeer, inProgress <= limits.inProgress / 2, delay == nil
+        else {
             return .nothing
         }
         isPaused = false

@@ -43,6 +43,20 @@ struct RequestPaceTests {
         #expect(pace.drained() == .resume)
     }
 
+    @Test func aLongMessageIsWaitedForWhateverElseHasEnded() {
+        var pace = pace()
+        #expect(pace.begin(now: start, isFull: true) == .pause(nil))
+        #expect(pace.beginReading() == .pause(nil))
+        #expect(pace.end() == .nothing)
+        #expect(pace.drained() == .nothing)
+        #expect(pace.endReading() == .resume)
+        #expect(pace.beginReading() == .pause(nil))
+        #expect(pace.begin(now: start, isFull: true) == .pause(nil))
+        #expect(pace.endReading() == .nothing)
+        #expect(pace.end() == .nothing)
+        #expect(pace.drained() == .resume)
+    }
+
     @Test func whoIsTooFastWaitsForTheNextPartOfASecond() {
         var pace = pace(perSecond: 2)
         for _ in 0..<2 { #expect(pace.begin(now: start, isFull: false) == .nothing) }

@@ -56,6 +56,71 @@ struct ServerLimitsTests {
         }
     }
 
+    /// It is read elsewhere, so that the loop goes on; what comes behind it is not read before it.
+    @Test func aLongMessageKeepsItsPlaceAmongShortOnes() async throws {
+        try await RunningServer.run { server in
+            let client = try await GraphQLClient(server)
+            let long: JSONObject = [
+                "query": "subscription { user { totalCount } }",
+                "extensions": ["filler": .string(String(repeating: "x", count: 1_000_000))],
+            ]
+            for round in 0..<5 {
+                client.send(.subscribe(id: "long", payload: long))
+                client.send(.complete(id: "long"))
+                client.subscribe("long", "{ user { id } }")
+                // The subscription may have told its state before it was ended.
+                var result = try await client.result()
+                if result["data"]?["user"]?["totalCount"] != nil {
+                    result = try await client.result()
+                }
+                #expect(
+                    result["data"]?["user"]?["id"]?.string != nil,
+                    "round \(round): \(result.text)")
+                guard case .complete("long") = try await client.next() else {
+                    Issue.record("round \(round): the query is not complete")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func whatOperationsKeepIsBoundedInBytes() async throws {
+        try await RunningServer.run({ $0.socketLimits.operationBytes = 10_000 }) { server in
+            let client = try await GraphQLClient(server)
+            let subscription = "subscription { user { totalCount } }"
+            let filler = String(repeating: "#", count: 12_000) + "\n"
+            // One may have as many bytes as a message.
+            client.subscribe("1", filler + subscription)
+            #expect(try await client.result()["data"] != nil)
+            client.subscribe("2", subscription)
+            guard case .error("2", let errors) = try await client.next() else {
+                Issue.record("an operation too many has begun")
+                return
+            }
+            #expect(errors.first?["extensions"]?["code"]?.string == "LIMIT_EXCEEDED")
+            client.send(.complete(id: "1"))
+            client.subscribe("2", subscription)
+            #expect(try await client.result()["data"] != nil)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aLongMessageThatIsNoSubscribeEndsItsConnection(_ isReady: Bool) async throws {
+        try await RunningServer.run { server in
+            let channel = try await server.connect()
+            if isReady {
+                channel.connection.send(
+                    OutgoingMessage(.text, ClientMessage.connectionInit(payload: nil).bytes))
+            }
+            let payload: JSONObject = ["filler": .string(String(repeating: "x", count: 70_000))]
+            let message: ClientMessage =
+                isReady ? .ping(payload: payload) : .connectionInit(payload: payload)
+            channel.connection.send(OutgoingMessage(.text, message.bytes))
+            for await _ in channel {}
+            #expect(channel.close?.code == 4_400)
+        }
+    }
+
     /// What runs servers in containers kills them ten seconds after it has asked them to stop.
     @Test func aStopEndsBeforeContainersLosePatience() {
         let configuration = Server.Configuration(schema: "", storage: .memory)
