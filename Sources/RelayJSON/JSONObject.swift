@@ -5,7 +5,7 @@
 package struct JSONObject: Sendable {
     package private(set) var members: [(key: String, value: JSONValue)] = []
     /// Places of the members by name; kept only once a scan would cost more than a look-up.
-    private var places: [String: Int]?
+    private var places: [ExactText: Int]?
 
     private static let scanLimit = 12
 
@@ -27,7 +27,7 @@ package struct JSONObject: Sendable {
             case (let place?, let value?):
                 members[place].value = value
             case (nil, let value?):
-                places?[key] = members.count
+                places?[ExactText(key)] = members.count
                 members.append((key, value))
                 if places == nil, members.count > Self.scanLimit { index() }
             case (let place?, nil):
@@ -40,14 +40,16 @@ package struct JSONObject: Sendable {
     }
 
     private func place(of key: String) -> Int? {
-        if let places { return places[key] }
-        return members.firstIndex { $0.key == key }
+        if let places { return places[ExactText(key)] }
+        return members.firstIndex { $0.key.isSame(as: key) }
     }
 
     private mutating func index() {
-        var places: [String: Int] = [:]
+        var places: [ExactText: Int] = [:]
         places.reserveCapacity(members.count * 2)
-        for (place, member) in members.enumerated() { places[member.key] = place }
+        for (place, member) in members.enumerated() {
+            places[ExactText(member.key)] = place
+        }
         self.places = places
     }
 }

@@ -16,6 +16,20 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// Texts are equal when their bytes are (``ExactText``).
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.string(let left), .string(let right)): left.isSame(as: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
     /// Reads one whole document; anything but white space behind it is an error.
     package init(
         parsing bytes: some Sequence<UInt8>, limits: JSONLimits = .init()

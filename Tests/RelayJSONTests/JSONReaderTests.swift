@@ -27,6 +27,22 @@ import Testing
         #expect(try JSONValue(parsing: #"{"a":1,"b":2,"a":3}"#).text == #"{"a":3,"b":2}"#)
     }
 
+    /// Unicode's canonical equivalence is Swift's equality, and not JSON's.
+    @Test func textsAreEqualWhenTheirBytesAre() throws {
+        let (one, two) = ("\u{e9}", "e\u{301}")
+        #expect(one == two && JSONValue.string(one) != .string(two))
+        #expect(JSONValue.string(one) == .string("\u{e9}"))
+        // The same number of bytes in another order.
+        #expect(JSONValue.string("a\u{301}\u{323}") != .string("a\u{323}\u{301}"))
+        var text = "{\"\(one)\":1,\"\(two)\":2}"
+        #expect(try JSONValue(parsing: text).text == text)
+        // With so many members they are looked up.
+        let others = (0..<20).map { "\"\($0)\":0" }.joined(separator: ",")
+        text = "{\(others),\"\(one)\":1,\"\(two)\":2}"
+        let object = try JSONValue(parsing: text)
+        #expect(object.text == text && object[one] == 1 && object[two] == 2)
+    }
+
     static let unreadable: [(String, JSONError)] = [
         ("", JSONError(.unexpectedEnd, byteOffset: 0)),
         ("nul", JSONError(.unexpectedEnd, byteOffset: 3)),

@@ -14,6 +14,20 @@ struct IndexesTests {
         .count(CountDefinition(type: "List", field: "items", conditions: [])),
     ]
 
+    @Test func aUniqueValueIsItsBytes() {
+        var draft = Draft(on: Snapshot(indexes: [.unique(type: "T", key: "name")]))
+        let names = ["one": "\u{e9}", "two": "e\u{301}"]
+        for (id, name) in names {
+            draft.write(DataID(id), type: "T", fields: [("name", .string(name))])
+        }
+        let snapshot = draft.snapshot
+        let (type, key) = (snapshot.symbols.name("T"), snapshot.symbols.name("name"))
+        for (id, name) in names {
+            let found = snapshot.indexes.record(of: type, where: key, is: name)
+            #expect(found.map(snapshot.symbols.idString) == id)
+        }
+    }
+
     /// Random writes; after each of them the look-ups are those of a snapshot that is indexed anew.
     @Test func everyLookUpFollowsFromTheRecords() throws {
         let seed = UInt64.random(in: 0 ... .max)

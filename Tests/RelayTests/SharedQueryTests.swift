@@ -37,6 +37,28 @@ import TodoFixtures
         other.cancel()
     }
 
+    /// "é" in one scalar of Unicode and in two: Swift calls them equal, a server does not.
+    @Test func idsThatOnlyLookTheSameAreDifferentQueriesAndRecords() throws {
+        let (one, two) = ("\u{e9}", "e\u{301}")
+        let first = fetch(one)
+        let second = fetch(two)
+        #expect(network.executionCount == 2)
+        for (id, text) in [(one, "one scalar"), (two, "two scalars")] {
+            let request = try #require(
+                network.requests.first {
+                    $0.variables["id"] == VariableValue.string(id)
+                })
+            request.resolve(Payloads.todo(id, text, complete: true))
+        }
+        #expect(first.values.map { $0?.node?.text } == ["one scalar"])
+        #expect(second.values.map { $0?.node?.text } == ["two scalars"])
+        for (id, text) in [(one, "one scalar"), (two, "two scalars")] {
+            let selector = TodoQuery(id: id).createDescriptor().fragment
+            let stored = environment.lookup(selector: selector, as: TodoQuery.Data.self)
+            #expect(stored.data?.node?.text == text)
+        }
+    }
+
     @Test func theLastOneToLeaveCancelsTheRequest() {
         let first = fetch("a")
         let second = fetch("a")

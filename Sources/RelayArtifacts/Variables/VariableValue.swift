@@ -20,6 +20,22 @@ public enum VariableValue: Hashable, Sendable {
     case array([VariableValue])
 }
 
+extension VariableValue {
+    /// Texts are equal when their bytes are, so "é" as one scalar of Unicode and as two are different values.
+    public static func == (left: VariableValue, right: VariableValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.string(let left), .string(let right)): left.isSame(as: right)
+        case (.int(let left), .int(let right)): left == right
+        case (.bool(let left), .bool(let right)): left == right
+        case (.float(let left), .float(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        case (.array(let left), .array(let right)): left == right
+        default: false
+        }
+    }
+}
+
 extension VariableValue: Encodable {
     public func encode(to encoder: any Encoder) throws {
         if case .object(let data) = self { return try data.encode(to: encoder) }

@@ -7,8 +7,13 @@ import Synchronization
 /// that was done before. Whatever exceeds a limit is refused before any work is spent on it.
 final class OperationCache: Sendable {
     private struct Key: Hashable {
-        let text: String
+        let text: ExactText
         let name: String?
+
+        init(text: String, name: String?) {
+            self.text = ExactText(text)
+            self.name = name
+        }
     }
 
     private struct Entry {
@@ -67,7 +72,7 @@ final class OperationCache: Sendable {
             entry = known
         } else {
             let prepared = try prepare(key)
-            let cost = key.text.utf8.count + Self.entryBytes
+            let cost = key.text.text.utf8.count + Self.entryBytes
             entries.withLock { $0.insert(prepared, for: key, cost: cost) }
             entry = prepared
         }
@@ -95,7 +100,7 @@ final class OperationCache: Sendable {
     }
 
     private func prepare(_ key: Key) throws(ExecutionErrors) -> Entry {
-        let document = try validDocument(key.text)
+        let document = try validDocument(key.text.text)
         do throws(ExecutionError) {
             let operation = try PreparedOperation(
                 document, operationName: key.name, schema: schema)

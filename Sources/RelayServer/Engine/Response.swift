@@ -56,7 +56,7 @@ struct RelayNotes: Sendable {
             writer.raw(records.bytes)
             if !records.left.isEmpty {
                 begin("\"left\":", &writer)
-                writer.write(.array(records.left.map(JSONValue.string)))
+                writer.write(.array(records.left.map { .string($0.text) }))
             }
         }
         if let explanation {

@@ -80,6 +80,26 @@ package enum FieldValue: Sendable, Hashable {
 }
 
 extension FieldValue {
+    /// Texts are equal when their bytes are (`ExactText`).
+    package static func == (left: FieldValue, right: FieldValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null), (.unset, .unset): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.string(let left), .string(let right)): left.isSame(as: right)
+        case (.json(let left), .json(let right)), (.failed(let left), .failed(let right)):
+            left == right
+        case (.link(let left), .link(let right)), (.append(let left), .append(let right)),
+            (.remove(let left), .remove(let right)):
+            left == right
+        case (.links(let left), .links(let right)): left == right
+        case (.splice(let start, let deleted, let ids), .splice(let other, let gone, let others)):
+            start == other && deleted == gone && ids == others
+        default: false
+        }
+    }
+
     /// The value of a leaf: scalars as they are, lists and objects as JSON.
     package init(leaf value: JSONValue) {
         self =

@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// `CLIENT:N`: the name a client gives one of its mutations; N rises with every one.
 package struct MutationID: Hashable, Sendable, CustomStringConvertible {
     package let client: String
@@ -19,6 +21,11 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(client):\(number)" }
+
+    /// Names are equal when their bytes are (`ExactText`).
+    package static func == (left: MutationID, right: MutationID) -> Bool {
+        left.number == right.number && left.client.isSame(as: right.client)
+    }
 }
 
 /// Whose numbers they are: two viewers may use the same client name without meeting.
@@ -32,12 +39,26 @@ package struct MutationScope: Hashable, Sendable {
         self.client = client
     }
 
+    /// Names are equal when their bytes are (`ExactText`).
+    package static func == (left: MutationScope, right: MutationScope) -> Bool {
+        switch (left.viewer, right.viewer) {
+        case (nil, nil): left.client.isSame(as: right.client)
+        case (let viewer?, let other?):
+            viewer.isSame(as: other) && left.client.isSame(as: right.client)
+        default: false
+        }
+    }
+
     /// The order of the names' bytes; the unnamed viewer comes first.
     package func precedes(_ other: MutationScope) -> Bool {
-        if viewer != other.viewer {
-            guard let viewer else { return true }
-            guard let otherViewer = other.viewer else { return false }
-            return viewer.utf8.lexicographicallyPrecedes(otherViewer.utf8)
+        switch (viewer, other.viewer) {
+        case (nil, nil): break
+        case (nil, _): return true
+        case (_, nil): return false
+        case (let viewer?, let other?):
+            if !viewer.isSame(as: other) {
+                return viewer.utf8.lexicographicallyPrecedes(other.utf8)
+            }
         }
         return client.utf8.lexicographicallyPrecedes(other.client.utf8)
     }

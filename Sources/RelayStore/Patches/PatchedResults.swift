@@ -79,7 +79,7 @@ package struct PatchedResults {
             let isDear = saysAll && message.size >= writer.json.count
             dearMessageCount = isDear ? dearMessageCount + 1 : 0
             // What the next event does not show again is of no use to it.
-            if saysAll { records.keepOnly { patch[$0] != nil } }
+            if saysAll { records.keepOnly { patch[$0.text] != nil } }
             return writer.json.bytes
         } catch {
             return nil
@@ -88,7 +88,7 @@ package struct PatchedResults {
 }
 
 extension ResultRecords {
-    fileprivate mutating func keepOnly(_ isKept: (String) -> Bool) {
+    fileprivate mutating func keepOnly(_ isKept: (ExactText) -> Bool) {
         if records.keys.allSatisfy(isKept) { return }
         records = records.filter { isKept($0.key) }
     }

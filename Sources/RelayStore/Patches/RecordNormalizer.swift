@@ -28,7 +28,8 @@ package struct RecordNormalizer: Sendable {
     }
 
     private func normalize(
-        _ object: JSONObject, _ selections: [NormalizationSelection], type: String?, _ id: String,
+        _ object: JSONObject, _ selections: [NormalizationSelection], type: String?,
+        _ id: ExactText,
         _ records: inout ResultRecords
     ) {
         records.begin(id)
@@ -39,13 +40,13 @@ package struct RecordNormalizer: Sendable {
                 if field.name == "__typename" {
                     records.set(ResultRecords.typeKey, value, of: id)
                 } else {
-                    records.set(key(field.key), .leaf(value), of: id)
+                    records.set(ExactText(key(field.key)), .leaf(value), of: id)
                 }
             case .linkedField(let field):
                 guard let value = object[field.responseName] else { continue }
                 let key = key(field.key)
                 let link = normalize(value, field, key, of: id, &records)
-                records.set(key, link, of: id)
+                records.set(ExactText(key), link, of: id)
             case .inlineFragment(let fragment):
                 if fragment.counts(for: object, type) {
                     normalize(object, fragment.selections, type: type, id, &records)
@@ -67,18 +68,19 @@ package struct RecordNormalizer: Sendable {
 
     /// The link, or the links, that a field's value becomes.
     private func normalize(
-        _ value: JSONValue, _ field: NormalizationLinkedField, _ key: String, of parent: String,
+        _ value: JSONValue, _ field: NormalizationLinkedField, _ key: String, of parent: ExactText,
         _ records: inout ResultRecords
     ) -> JSONValue {
         switch value {
         case .object(let object):
-            return ["ref": .string(normalize(object, field, key, of: parent, nil, &records))]
+            return ["ref": .string(normalize(object, field, key, of: parent, nil, &records).text)]
         case .array(let elements):
             return [
                 "refs": .array(
                     elements.enumerated().map { index, element in
                         guard let object = element.object else { return .null }
-                        return .string(normalize(object, field, key, of: parent, index, &records))
+                        let id = normalize(object, field, key, of: parent, index, &records)
+                        return .string(id.text)
                     })
             ]
         default:
@@ -87,13 +89,14 @@ package struct RecordNormalizer: Sendable {
     }
 
     private func normalize(
-        _ object: JSONObject, _ field: NormalizationLinkedField, _ key: String, of parent: String,
+        _ object: JSONObject, _ field: NormalizationLinkedField, _ key: String,
+        of parent: ExactText,
         _ index: Int?, _ records: inout ResultRecords
-    ) -> String {
+    ) -> ExactText {
         let type = field.concreteType ?? field.selections.member("__typename", of: object)?.string
-        let id =
+        let id = ExactText(
             field.selections.member("id", of: object)?.recordID
-            ?? clientID(of: object, field, key, parent, index)
+                ?? clientID(of: object, field, key, parent.text, index))
         records.begin(id)
         if let type { records.set(ResultRecords.typeKey, .string(type), of: id) }
         normalize(object, field.selections, type: type, id, &records)

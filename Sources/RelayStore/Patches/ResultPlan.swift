@@ -85,7 +85,7 @@ final class ResultPlan {
                 let quoted = Array("\"\(name)\":".utf8)
                 if let field = leaves[name] {
                     let key =
-                        field.name == ResultRecords.typeKey
+                        field.name == ResultRecords.typeKey.text
                         ? field.name : field.key.resolved(with: variables)
                     return Field(quoted: quoted, key: key, content: .leaf)
                 }

@@ -8,18 +8,19 @@ extension ResultRecords {
     /// - Throws: where it changes what is not there; the records are then half changed.
     mutating func apply(_ patch: JSONObject) throws(PatchMismatch) {
         for (id, fields) in patch {
+            let id = ExactText(id)
             switch fields {
             case .null: records[id] = nil
             case .object(let fields):
                 begin(id)
-                for (key, value) in fields { try apply(value, to: key, of: id) }
+                for (key, value) in fields { try apply(value, to: ExactText(key), of: id) }
             default: throw PatchMismatch()
             }
         }
     }
 
     private mutating func apply(
-        _ value: JSONValue, to key: String, of id: String
+        _ value: JSONValue, to key: ExactText, of id: ExactText
     ) throws(PatchMismatch) {
         if value["unset"] != nil {
             guard records[id]?.removeValue(forKey: key) != nil else { throw PatchMismatch() }

@@ -3,29 +3,29 @@ package import RelayJSON
 /// The records of one result, each field in the form that seed files have: what patches are made from, and what
 /// they are applied to.
 package struct ResultRecords: Sendable, Equatable {
-    package static let rootID = "client:root"
-    package static let typeKey = "__typename"
+    package static let rootID: ExactText = "client:root"
+    package static let typeKey: ExactText = "__typename"
 
     /// By id, then by storage key.
-    package var records: [String: [String: JSONValue]] = [:]
+    package var records: [ExactText: [ExactText: JSONValue]] = [:]
 
     package init() {}
 
     /// The record is there, even if none of its fields is.
-    package mutating func begin(_ id: String) {
+    package mutating func begin(_ id: ExactText) {
         if records[id] == nil { records[id] = [:] }
     }
 
-    package mutating func set(_ key: String, _ value: JSONValue, of id: String) {
+    package mutating func set(_ key: ExactText, _ value: JSONValue, of id: ExactText) {
         records[id, default: [:]][key] = value
     }
 
     /// As JSON text, keys sorted.
-    package static func write(_ fields: [String: JSONValue], to writer: inout JSONWriter) {
+    package static func write(_ fields: [ExactText: JSONValue], to writer: inout JSONWriter) {
         writer.raw(UInt8(ascii: "{"))
         for (place, field) in fields.sorted(by: { $0.key < $1.key }).enumerated() {
             if place > 0 { writer.raw(UInt8(ascii: ",")) }
-            writer.write(field.key)
+            writer.write(field.key.text)
             writer.raw(UInt8(ascii: ":"))
             writer.write(field.value)
         }

@@ -8,10 +8,10 @@ struct ResultWriter: ~Copyable {
 
     private let records: ResultRecords
     /// What a patch said of records that have not been written yet: their keys.
-    private var untold: [String: Set<String>]
-    private let told: Set<String>
+    private var untold: [ExactText: Set<ExactText>]
+    private let told: Set<ExactText>
     /// Records of the patch that have not been written.
-    private var unwritten: Set<String>
+    private var unwritten: Set<ExactText>
     /// Everything that was written is in the patch.
     private(set) var isToldWholly = true
     /// What is written; whoever makes a response of it writes before and behind the result.
@@ -20,11 +20,11 @@ struct ResultWriter: ~Copyable {
     /// - Parameter patch: what has changed since the last result; nil where that is not asked.
     init(_ records: ResultRecords, patch: JSONObject? = nil) {
         self.records = records
-        var untold: [String: Set<String>] = [:]
+        var untold: [ExactText: Set<ExactText>] = [:]
         for (id, fields) in patch ?? [:] {
             guard let fields = fields.object else { continue }
-            let keys = fields.lazy.filter { $0.value["unset"] == nil }.map(\.key)
-            untold[id] = Set(keys).subtracting([ResultRecords.typeKey])
+            let keys = fields.lazy.filter { $0.value["unset"] == nil }.map { ExactText($0.key) }
+            untold[ExactText(id)] = Set(keys).subtracting([ResultRecords.typeKey])
         }
         self.untold = untold
         told = Set(untold.keys)
@@ -42,7 +42,7 @@ struct ResultWriter: ~Copyable {
         guard untold.values.allSatisfy(\.isEmpty), unwritten.isEmpty else { throw PatchMismatch() }
     }
 
-    private mutating func write(_ id: String, _ plan: ResultPlan) throws(PatchMismatch) {
+    private mutating func write(_ id: ExactText, _ plan: ResultPlan) throws(PatchMismatch) {
         guard let record = records.records[id], json.count <= Self.largestResultBytes else {
             throw PatchMismatch()
         }
@@ -52,8 +52,8 @@ struct ResultWriter: ~Copyable {
         var isFirst = true
         let type = plan.concreteType ?? record[ResultRecords.typeKey]?.string
         for field in plan.fields(of: type) {
-            guard let value = record[field.key] else { continue }
-            if isTold { untold[id]?.remove(field.key) }
+            guard let value = record[ExactText(field.key)] else { continue }
+            if isTold { untold[id]?.remove(ExactText(field.key)) }
             if !isFirst { json.raw(UInt8(ascii: ",")) }
             isFirst = false
             json.raw(field.quoted)
@@ -69,7 +69,7 @@ struct ResultWriter: ~Copyable {
     private mutating func write(link value: JSONValue, _ plan: ResultPlan) throws(PatchMismatch) {
         if value.isNull { return json.writeNull() }
         guard let id = value["ref"]?.string else { throw PatchMismatch() }
-        try write(id, plan)
+        try write(ExactText(id), plan)
     }
 
     private mutating func write(links value: JSONValue, _ plan: ResultPlan) throws(PatchMismatch) {
@@ -80,7 +80,7 @@ struct ResultWriter: ~Copyable {
             if place > 0 { json.raw(UInt8(ascii: ",")) }
             switch link {
             case .null: json.writeNull()
-            case .string(let id): try write(id, plan)
+            case .string(let id): try write(ExactText(id), plan)
             default: throw PatchMismatch()
             }
         }

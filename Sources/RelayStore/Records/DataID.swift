@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// The id of a record, unique in its store across all types.
 public struct DataID: RawRepresentable, Hashable, Comparable, Sendable, Codable,
     ExpressibleByStringLiteral, CustomStringConvertible
@@ -19,7 +21,17 @@ public struct DataID: RawRepresentable, Hashable, Comparable, Sendable, Codable,
 
     public var description: String { rawValue }
 
-    public static func < (left: DataID, right: DataID) -> Bool { left.rawValue < right.rawValue }
+    /// Ids are equal when their bytes are, so "é" as one scalar of Unicode and as two name two records.
+    public static func == (left: DataID, right: DataID) -> Bool {
+        left.rawValue.isSame(as: right.rawValue)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+    /// The order of the bytes.
+    public static func < (left: DataID, right: DataID) -> Bool {
+        ExactText(left.rawValue) < ExactText(right.rawValue)
+    }
 
     /// The id of an object without an id of its own: it follows from where it stands.
     ///

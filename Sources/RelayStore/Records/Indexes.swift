@@ -1,4 +1,5 @@
 import HashTreeCollections
+import RelayJSON
 
 /// A look-up that a snapshot keeps beside its records.
 package enum IndexDefinition: Hashable, Sendable {
@@ -24,10 +25,10 @@ package struct Indexes: Sendable {
     /// A link's position is its record's place in the order of creation, so a cursor means the same after
     /// a restart.
     private var recordsByType: [NameIndex: LinkList] = [:]
-    private var recordsByValue: [FieldOfType: TreeDictionary<String, RecordIndex>] = [:]
+    private var recordsByValue: [FieldOfType: TreeDictionary<ExactText, RecordIndex>] = [:]
     /// Records that have a value which a later one has taken as well, in that order. Only within a draft: what
     /// is committed has unique values.
-    private var displaced: [FieldOfType: [String: [RecordIndex]]] = [:]
+    private var displaced: [FieldOfType: [ExactText: [RecordIndex]]] = [:]
     /// The unique fields of each type.
     private var uniqueKeys: [NameIndex: [NameIndex]] = [:]
     /// The fields of each type whose links are read backwards.
@@ -71,7 +72,7 @@ package struct Indexes: Sendable {
     package func record(
         of type: NameIndex, where key: NameIndex, is value: String
     ) -> RecordIndex? {
-        recordsByValue[FieldOfType(type: type, key: key)]?[value]
+        recordsByValue[FieldOfType(type: type, key: key)]?[ExactText(value)]
     }
 
     /// Whether ``position(of:in:of:)`` knows the lists in this field of records of a type.
@@ -146,7 +147,7 @@ package struct Indexes: Sendable {
         }
     }
 
-    private mutating func add(_ record: RecordIndex, _ unique: FieldOfType, _ value: String) {
+    private mutating func add(_ record: RecordIndex, _ unique: FieldOfType, _ value: ExactText) {
         if let other = recordsByValue[unique]?[value], other != record {
             displaced[unique, default: [:]][value, default: []].append(other)
         }
@@ -222,11 +223,11 @@ package struct Indexes: Sendable {
     }
 
     /// A scalar as the text under which it is found.
-    private static func text(of key: NameIndex, in row: Row) -> String? {
+    private static func text(of key: NameIndex, in row: Row) -> ExactText? {
         guard let slot = row.slot(of: key) else { return nil }
         return switch row.tag(slot) {
-        case .string: row.withText(slot) { String(decoding: $0, as: UTF8.self) }
-        case .int: String(row.int(slot))
+        case .string: row.withText(slot) { ExactText(String(decoding: $0, as: UTF8.self)) }
+        case .int: ExactText(String(row.int(slot)))
         default: nil
         }
     }

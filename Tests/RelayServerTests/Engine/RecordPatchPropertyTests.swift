@@ -251,9 +251,10 @@ struct RecordPatchPropertyTests {
         var records = ResultRecords()
         for record in draft.snapshot.recordsInCreationOrder() {
             guard let json = draft.snapshot.recordJSON(record) else { continue }
-            records.begin(json.id.rawValue)
+            let id = ExactText(json.id.rawValue)
+            records.begin(id)
             for (key, value) in json.fields {
-                records.set(key, value.recordJSON, of: json.id.rawValue)
+                records.set(ExactText(key), value.recordJSON, of: id)
             }
         }
         return records.text
@@ -291,12 +292,14 @@ extension ResultRecords {
     /// Applies a patch as docs/websocket.md says.
     fileprivate mutating func fold(_ patch: JSONValue?) {
         for (id, fields) in patch?.object ?? [:] {
+            let id = ExactText(id)
             guard let fields = fields.object else {
                 records[id] = nil
                 continue
             }
             begin(id)
             for (key, value) in fields {
+                let key = ExactText(key)
                 if value["unset"] != nil {
                     records[id]?[key] = nil
                 } else if let splice = value["splice"]?.array {
@@ -321,7 +324,7 @@ extension ResultRecords {
     fileprivate var text: String {
         var writer = JSONWriter()
         for (id, fields) in records.sorted(by: { $0.key < $1.key }) {
-            writer.write(id)
+            writer.write(id.text)
             Self.write(fields, to: &writer)
         }
         return String(decoding: writer.bytes, as: UTF8.self)

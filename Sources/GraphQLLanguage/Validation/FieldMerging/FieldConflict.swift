@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// Fields with one response name that cannot be merged, and why.
 struct FieldConflict {
     let responseName: String
@@ -107,7 +109,7 @@ extension Value {
                     $0.name.value == $1.name.value && $0.value.isIdentical(to: $1.value)
                 }
         case (.list, _), (_, .list), (.object, _), (_, .object): false
-        default: printed() == other.printed()
+        default: printed().isSame(as: other.printed())
         }
     }
 }

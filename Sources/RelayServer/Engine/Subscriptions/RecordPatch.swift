@@ -10,11 +10,11 @@ struct RecordPatch: Sendable, Equatable {
     let bytes: [UInt8]
     /// Of the records that it takes away those that still exist, sorted: only the result does not show them any
     /// more, and other operations of the client may.
-    let left: [String]
+    let left: [ExactText]
 
     /// - Parameter isDeleted: whether an object's record is gone from the store.
-    init(from old: ResultRecords, to new: ResultRecords, isDeleted: (String) -> Bool) {
-        var changes: [(id: String, fields: [String: JSONValue]?)] = []
+    init(from old: ResultRecords, to new: ResultRecords, isDeleted: (ExactText) -> Bool) {
+        var changes: [(id: ExactText, fields: [ExactText: JSONValue]?)] = []
         for (id, fields) in new.records {
             let known = old.records[id]
             let changed = Self.changes(from: known ?? [:], to: fields)
@@ -27,12 +27,14 @@ struct RecordPatch: Sendable, Equatable {
         left = old.existing(among: gone, isDeleted: isDeleted).sorted()
     }
 
-    private static func text(of changes: [(id: String, fields: [String: JSONValue]?)]) -> [UInt8] {
+    private static func text(of changes: [(id: ExactText, fields: [ExactText: JSONValue]?)])
+        -> [UInt8]
+    {
         var writer = JSONWriter()
         writer.raw(UInt8(ascii: "{"))
         for (place, change) in changes.enumerated() {
             if place > 0 { writer.raw(UInt8(ascii: ",")) }
-            writer.write(change.id)
+            writer.write(change.id.text)
             writer.raw(UInt8(ascii: ":"))
             if let fields = change.fields {
                 ResultRecords.write(fields, to: &writer)
@@ -46,9 +48,9 @@ struct RecordPatch: Sendable, Equatable {
 
     /// The fields that are new or different, and `{"unset": true}` for those that are not there any more.
     private static func changes(
-        from old: [String: JSONValue], to new: [String: JSONValue]
-    ) -> [String: JSONValue] {
-        var changes: [String: JSONValue] = [:]
+        from old: [ExactText: JSONValue], to new: [ExactText: JSONValue]
+    ) -> [ExactText: JSONValue] {
+        var changes: [ExactText: JSONValue] = [:]
         for (key, value) in new where old[key] != value {
             changes[key] = splice(from: old[key], to: value) ?? value
         }
@@ -83,8 +85,8 @@ extension ResultRecords {
     /// own record stands for a place in another record, and exists as long as that one does, where nothing else
     /// was put in its place.
     fileprivate func existing(
-        among gone: [String], isDeleted: (String) -> Bool
-    ) -> Set<String> {
+        among gone: [ExactText], isDeleted: (ExactText) -> Bool
+    ) -> Set<ExactText> {
         var existing = Set(gone.filter { $0 == Self.rootID || !Self.isPlace($0) && !isDeleted($0) })
         var places = Set(gone.filter(Self.isPlace))
         if places.isEmpty { return existing }
@@ -99,10 +101,10 @@ extension ResultRecords {
         return existing
     }
 
-    private static func isPlace(_ id: String) -> Bool { id.hasPrefix("client:") }
+    private static func isPlace(_ id: ExactText) -> Bool { id.text.hasPrefix("client:") }
 
-    private static func links(_ value: JSONValue) -> [String] {
-        if let id = value["ref"]?.string { return [id] }
-        return value["refs"]?.array?.compactMap(\.string) ?? []
+    private static func links(_ value: JSONValue) -> [ExactText] {
+        if let id = value["ref"]?.string { return [ExactText(id)] }
+        return value["refs"]?.array?.compactMap { $0.string.map { ExactText($0) } } ?? []
     }
 }

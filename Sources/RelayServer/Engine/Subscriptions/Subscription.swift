@@ -143,10 +143,23 @@ final class SubscriptionGroup {
     struct Key: Hashable {
         let operation: ObjectIdentifier
         let variables: CoercedVariables
+        private let exactViewer: ExactText?
+        let sendsRecords: Bool
+        let showsOptimistic: Bool
+
         /// Nil where nothing depends on who asks.
-        let viewer: String?
-        var sendsRecords = false
-        var showsOptimistic = false
+        var viewer: String? { exactViewer?.text }
+
+        init(
+            operation: ObjectIdentifier, variables: CoercedVariables, viewer: String?,
+            sendsRecords: Bool = false, showsOptimistic: Bool = false
+        ) {
+            self.operation = operation
+            self.variables = variables
+            exactViewer = viewer.map { ExactText($0) }
+            self.sendsRecords = sendsRecords
+            self.showsOptimistic = showsOptimistic
+        }
     }
 
     /// What makes the group execute.

@@ -210,7 +210,7 @@ struct SubscriptionTable {
         guard group.normalizer != nil else { return tell(group, .latest(response(result))) }
         let visible = visible(to: group)
         let patch = RecordPatch(from: lastRecords, to: group.lastRecords) {
-            visible.existing($0) == nil
+            visible.existing($0.text) == nil
         }
         // What is left is errors, or what is not confirmed any more.
         tell(
