@@ -31,7 +31,7 @@ public final class WebSocketNetwork: RespondingNetwork {
         /// system's.
         public var authorityFile: String?
         /// Offer the server compression (permessage-deflate, RFC 7692). It saves bytes and costs time at both ends,
-        /// and up to 300 KB at each while messages come; whether it is used is the server's to say.
+        /// and up to 270 KB at each while messages come; whether it is used is the server's to say.
         public var offersCompression = false
         /// Names mutations. Give networks of one client the same.
         public var mutationIDs = MutationIDs()

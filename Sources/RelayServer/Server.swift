@@ -75,7 +75,7 @@ public final class Server: Sendable {
 
     /// What connections may take up.
     package struct ConnectionLimits: Sendable {
-        /// Connections of either kind; who comes later is answered 503.
+        /// Connections of either kind; later clients get 503.
         package var connections = 20_000
         /// Larger WebSocket messages close their connection with 1009.
         package var messageBytes = 4 << 20
@@ -89,7 +89,7 @@ public final class Server: Sendable {
         package var keepAlive: Duration = .seconds(30)
         /// A peer that takes nothing for so long is left.
         package var writeStuckTimeout: Duration = .seconds(10)
-        /// WebSocket connections that may use permessage-deflate, which costs about 300 KB each while they are sent to.
+        /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are sent to.
         package var compressedConnections = 0
 
         package init() {}
@@ -165,7 +165,7 @@ public final class Server: Sendable {
     ) async throws -> Server {
         let loops = try await NetworkLoops.start(configuration.loops)
         do {
-            // The library warns of what is none of an operator's business: peers that go away, and
+            // The library warns of what no operator can do anything about: peers that go away, and
             // its own inner workings.
             LibraryLog.setReceiver { level, line in
                 logger.log(level: level == .error ? .warning : .debug, "libwebsockets: \(line)")

