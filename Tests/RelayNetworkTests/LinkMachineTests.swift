@@ -256,6 +256,20 @@ struct LinkMachineTests {
         #expect(link.perform { $0.timerFired(.token($0.attempt)) } == [])
     }
 
+    /// A log-in may take longer than a connection should.
+    @Test func aTokenThatComesWhileTheNextAttemptWaitsIsUsed() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("mutation m")
+        let first = link.machine.attempt
+        _ = link.perform { $0.timerFired(.token(first)) }
+        let second = link.machine.attempt
+        #expect(
+            link.perform { $0.authorized(first, .success("late")) }
+                == ["connecting", "connect as late"])
+        #expect(link.perform { $0.timerFired(.retry(second)) } == [])
+        #expect(link.open(token: "late").last?.contains("subscribe") == true)
+    }
+
     /// It may have no network to get a fresh one: the next connection asks it again.
     @Test func aFreshTokenThatIsNotThereIsAskedForLater() {
         var link = LinkUnderTest { $0.asksForTokens = true }
@@ -579,10 +593,12 @@ struct LinkMachineTests {
             link.perform { $0.timerFired(.pong(1)) } == [
                 "abort", "disconnected timedOut", "retry after failure 2",
             ])
+        #expect(link.machine.missedPongs == 1)
         _ = link.retry()
         #expect(link.open().last == "watch pong")
         _ = link.receive(#"{"type":"pong"}"#)
         #expect(link.perform { $0.timerFired(.pong(2)) } == [])
+        #expect(link.machine.missedPongs == 0)
     }
 
     @Test func aMessageThatIsNotOfTheProtocolEndsTheConnection() {

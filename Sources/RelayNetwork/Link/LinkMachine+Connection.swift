@@ -7,6 +7,7 @@ extension LinkMachine {
     /// Begins to make a connection.
     mutating func connect() -> [LinkAction] {
         attempt += 1
+        awaitsPong = false
         guard options.asksForTokens else {
             state = .connecting
             return [.report(.connecting), .connect(attempt, token: nil)]

@@ -34,7 +34,9 @@ extension LinkMachine {
             actions += messages(connection.ping())
             awaitsPong = true
             pingCount += 1
-            actions.append(.schedule(.pong(pingCount), after: options.connectTimeout))
+            actions.append(
+                .schedule(
+                    .pong(pingCount), after: options.connectTimeout * (1 << min(missedPongs, 6))))
         }
         state = .open(connection)
         return actions
@@ -55,6 +57,7 @@ extension LinkMachine {
     mutating func ponged() -> [LinkAction] {
         guard awaitsPong else { return [] }
         awaitsPong = false
+        missedPongs = 0
         for id in sent.ids {
             operations[id]?.noteRead()
             suspects.remove(id)

@@ -57,6 +57,9 @@ struct LinkMachine: Sendable {
     var awaitsPong = false
     /// Pings of that kind, so that a timer knows its own.
     var pingCount: UInt64 = 0
+    /// Pongs that did not come in time, one after the other. Each doubles the time for the next: a large operation
+    /// may take long to be sent.
+    var missedPongs = 0
     /// A timer will look whether anybody needs the connection.
     var isIdlenessWatched = false
 
@@ -155,10 +158,16 @@ struct LinkMachine: Sendable {
 
     // MARK: The connection
 
-    /// The token that was asked for, or why there is none.
+    /// The token that was asked for, or why there is none. One that comes too late ends the wait for the next attempt,
+    /// which would ask again: whoever needs longer than the limit is waited for all the same.
     mutating func authorized(
         _ attempt: Attempt, _ token: Result<String?, any Error>
     ) -> [LinkAction] {
+        if case .waiting = state, case .success(let late) = token, !operations.isEmpty {
+            self.attempt += 1
+            state = .connecting
+            return [.report(.connecting), .connect(self.attempt, token: late)]
+        }
         guard case .authorizing = state, attempt == self.attempt else { return [] }
         switch token {
         case .success(let token):
@@ -245,11 +254,11 @@ struct LinkMachine: Sendable {
             return perform(actions)
         case .token(let attempt):
             guard case .authorizing = state, attempt == self.attempt else { return [] }
-            hasFreshToken = false
             return lost(ConnectionLoss(Self.noTokenInTime(options.connectTimeout), .retry))
         case .pong(let number):
             guard case .open(var connection) = state, awaitsPong, number == pingCount
             else { return [] }
+            missedPongs += 1
             let actions = connection.socketClosed()
             state = .open(connection)
             return perform(actions, blamesMutations: false) + [.abort]
