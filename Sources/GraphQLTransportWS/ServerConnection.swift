@@ -42,7 +42,7 @@ package struct ServerConnection: Sendable {
 
     private var state = State.awaitingInit
     /// By id, the operation's number and the bytes of the message that began it.
-    private var operations: [String: (number: UInt64, bytes: Int)] = [:]
+    private var operations: [ExactText: (number: UInt64, bytes: Int)] = [:]
     private var nextNumber: UInt64 = 0
 
     package init() {}
@@ -88,9 +88,9 @@ package struct ServerConnection: Sendable {
             guard id.utf8.count <= Self.idBytes else {
                 return close(.invalidMessage("An \"id\" may have at most \(Self.idBytes) bytes"))
             }
-            guard operations[id] == nil else { return close(.subscriberExists(id)) }
+            guard operations[ExactText(id)] == nil else { return close(.subscriberExists(id)) }
             nextNumber += 1
-            operations[id] = (nextNumber, received.byteCount)
+            operations[ExactText(id)] = (nextNumber, received.byteCount)
             operationBytes += received.byteCount
             return [.start(Operation(id: id, number: nextNumber), payload: payload)]
         case .complete(let id):
@@ -126,7 +126,7 @@ package struct ServerConnection: Sendable {
         state = .closed
         operationBytes = 0
         defer { operations = [:] }
-        return operations.map { .stop(Operation(id: $0.key, number: $0.value.number)) }
+        return operations.map { .stop(Operation(id: $0.key.text, number: $0.value.number)) }
     }
 
     // MARK: From the server
@@ -146,7 +146,7 @@ package struct ServerConnection: Sendable {
 
     /// Whether a result of this operation is still wanted; if so, it is to be sent.
     package func wants(_ operation: Operation) -> Bool {
-        operations[operation.id]?.number == operation.number
+        operations[ExactText(operation.id)]?.number == operation.number
     }
 
     /// The operation ends with errors.
@@ -168,7 +168,7 @@ package struct ServerConnection: Sendable {
     }
 
     private mutating func remove(_ id: String) -> Operation? {
-        guard let removed = operations.removeValue(forKey: id) else { return nil }
+        guard let removed = operations.removeValue(forKey: ExactText(id)) else { return nil }
         operationBytes -= removed.bytes
         return Operation(id: id, number: removed.number)
     }

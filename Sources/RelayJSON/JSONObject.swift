@@ -64,7 +64,7 @@ extension JSONObject: Hashable {
         var sum = 0
         for member in members {
             var one = Hasher()
-            one.combine(member.key)
+            member.key.hashBytes(into: &one)
             one.combine(member.value)
             sum &+= one.finalize()
         }

@@ -30,6 +30,18 @@ extension JSONValue {
         }
     }
 
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let number): hasher.combine(number)
+        case .double(let number): hasher.combine(number)
+        case .string(let text): text.hashBytes(into: &hasher)
+        case .array(let elements): hasher.combine(elements)
+        case .object(let object): hasher.combine(object)
+        }
+    }
+
     /// Reads one whole document; anything but white space behind it is an error.
     package init(
         parsing bytes: some Sequence<UInt8>, limits: JSONLimits = .init()

@@ -43,6 +43,20 @@ import Testing
         #expect(object.text == text && object[one] == 1 && object[two] == 2)
     }
 
+    /// Strangers choose the names of members: those that Unicode calls equivalent must not meet in one place of a table.
+    @Test func equivalentTextsHaveHashesOfTheirOwn() {
+        var texts = [""]
+        for _ in 0..<8 {
+            texts = texts.flatMap { text in ["\u{c5}", "\u{212b}", "A\u{30a}"].map { text + $0 } }
+        }
+        #expect(Set(texts).count == 1)
+        #expect(Set(texts.map { ExactText($0) }).count == texts.count)
+        #expect(Set(texts.map { ExactText($0).hashValue }).count > texts.count * 9 / 10)
+        #expect(Set(texts.map { JSONValue.string($0).hashValue }).count > texts.count * 9 / 10)
+        #expect(
+            Set(texts.map { JSONValue.object([$0: 1]).hashValue }).count > texts.count * 9 / 10)
+    }
+
     static let unreadable: [(String, JSONError)] = [
         ("", JSONError(.unexpectedEnd, byteOffset: 0)),
         ("nul", JSONError(.unexpectedEnd, byteOffset: 3)),

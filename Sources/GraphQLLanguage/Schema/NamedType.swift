@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// A type of a schema, definition and extensions together (GraphQL §3.4).
 ///
 /// One class stands for all kinds, as `__Type` does in introspection; what a kind does not have is
@@ -53,19 +55,25 @@ package final class NamedType: Sendable {
 
     /// The field of an object or interface type; meta-fields are `Schema.field(_:on:)`.
     package func field(_ name: String) -> SchemaField? {
-        guard !fields.isEmpty, let position = positions[name] else { return nil }
+        guard !fields.isEmpty, let position = positions[name],
+            fields[position].name.isSame(as: name)
+        else { return nil }
         return fields[position]
     }
 
     /// The field of an input object type.
     package func inputField(_ name: String) -> SchemaInputValue? {
-        guard !inputFields.isEmpty, let position = positions[name] else { return nil }
+        guard !inputFields.isEmpty, let position = positions[name],
+            inputFields[position].name.isSame(as: name)
+        else { return nil }
         return inputFields[position]
     }
 
     /// The value of an enum type.
     package func value(_ name: String) -> SchemaEnumValue? {
-        guard !values.isEmpty, let position = positions[name] else { return nil }
+        guard !values.isEmpty, let position = positions[name],
+            values[position].name.isSame(as: name)
+        else { return nil }
         return values[position]
     }
 

@@ -34,6 +34,18 @@ extension VariableValue {
         default: false
         }
     }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .string(let text): text.hashBytes(into: &hasher)
+        case .int(let number): hasher.combine(number)
+        case .bool(let value): hasher.combine(value)
+        case .float(let number): hasher.combine(number)
+        case .object(let data): hasher.combine(data)
+        case .array(let values): hasher.combine(values)
+        }
+    }
 }
 
 extension VariableValue: Encodable {

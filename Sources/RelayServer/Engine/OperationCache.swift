@@ -49,7 +49,7 @@ final class OperationCache: Sendable {
     func find(
         _ request: GraphQLRequest, storedRecords: @autoclosure () -> Int
     ) -> PreparedOperation? {
-        guard let text = persisted.findText(of: request),
+        guard let text = persisted.findText(of: request), text.utf8.count <= limits.bytes,
             let entry = find(Key(text: text, name: request.operationName)),
             isWithinLimit(entry, request.variables, storedRecords)
         else { return nil }

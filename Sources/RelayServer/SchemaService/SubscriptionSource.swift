@@ -115,10 +115,10 @@ struct ArgumentComparison: Sendable {
         in snapshot: Snapshot
     ) -> Bool {
         guard let lookup else { return false }
-        func id(_ value: JSONValue) -> String? {
+        func id(_ value: JSONValue) -> DataID? {
             guard let text = value.recordName else { return nil }
-            return snapshot.find(text, lookup).map(snapshot.symbols.idString) ?? text
+            return DataID(snapshot.find(text, lookup).map(snapshot.symbols.idString) ?? text)
         }
-        return id(expected) == (isSubject ? response.result?.rawValue : id(given))
+        return id(expected) == (isSubject ? response.result : id(given))
     }
 }

@@ -100,6 +100,24 @@ extension FieldValue {
         }
     }
 
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .unset: hasher.combine(1)
+        case .bool(let value): hasher.combine(value)
+        case .int(let number): hasher.combine(number)
+        case .double(let number): hasher.combine(number)
+        case .string(let text): text.hashBytes(into: &hasher)
+        case .json(let value), .failed(let value): hasher.combine(value)
+        case .link(let id), .append(let id), .remove(let id): hasher.combine(id)
+        case .links(let ids): hasher.combine(ids)
+        case .splice(let start, let deleted, let ids):
+            hasher.combine(start)
+            hasher.combine(deleted)
+            hasher.combine(ids)
+        }
+    }
+
     /// The value of a leaf: scalars as they are, lists and objects as JSON.
     package init(leaf value: JSONValue) {
         self =
@@ -278,11 +296,11 @@ extension WriteSet {
     /// The ids of the records that are written or deleted, each once, in order.
     package var recordIDs: [String] {
         var ids: [String] = []
-        var seen: Set<String> = []
+        var seen: Set<ExactText> = []
         do throws(MalformedEvent) {
             try Self.forEachRecord(in: bytes) { text in
                 let id = String(decoding: text, as: UTF8.self)
-                if seen.insert(id).inserted { ids.append(id) }
+                if seen.insert(ExactText(id)).inserted { ids.append(id) }
             }
         } catch {
             preconditionFailure("a WriteSet is checked when it is made: \(error)")

@@ -26,6 +26,11 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
     package static func == (left: MutationID, right: MutationID) -> Bool {
         left.number == right.number && left.client.isSame(as: right.client)
     }
+
+    package func hash(into hasher: inout Hasher) {
+        client.hashBytes(into: &hasher)
+        hasher.combine(number)
+    }
 }
 
 /// Whose numbers they are: two viewers may use the same client name without meeting.
@@ -47,6 +52,11 @@ package struct MutationScope: Hashable, Sendable {
             viewer.isSame(as: other) && left.client.isSame(as: right.client)
         default: false
         }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(viewer.map { ExactText($0) })
+        client.hashBytes(into: &hasher)
     }
 
     /// The order of the names' bytes; the unnamed viewer comes first.

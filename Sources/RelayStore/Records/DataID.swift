@@ -26,7 +26,7 @@ public struct DataID: RawRepresentable, Hashable, Comparable, Sendable, Codable,
         left.rawValue.isSame(as: right.rawValue)
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+    public func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
 
     /// The order of the bytes.
     public static func < (left: DataID, right: DataID) -> Bool {
