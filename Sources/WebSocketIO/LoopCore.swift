@@ -34,7 +34,8 @@ final class LoopCore {
     /// What other threads have posted and has not been run, in their order. It has no bound of its own: whoever posts
     /// has one.
     private var mail = FIFO<Mailbox.Command>()
-    /// The connections with something to send, in the order in which they got it; each is there once.
+    /// The connections with something to send, in the order in which they got it. One that has been flushed
+    /// meanwhile, for whoever could not wait, finds nothing to do.
     private var flushQueue = FIFO<any Flushable>()
     /// Whether the rest of the queue is sent at the loop's next turn.
     private var isFlushWaiting = false

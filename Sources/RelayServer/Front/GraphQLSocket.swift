@@ -72,13 +72,12 @@ final class GraphQLSocket: WebSocketHandler {
 
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection) {
         guard message.kind == .text else { return perform { $0.receiveBinary() } }
-        let isLong = message.bytes.count > ServerConnection.shortMessageBytes
-        if isLong, !state.withLock({ $0.machine.isReady }) {
-            return perform { $0.receiveTooLong() }
-        }
-        guard isLong else {
+        guard message.bytes.count > ServerConnection.shortMessageBytes else {
             let received = ReceivedMessage(message.bytes)
             return perform { $0.receive(received) }
+        }
+        guard state.withLock({ $0.machine.isReady }) else {
+            return perform { $0.receiveTooLong() }
         }
         // Off the loop, which others wait for. What comes behind it waits in the connection.
         follow(state.withLock { $0.pace.beginReading() })
