@@ -66,9 +66,8 @@ extension Store {
         if !isKept { tellCollection(of: operation, &writer) }
         // A response is let go of anywhere, under anybody's lock.
         return Retention { [weak self] in
-            self?.withNextWrite { writer, outcome, store in
-                guard writer.operations.endHold(of: operation) else { return }
-                outcome.call { [weak store] in store?.scheduleCollection() }
+            self?.withNextWrite { writer, _, store in
+                if writer.operations.endHold(of: operation) { store.scheduleCollection() }
             }
         }
     }
@@ -103,12 +102,12 @@ extension Store {
     }
 
     private func release(_ operation: OperationSelector) {
-        afterwards { [options] writer, outcome, store in
+        afterwards { [options] writer, _, store in
             let root = writer.operations[operation]
             let isGarbage = writer.operations.release(
                 operation, bufferSize: options.releaseBufferSize,
                 isStale: store.isStale(root, nil))
-            if isGarbage { outcome.call { [weak store] in store?.scheduleCollection() } }
+            if isGarbage { store.scheduleCollection() }
         }
     }
 
@@ -130,7 +129,7 @@ extension Store {
 
     // MARK: Garbage collection
 
-    /// Has garbage collected soon, by whoever the options say.
+    /// Has garbage collected soon, by whoever the options say. May be called under any lock.
     package func scheduleCollection() {
         if isCollectionScheduled.exchange(true, ordering: .relaxed) { return }
         options.schedule { [weak self] in self?.collectGarbage() }
@@ -188,7 +187,7 @@ extension Store {
             writer.collection = nil
             if writer.collectsAgain {
                 writer.collectsAgain = false
-                outcome.call { [weak self] in self?.scheduleCollection() }
+                scheduleCollection()
             }
             let confirmed = writer.state.confirmed
             writer.ownFields = writer.ownFields.filter {
@@ -248,9 +247,11 @@ extension Store {
     private func collect(
         _ writer: inout Writer, _ outcome: inout Outcome, _ write: (inout Draft) -> Void
     ) {
+        let sequence = writer.state.confirmed.sequence
         var draft = writer.state.draft()
         write(&draft)
-        commit("gc", draft, &writer, &outcome)
+        let step = writer.state.update("gc", draft)
+        finish(step, from: sequence, isCollection: true, &writer, &outcome)
     }
 }
 

@@ -15,7 +15,8 @@ enum Delivery: Sendable {
 /// What is to be told outside the writer's lock, in the order in which it came about.
 ///
 /// Whoever adds something delivers everything that waits, unless somebody is at it; so a callback may
-/// write to the store, and what comes of that is delivered after it, in order.
+/// write to the store, and what comes of that is delivered after it, in order. Whoever adds nothing delivers nothing:
+/// a thread that only collects garbage runs no callback of another thread's commit.
 ///
 /// While a callback takes its time, deliveries wait. Beyond the limit those are dropped that newer ones stand in for: of
 /// each subscriber and watcher the newest stays, and of events their number. A committing thread does not wait for a
@@ -42,8 +43,9 @@ final class Deliveries: Sendable {
     }
 
     /// Adds deliveries behind those that wait. Must be called under the writer's lock, which gives the order.
-    func add(_ deliveries: [Delivery]) {
-        if deliveries.isEmpty { return }
+    /// - Returns: whether there were any: the caller then calls ``deliver()``, with no lock held.
+    func add(_ deliveries: [Delivery]) -> Bool {
+        if deliveries.isEmpty { return false }
         state.withLock { state in
             state.waiting += deliveries
             mayWait.store(true, ordering: .releasing)
@@ -52,6 +54,7 @@ final class Deliveries: Sendable {
             // Where so many subscribe that all that is left is more than may wait, the next look is a while off.
             state.limit = max(limit, 2 * state.waiting.count)
         }
+        return true
     }
 
     /// Without what newer deliveries stand in for.

@@ -133,16 +133,17 @@ public final class Store: Sendable {
     ) throws -> sending R {
         let thread = currentThread()
         if isWritingHere { throw StoreError.updateWithinUpdate }
+        var isToldOf = false
         defer {
             performTasks()
-            deliveries.deliver()
+            if isToldOf { deliveries.deliver() }
         }
         return try writer.withLock { writer in
             writingThread.store(thread, ordering: .relaxed)
             defer { writingThread.store(0, ordering: .relaxed) }
             var outcome = Outcome()
             // Also when the body throws: what was asked for before has nothing to do with it.
-            defer { deliveries.add(outcome.deliveries) }
+            defer { isToldOf = deliveries.add(outcome.deliveries) }
             perform(&writer, &outcome)
             return try body(&writer, &outcome)
         }
@@ -153,9 +154,7 @@ public final class Store: Sendable {
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
         withNextWrite(task)
-        if isWritingHere { return }
-        performTasks()
-        deliveries.deliver()
+        if !isWritingHere { performTasks() }
     }
 
     /// Has something done at the start of the next write. The caller may hold any lock: nobody is told anything
@@ -173,8 +172,10 @@ public final class Store: Sendable {
         afterwards { _, outcome, _ in outcome.call(body) }
     }
 
-    /// Does what waits, unless somebody has the lock: he looks again when he has let go of it.
+    /// Does what waits and tells of it, unless somebody has the lock: he looks again when he has let go of it.
     private func performTasks() {
+        var isToldOf = false
+        defer { if isToldOf { deliveries.deliver() } }
         // The list itself is asked: whoever adds to it later finds the writer's lock free.
         while tasks.withLock({ !$0.isEmpty }) {
             let isDone: Void? = writer.withLockIfAvailable { writer in
@@ -182,7 +183,7 @@ public final class Store: Sendable {
                 defer { writingThread.store(0, ordering: .relaxed) }
                 var outcome = Outcome()
                 perform(&writer, &outcome)
-                deliveries.add(outcome.deliveries)
+                if deliveries.add(outcome.deliveries) { isToldOf = true }
             }
             if isDone == nil { return }
         }
@@ -202,9 +203,11 @@ public final class Store: Sendable {
     }
 
     /// Takes in what an input of the state did: journal, readers, subscriptions.
+    /// - Parameter isCollection: whether the step forgets what nobody reads. Observers are told of the collection as
+    ///   a whole.
     func finish(
-        _ step: StoreState.Step, from sequence: UInt64, _ writer: inout Writer,
-        _ outcome: inout Outcome
+        _ step: StoreState.Step, from sequence: UInt64, isCollection: Bool = false,
+        _ writer: inout Writer, _ outcome: inout Outcome
     ) {
         append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
@@ -220,7 +223,8 @@ public final class Store: Sendable {
         }
         defer { withExtendedLifetime(last) {} }
         let told = writer.subscriptions.deliveries(for: step.changes, to: head)
-        outcome.deliveries += observers.isEmpty ? told : observed(told, of: step, writer.state)
+        outcome.deliveries +=
+            isCollection || observers.isEmpty ? told : observed(told, of: step, writer.state)
         noteGrowth(&writer, &outcome)
     }
 

@@ -161,6 +161,42 @@ import Testing
         reader.cancel()
     }
 
+    /// Who commits is the one who tells, before the commit returns: collections on other threads run no callback.
+    @Test func aCollectionTellsNobodyOfAnothersCommit() async throws {
+        let store = Store.quiet()
+        try store.commit("One", ["id": "a"], response("a", "old"))
+        let observer = store.observe { _ in }
+        let told = Atomic(0)
+        let isElsewhere = Atomic(false)
+        let thread = currentThread()
+        let token = try store.subscribe(store.lookup(row("a"))) { _ in
+            told.add(1, ordering: .relaxed)
+            if currentThread() != thread { isElsewhere.store(true, ordering: .relaxed) }
+        }
+        let isOver = Atomic(false)
+        let collector = Task.detached {
+            while !isOver.load(ordering: .relaxed) { store.collectGarbage() }
+        }
+        var missed: [Int] = []
+        for number in 1...5_000 {
+            // Every second commit also leaves garbage.
+            let text = "\(number)"
+            try store.commitUpdate { store in
+                store["a"]?["text"] = text
+                if number.isMultiple(of: 2) {
+                    _ = store.create(dataID: DataID(text), typeName: "Todo")
+                }
+            }
+            if told.load(ordering: .relaxed) != number { missed.append(number) }
+        }
+        isOver.store(true, ordering: .relaxed)
+        await collector.value
+        #expect(missed.isEmpty)
+        let wasElsewhere = isElsewhere.load(ordering: .relaxed)
+        #expect(!wasElsewhere)
+        withExtendedLifetime((token, observer)) {}
+    }
+
     @Test func manyReadersOfOneRecordAreToldByField() throws {
         let store = Store.quiet()
         var tokens: [StoreSubscription] = []

@@ -5,17 +5,19 @@ import Testing
 
 /// The rounds of a test against a model: each has a seed of its own, and as many run at once as there are processors.
 ///
-/// `RELAY_MODEL_ROUNDS` says how many (default: 150), `RELAY_MODEL_SEED` repeats one; a failure prints it, and is the
-/// last.
+/// `RELAY_MODEL_ROUNDS` says how many (default: 150). Their seeds are others each time, unless `RELAY_MODEL_SERIES` has a
+/// number: the same number gives the same seeds. A failure prints its seed, and is the last; `RELAY_MODEL_SEED` repeats
+/// it.
 final class ModelRounds: Sendable {
     private struct State {
-        var seeds = SeededGenerator(seed: .random(in: 0 ... .max))
+        var seeds = SeededGenerator(seed: ModelRounds.series ?? .random(in: 0 ... .max))
         var count = 0
         var hasFailed = false
     }
 
     private static let variables = ProcessInfo.processInfo.environment
     private static let limit = variables["RELAY_MODEL_ROUNDS"].flatMap(Int.init) ?? 150
+    private static let series = variables["RELAY_MODEL_SERIES"].flatMap(UInt64.init)
     private static let seed = variables["RELAY_MODEL_SEED"].flatMap(UInt64.init)
 
     private let state = Mutex(State())
