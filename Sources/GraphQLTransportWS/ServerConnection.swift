@@ -53,6 +53,12 @@ package struct ServerConnection: Sendable {
     /// Bytes of the messages that began the operations in progress.
     package private(set) var operationBytes = 0
 
+    /// Whether the message that began an operation in progress has more than ``shortMessageBytes``.
+    package func isLong(_ operation: Operation) -> Bool {
+        guard let begun = operations[ExactText(operation.id)] else { return false }
+        return begun.number == operation.number && begun.bytes > Self.shortMessageBytes
+    }
+
     /// The connection is acknowledged and not closed.
     package var isReady: Bool { if case .ready = state { true } else { false } }
 

@@ -142,6 +142,28 @@ import Testing
         #expect(failure?.errors.map(\.message) == [message])
     }
 
+    /// As graphql-js does it: what is wrong with four million bytes of variables must not be told item by item.
+    @Test func notMoreThanFiftyMistakesInVariablesAreTold() throws {
+        let service = try TestService()
+        func messages(_ ids: [JSONValue]) -> [String] {
+            let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }"
+            let failure = #expect(throws: ExecutionErrors.self) {
+                try service.run(query, ["ids": .array(ids)])
+            }
+            return failure?.errors.map(\.message) ?? []
+        }
+        let tooMany =
+            "Too many errors processing variables, error limit reached. Execution aborted."
+        let fifty = messages(Array(repeating: true, count: 50))
+        #expect(fifty.count == 50 && !fifty.contains(tooMany))
+        #expect(messages(Array(repeating: true, count: 51)) == fifty + [tooMany])
+        #expect(messages(Array(repeating: true, count: 100_000)) == fifty + [tooMany])
+        // Each would repeat what was given.
+        let long = JSONValue.array([.string(String(repeating: "x", count: 100_000))])
+        let few = messages([long, long, long])
+        #expect(few.count == 2 && few.last == tooMany)
+    }
+
     @Test func aResultDependsOnWhatWasRead() throws {
         var service = try TestService.withBooks()
         let read = try service.run("{ author(name: \"Ada\") { bookList { title } } }").dependencies

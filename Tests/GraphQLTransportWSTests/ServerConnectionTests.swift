@@ -234,6 +234,17 @@ struct ServerConnectionTests {
         #expect(machine.receive(Array(Self.complete("never").utf8)) == [])
     }
 
+    @Test func anOperationIsLongAsItsMessageWas() throws {
+        var machine = State.ready.make()
+        let short = try operation(machine.receive(Array(Self.subscribe("1").utf8)))
+        let blanks = String(repeating: " ", count: ServerConnection.shortMessageBytes)
+        let long = try operation(machine.receive(Array((Self.subscribe("2") + blanks).utf8)))
+        #expect(!machine.isLong(short))
+        #expect(machine.isLong(long))
+        _ = machine.complete(long)
+        #expect(!machine.isLong(long))
+    }
+
     private func operation(_ actions: [Action]) throws -> ServerConnection.Operation {
         guard case .start(let operation, _)? = actions.first else {
             throw InvalidMessage("nothing was started: \(actions)")

@@ -20,47 +20,63 @@ package struct PlannedVariable: Sendable {
 }
 
 extension CoercedVariables {
+    /// So many mistakes are told, as graphql-js does it; then, that there are more.
+    private static let errorLimit = 50
+    /// Bytes of texts about mistakes after which no more are told. Each may repeat as much as was given.
+    private static let errorBytes = 64 << 10
+    private static let tooMany =
+        "Too many errors processing variables, error limit reached. Execution aborted."
+
     /// CoerceVariableValues (GraphQL §6.1.2); the texts are graphql-js's.
     package init(
         _ given: JSONObject, for variables: [PlannedVariable], in schema: Schema
     ) throws(ExecutionErrors) {
         var values = JSONObject()
         var errors: [ExecutionError] = []
+        var errorBytes = 0
+        func add(
+            _ message: String, about variable: PlannedVariable
+        ) throws(ExecutionErrors) {
+            var message = message
+            let isTooMany = errors.count >= Self.errorLimit || errorBytes >= Self.errorBytes
+            if isTooMany { message = Self.tooMany }
+            errorBytes += message.utf8.count
+            errors.append(
+                ExecutionError(message, code: .badUserInput, locations: [variable.location]))
+            if isTooMany { throw ExecutionErrors(errors: errors) }
+        }
         for variable in variables {
             guard let value = given[variable.name] else {
                 if let fallback = variable.defaultValue {
                     values[variable.name] = fallback
                 } else if variable.type.isNonNull {
-                    errors.append(
-                        ExecutionError(
-                            """
-                            Variable "$\(variable.name)" of required type \
-                            "\(schema.print(variable.type))" was not provided.
-                            """, code: .badUserInput, locations: [variable.location]))
+                    try add(
+                        """
+                        Variable "$\(variable.name)" of required type \
+                        "\(schema.print(variable.type))" was not provided.
+                        """, about: variable)
                 }
                 continue
             }
             if value == .null, variable.type.isNonNull {
-                errors.append(
-                    ExecutionError(
-                        """
-                        Variable "$\(variable.name)" of non-null type \
-                        "\(schema.print(variable.type))" must not be null.
-                        """, code: .badUserInput, locations: [variable.location]))
+                try add(
+                    """
+                    Variable "$\(variable.name)" of non-null type \
+                    "\(schema.print(variable.type))" must not be null.
+                    """, about: variable)
                 continue
             }
-            var coercion = InputCoercion(schema: schema)
+            var coercion = InputCoercion(schema: schema, failureLimit: Self.errorLimit + 1)
             values[variable.name] = coercion.coerce(value, variable.type)
             for failure in coercion.failures {
                 let place =
                     failure.path.isEmpty
                     ? "" : " at \"\(variable.name)\(failure.path.joined())\""
-                errors.append(
-                    ExecutionError(
-                        """
-                        Variable "$\(variable.name)" got invalid value \
-                        \(failure.value.text)\(place); \(failure.message)
-                        """, code: .badUserInput, locations: [variable.location]))
+                try add(
+                    """
+                    Variable "$\(variable.name)" got invalid value \
+                    \(failure.value.text)\(place); \(failure.message)
+                    """, about: variable)
             }
         }
         guard errors.isEmpty else { throw ExecutionErrors(errors: errors) }
@@ -75,7 +91,7 @@ package struct ExecutionErrors: Error, Hashable, Sendable {
     package init(errors: [ExecutionError]) { self.errors = errors }
 }
 
-/// Coerces JSON to input types (GraphQL §3.5 to §3.12, input coercion), gathering everything that is wrong.
+/// Coerces JSON to input types (GraphQL §3.5 to §3.12, input coercion), gathering what is wrong, up to a limit.
 struct InputCoercion {
     struct Failure {
         /// `.name` and `[index]`, from the outside in.
@@ -85,10 +101,17 @@ struct InputCoercion {
     }
 
     let schema: Schema
+    let failureLimit: Int
     private(set) var failures: [Failure] = []
     private var path: [String] = []
 
-    init(schema: Schema) { self.schema = schema }
+    init(schema: Schema, failureLimit: Int) {
+        self.schema = schema
+        self.failureLimit = failureLimit
+    }
+
+    /// Nothing more is looked at.
+    private var isOver: Bool { failures.count >= failureLimit }
 
     /// The coerced value; meaningless once there are failures.
     mutating func coerce(_ value: JSONValue, _ type: WrappedType) -> JSONValue {
@@ -107,6 +130,7 @@ struct InputCoercion {
             }
             var coerced: [JSONValue] = []
             for (index, element) in elements.enumerated() {
+                if isOver { break }
                 path.append("[\(index)]")
                 coerced.append(coerce(element, item))
                 path.removeLast()
@@ -129,6 +153,7 @@ struct InputCoercion {
         }
         var coerced = JSONObject()
         for field in type.inputFields {
+            if isOver { return .null }
             guard let given = object[field.name] else {
                 if let fallback = field.defaultValue {
                     coerced[field.name] = Literal.constant(fallback, field.type, in: schema)
@@ -147,6 +172,7 @@ struct InputCoercion {
             path.removeLast()
         }
         for (key, _) in object where type.inputField(key) == nil {
+            if isOver { return .null }
             let near = didYouMean(suggestions(for: key, among: type.inputFields.map(\.name)))
             fail(value, "Field \"\(key)\" is not defined by type \"\(type.name)\".\(near)")
         }

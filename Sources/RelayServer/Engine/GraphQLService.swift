@@ -261,6 +261,20 @@ package final class GraphQLService: Sendable {
         }
     }
 
+    /// Does what takes the longer, the longer the request is, so that it can be handed over at once afterwards.
+    /// - Throws: what is wrong with its extensions, or with a stream's variables.
+    func ready(
+        _ operation: PreparedOperation, _ request: GraphQLRequest
+    ) throws(ExecutionErrors) -> ReadyRequest {
+        let relay = try extensions(of: request, operation)
+        var ready = ReadyRequest(operation: operation, request: request, relay: relay)
+        if operation.isStream, relay.explain == nil {
+            ready.variables = try operation.coerce(request.variables)
+        }
+        if operation.kind == .mutation { ready.byteCount = request.approximateByteCount }
+        return ready
+    }
+
     /// Runs a query or a mutation.
     /// - Parameter answer: called once, on any thread; for a mutation after it is durable.
     package func execute(
@@ -268,13 +282,21 @@ package final class GraphQLService: Sendable {
         answer: @escaping @Sendable (Outcome) -> Void
     ) {
         do throws(ExecutionErrors) {
-            let relay = try extensions(of: request, operation)
+            execute(try ready(operation, request), answer: answer)
+        } catch {
+            answer(.refused(error.errors))
+        }
+    }
+
+    func execute(_ ready: ReadyRequest, answer: @escaping @Sendable (Outcome) -> Void) {
+        let (operation, request) = (ready.operation, ready.request)
+        do throws(ExecutionErrors) {
             switch operation.kind {
             case .query:
                 counters.count(\.queries)
-                if let sequence = relay.explain {
+                if let sequence = ready.relay.explain {
                     explain(request, sequence, answer)
-                } else if let point = relay.at {
+                } else if let point = ready.relay.at {
                     self.answer(operation, request, at: point, answer)
                 } else {
                     let snapshot = durable.snapshot
@@ -282,7 +304,7 @@ package final class GraphQLService: Sendable {
                 }
             case .mutation:
                 counters.count(\.mutations)
-                mutate(operation, request, relay, answer: answer)
+                mutate(ready, answer: answer)
             case .subscription:
                 let message = "A subscription has many results; this request can only carry one."
                 answer(.refused([ExecutionError(message, code: .badUserInput)]))
@@ -296,16 +318,19 @@ package final class GraphQLService: Sendable {
     package func subscribe(
         _ operation: PreparedOperation, _ request: GraphQLRequest, sink: any SubscriptionSink
     ) throws(ExecutionErrors) {
-        let relay = try extensions(of: request, operation)
+        try subscribe(try ready(operation, request), sink: sink)
+    }
+
+    func subscribe(_ ready: ReadyRequest, sink: any SubscriptionSink) throws(ExecutionErrors) {
+        let (request, relay) = (ready.request, ready.relay)
         if let sequence = relay.explain {
             return explain(request, sequence) { [deliver] outcome in
                 deliver(outcome.deliveries(to: sink))
             }
         }
-        let variables = try operation.coerce(request.variables)
         let subscription = SubscriptionRequest(
-            operation: operation, variables: variables, request: withText(request), sink: sink,
-            sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
+            operation: ready.operation, variables: ready.variables, request: withText(request),
+            sink: sink, sendsRecords: relay.sendsRecords, showsOptimistic: relay.showsOptimistic,
             start: relay.resume.map { .resume($0) } ?? .now)
         if try !sequences.start(subscription), !publisher.subscribe(subscription) {
             counters.count(\.refusals)
@@ -381,18 +406,17 @@ package final class GraphQLService: Sendable {
     }
 
     private func mutate(
-        _ operation: PreparedOperation, _ request: GraphQLRequest, _ relay: RelayExtensions,
-        answer: @escaping @Sendable (Outcome) -> Void
+        _ ready: ReadyRequest, answer: @escaping @Sendable (Outcome) -> Void
     ) {
         if let mutationRefusal {
             return answer(.refused([ExecutionError(mutationRefusal, code: .forbidden)]))
         }
         let refusal = writer.post(
             MutationRequest(
-                operation: operation, variables: request.variables, mutationID: relay.mutationID,
-                viewer: request.viewer,
-                optimisticResponse: relay.optimisticResponse.map(JSONValue.object),
-                answer: answer), byteCount: request.approximateByteCount)
+                operation: ready.operation, variables: ready.request.variables,
+                mutationID: ready.relay.mutationID, viewer: ready.request.viewer,
+                optimisticResponse: ready.relay.optimisticResponse.map(JSONValue.object),
+                answer: answer), byteCount: ready.byteCount)
         switch refusal {
         case nil: break
         case .closed?: answer(.stopping)
@@ -401,6 +425,17 @@ package final class GraphQLService: Sendable {
             answer(.refused([ExecutionError(message, code: .overloaded)]))
         }
     }
+}
+
+/// A request whose document is prepared and whose own members have been read, however long they are.
+struct ReadyRequest: Sendable {
+    let operation: PreparedOperation
+    let request: GraphQLRequest
+    fileprivate let relay: RelayExtensions
+    /// A stream's. Others have theirs coerced where they are carried out.
+    fileprivate var variables = CoercedVariables.none
+    /// A mutation's, about what it takes in memory.
+    fileprivate var byteCount = 0
 }
 
 extension Outcome {

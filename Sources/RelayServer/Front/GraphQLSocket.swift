@@ -21,7 +21,7 @@ final class GraphQLSocket: WebSocketHandler {
         /// Called when the peer has taken everything.
         var whenDrained: [@Sendable () -> Void] = []
         var pace: RequestPace
-        /// Operations whose documents are not known yet, and those that came after them.
+        /// Operations whose documents are not known yet, long ones, and those that came after them.
         var arrivals = ArrivalOrder<Arrival>()
         /// Since when nothing has been sent.
         var silentSince = ContinuousClock.now
@@ -30,8 +30,7 @@ final class GraphQLSocket: WebSocketHandler {
     /// An operation that has been looked up, or prepared.
     private struct Arrival: Sendable {
         let operation: ServerConnection.Operation
-        let request: GraphQLRequest
-        let prepared: Result<PreparedOperation, ExecutionErrors>
+        let ready: Result<ReadyRequest, ExecutionErrors>
     }
 
     /// On which its connection is.
@@ -174,30 +173,34 @@ final class GraphQLSocket: WebSocketHandler {
             return
         }
         if case .known(let name) = state.withLock({ $0.viewer }) { request.viewer = name }
-        arrive(operation, request)
+        let isLong = state.withLock { $0.machine.isLong(operation) }
+        arrive(operation, request, isLong: isLong)
     }
 
     /// Hands an operation over behind those that came before it, so that what a client sends in order is
     /// carried out in order. Queries change nothing and wait for nobody, once they are known to be queries.
-    private func arrive(_ operation: ServerConnection.Operation, _ request: GraphQLRequest) {
-        let known = service.findPrepared(request)
+    ///
+    /// What takes its time is done elsewhere: looking at a document that is new, or at a request that is long.
+    private func arrive(
+        _ operation: ServerConnection.Operation, _ request: GraphQLRequest, isLong: Bool
+    ) {
+        let known = isLong ? nil : service.findPrepared(request)
         if let known, known.kind == .query {
-            Task.detached { self.run(operation, known, request) }
+            Task.detached { self.run(operation, self.ready(known, request)) }
             return
         }
         let ticket = state.withLock { $0.arrivals.arrive(isReady: known != nil) }
         switch (ticket, known) {
         case (nil, let known?):
-            run(operation, known, request)
+            run(operation, ready(known, request))
         case (let ticket?, let known?):
-            settle(
-                ticket, Arrival(operation: operation, request: request, prepared: .success(known)))
+            settle(ticket, Arrival(operation: operation, ready: ready(known, request)))
         case (let ticket?, nil):
             Task.detached {
-                let prepared = Result { () throws(ExecutionErrors) in
-                    try self.service.prepare(request)
+                let ready = Result { () throws(ExecutionErrors) in
+                    try self.service.ready(try self.service.prepare(request), request)
                 }
-                let arrival = Arrival(operation: operation, request: request, prepared: prepared)
+                let arrival = Arrival(operation: operation, ready: ready)
                 self.onLoop { $0.settle(ticket, arrival) }
             }
         case (nil, nil):
@@ -205,18 +208,19 @@ final class GraphQLSocket: WebSocketHandler {
         }
     }
 
+    private func ready(
+        _ prepared: PreparedOperation, _ request: GraphQLRequest
+    ) -> Result<ReadyRequest, ExecutionErrors> {
+        Result { () throws(ExecutionErrors) in try service.ready(prepared, request) }
+    }
+
     /// On the loop's thread, so that those whose turn it is are handed over in order.
     private func settle(_ ticket: ArrivalOrder<Arrival>.Ticket, _ arrival: Arrival) {
-        for ready in state.withLock({ $0.arrivals.settle(ticket, arrival) }) {
-            do throws(ExecutionErrors) {
-                let prepared = try ready.prepared.get()
-                if prepared.kind == .query {
-                    Task.detached { self.run(ready.operation, prepared, ready.request) }
-                } else {
-                    run(ready.operation, prepared, ready.request)
-                }
-            } catch {
-                fail(ready.operation, error.errors)
+        for next in state.withLock({ $0.arrivals.settle(ticket, arrival) }) {
+            if case .success(let ready) = next.ready, ready.operation.kind == .query {
+                Task.detached { self.run(next.operation, next.ready) }
+            } else {
+                run(next.operation, next.ready)
             }
         }
     }
@@ -244,32 +248,37 @@ final class GraphQLSocket: WebSocketHandler {
     // MARK: Off the loop's thread
 
     private func run(
-        _ operation: ServerConnection.Operation, _ prepared: PreparedOperation,
-        _ request: GraphQLRequest
+        _ operation: ServerConnection.Operation, _ request: Result<ReadyRequest, ExecutionErrors>
     ) {
-        guard prepared.isStream else {
-            service.execute(prepared, request) { outcome in
-                self.onLoop { $0.finish(operation, outcome) }
+        do throws(ExecutionErrors) {
+            let ready = try request.get()
+            if ready.operation.isStream {
+                try subscribe(operation, ready)
+            } else {
+                service.execute(ready) { outcome in
+                    self.onLoop { $0.finish(operation, outcome) }
+                }
             }
-            return
+        } catch {
+            onLoop { $0.fail(operation, error.errors) }
         }
+    }
+
+    private func subscribe(
+        _ operation: ServerConnection.Operation, _ ready: ReadyRequest
+    ) throws(ExecutionErrors) {
         let sink = state.withLock { state -> OperationSink? in
             guard state.machine.wants(operation), let connection = state.connection else {
                 return nil
             }
             let sink = OperationSink(
-                self, on: connection, operation, resumeCursor: request.resumeCursor,
+                self, on: connection, operation, resumeCursor: ready.request.resumeCursor,
                 limit: limits.streamQueueBytes)
             state.streams[operation] = sink
             return sink
         }
-        guard let sink else { return onLoop { $0.follow($0.state.withLock { $0.pace.end() }) } }
-        do throws(ExecutionErrors) {
-            try service.subscribe(prepared, request, sink: sink)
-            onLoop { $0.follow($0.state.withLock { $0.pace.end() }) }
-        } catch {
-            onLoop { $0.fail(operation, error.errors) }
-        }
+        if let sink { try service.subscribe(ready, sink: sink) }
+        onLoop { $0.follow($0.state.withLock { $0.pace.end() }) }
     }
 
     private func onLoop(_ action: @escaping @Sendable (GraphQLSocket) -> Void) {
