@@ -8,18 +8,15 @@ extension ByteStream {
         to address: ServerAddress, authorityFile: String?, owner: any ByteStreamOwner,
         core: LoopCore
     ) throws(IOError) -> ByteStream {
-        guard let vhost = core.vhostForClients() else {
-            throw cannotConnect(address, "libwebsockets refused")
-        }
         guard address.isSecure else {
-            return LibraryStream.connect(to: address, vhost: vhost, owner: owner, core: core)
+            return LibraryStream.connect(to: address, owner: owner, core: core)
         }
         let context = try core.clientTLS.context(authorityFile: authorityFile, for: address)
         guard let stream = TLSClientStream(core: core, context: context, address: address) else {
             throw cannotConnect(address, "there is no memory left")
         }
         stream.owner = owner
-        stream.connect(vhost: vhost)
+        stream.connect()
         return stream
     }
 

@@ -20,12 +20,14 @@ package final class IOLoop: SerialExecutor, Sendable {
 
     /// Makes a loop and starts its thread.
     ///
+    /// - Parameter resolver: finds the addresses of hosts that are connected to.
+    ///
     /// Throws `IOError.Code.loopUnavailable` when libwebsockets or its libev plugin cannot be used.
-    package static func start() throws(IOError) -> IOLoop {
+    package static func start(resolver: HostResolver = .system) throws(IOError) -> IOLoop {
         let loop = IOLoop()
         // Handed over to the new thread here; nobody else sees it. The thread lets go of it before anybody hears that
         // the loop has stopped: with it go OpenSSL's contexts, which must not outlive the program's main function.
-        nonisolated(unsafe) var core: LoopCore? = try LoopCore(loop: loop)
+        nonisolated(unsafe) var core: LoopCore? = try LoopCore(loop: loop, resolver: resolver)
         do {
             try loop.thread.start {
                 core.take()?.run()

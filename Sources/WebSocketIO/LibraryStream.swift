@@ -11,6 +11,14 @@ final class LibraryStream: ByteStream {
     private let isEncrypted: Bool
     private var isOpened = false
 
+    // Of a connection that is being made.
+    private var port = 0
+    private var lookUp: HostResolver.LookUp?
+    /// Those of its host that have not been tried.
+    private var addresses: ArraySlice<String> = []
+    /// The address that was tried last has come to nothing, and the next one is tried at the loop's next turn.
+    private var hasFailed = false
+
     /// So much is encrypted at once: a record of TLS.
     private static let recordBytes = 16_384
 
@@ -43,23 +51,67 @@ final class LibraryStream: ByteStream {
         return stream
     }
 
+    // MARK: Connecting
+
     /// Begins to connect; `streamOpened` or `streamLost` follow, also before this returns.
-    ///
-    /// - Parameter vhost: one that does not listen.
     static func connect(
-        to address: ServerAddress, vhost: OpaquePointer, owner: any ByteStreamOwner, core: LoopCore
+        to address: ServerAddress, owner: any ByteStreamOwner, core: LoopCore
     ) -> LibraryStream {
         let stream = LibraryStream(core: core, isEncrypted: false)
         stream.owner = owner
-        core.insert(stream)
+        stream.port = address.port
+        if HostResolver.isAddress(address.host) {
+            stream.connect(toAddress: address.host)
+        } else {
+            stream.findAddresses(of: address.host)
+        }
+        return stream
+    }
+
+    private struct Waiting {
+        weak var stream: LibraryStream?
+    }
+
+    private func findAddresses(of host: String) {
+        let waiting = LoopConfined(Waiting(stream: self), on: core.loop)
+        lookUp = core.resolver.begin(host) { [loop = core.loop] answer in
+            loop.performOnCore { _ in waiting.value.stream?.found(answer) }
+        }
+    }
+
+    private func found(_ answer: HostResolver.Answer) {
+        lookUp = nil
+        if isClosed { return }
+        switch answer {
+        case .success(let addresses):
+            self.addresses = addresses[...]
+            connectToNext(cause: "the host has no address")
+        case .failure(let failure):
+            lose(failure.cause)
+        }
+    }
+
+    /// Tries the host's addresses, one after the other, until there is a connection.
+    ///
+    /// - Parameter cause: why there is none so far.
+    private func connectToNext(cause: String) {
+        if isClosed { return }
+        guard let address = addresses.popFirst() else { return lose(cause) }
+        connect(toAddress: address)
+    }
+
+    private func connect(toAddress host: String) {
+        guard let vhost = core.vhostForClients() else { return lose("libwebsockets refused") }
+        hasFailed = false
+        core.insert(self)
         var info = lws_client_connect_info()
         info.context = core.context
         info.vhost = vhost
-        info.port = Int32(address.port)
+        info.port = Int32(port)
         info.retry_and_idle_policy = idlePolicy
-        info.opaque_user_data = stream.opaque
+        info.opaque_user_data = opaque
         // The library copies the strings before the call returns.
-        let wsi = address.host.withCString { host in
+        let wsi = host.withCString { host in
             "RAW".withCString { method in
                 ProtocolTable.name.withCString { name in
                     info.address = host
@@ -70,20 +122,40 @@ final class LibraryStream: ByteStream {
                 }
             }
         }
+        if hasFailed { return }
         guard let wsi else {
-            stream.wsi = nil
-            core.remove(stream)
-            stream.lose("the connection could not be made")
-            return stream
+            self.wsi = nil
+            core.remove(self)
+            return connectingFailed("the connection could not be made")
         }
-        stream.wsi = wsi
+        self.wsi = wsi
         if clws_resolves_later == 0, lws_get_socket_fd(wsi) < 0 {
-            // Since 4.3 it would ask for the address again each second, and the loop would wait each time.
-            stream.lose("the host is unknown")
-        } else if stream.isClosed {
-            stream.closeConnection()
+            // Since 4.3 it would try to make a socket again each second.
+            if addresses.isEmpty { return lose("the connection could not be made") }
+            forget(wsi)
+            lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC)
+            connectingFailed("the connection could not be made")
+        } else if isClosed {
+            closeConnection()
         }
-        return stream
+    }
+
+    /// The library tells nothing more of this handle, which it takes down.
+    private func forget(_ wsi: OpaquePointer) {
+        lws_set_opaque_user_data(wsi, nil)
+        self.wsi = nil
+        core.remove(self)
+    }
+
+    /// One address was tried in vain.
+    private func connectingFailed(_ cause: String) {
+        if isClosed || hasFailed { return }
+        if addresses.isEmpty { return lose(cause) }
+        hasFailed = true
+        // Not from within the library's call.
+        core.schedule(at: monotonicMilliseconds()) { [weak self] in
+            self?.connectToNext(cause: cause)
+        }
     }
 
     private var opaque: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -120,7 +192,9 @@ final class LibraryStream: ByteStream {
         case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
             // It is being taken down already, and may not be touched.
             self.wsi = nil
-            lose(String(decoding: bytes, as: UTF8.self))
+            if isClosed { return 0 }
+            if !addresses.isEmpty { forget(wsi) }
+            connectingFailed(String(decoding: bytes, as: UTF8.self))
             return 0
         default:
             return 0
@@ -142,7 +216,11 @@ final class LibraryStream: ByteStream {
     /// The library's handle is gone, for whatever reason.
     func libraryDestroyed() {
         wsi = nil
-        lose("the connection broke off")
+        if isOpened || isEncrypted {
+            lose("the connection broke off")
+        } else {
+            connectingFailed("the connection broke off")
+        }
     }
 
     // MARK: - The stream
@@ -190,6 +268,8 @@ final class LibraryStream: ByteStream {
     /// Ends the connection at once, without a word to the peer: with TLS, no alert is sent. From within a callback of
     /// the library, when that has returned.
     override func closeConnection() {
+        if let lookUp { core.resolver.cancel(lookUp) }
+        lookUp = nil
         guard wsi != nil else { return }
         if core.isInLibrary {
             core.schedule(at: monotonicMilliseconds()) { [self] in destroyHandle() }

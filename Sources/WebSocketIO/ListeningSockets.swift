@@ -128,9 +128,9 @@ private struct SystemFailure: Error {
 }
 
 #if canImport(Glibc)
-    private let streamSocket = Int32(SOCK_STREAM.rawValue)
+    let streamSocket = Int32(SOCK_STREAM.rawValue)
 #else
-    private let streamSocket = SOCK_STREAM
+    let streamSocket = SOCK_STREAM
 #endif
 
 /// An address to bind to.

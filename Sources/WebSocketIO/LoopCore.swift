@@ -14,6 +14,7 @@ protocol Flushable: AnyObject {
 /// Not Sendable: other threads get at it only through `IOLoop.performOnCore`.
 final class LoopCore {
     let loop: IOLoop
+    let resolver: HostResolver
     let context: OpaquePointer
     let eventLoop: OpaquePointer
     /// Descriptors from this number on have no place in the library's table.
@@ -52,7 +53,7 @@ final class LoopCore {
     private var wakeupDeadline: Int64?
     private var isSweepScheduled = false
 
-    init(loop: IOLoop) throws(IOError) {
+    init(loop: IOLoop, resolver: HostResolver) throws(IOError) {
         LibraryLog.install()
         guard let eventLoop = ev_loop_new(0) else {
             throw IOError(
@@ -70,6 +71,7 @@ final class LoopCore {
                     + "plugin is not installed (Debian: libwebsockets-evlib-ev).")
         }
         self.loop = loop
+        self.resolver = resolver
         self.eventLoop = eventLoop
         self.context = context
         descriptorTableSize = tableSize

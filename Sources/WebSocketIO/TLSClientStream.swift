@@ -42,8 +42,8 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
 
     deinit { SSL_free(tls) }
 
-    func connect(vhost: OpaquePointer) {
-        inner = LibraryStream.connect(to: address, vhost: vhost, owner: self, core: core)
+    func connect() {
+        inner = LibraryStream.connect(to: address, owner: self, core: core)
         if isClosed { inner?.close() }
         // It may have been there, and the handshake begun, before the call returned.
         passOn()

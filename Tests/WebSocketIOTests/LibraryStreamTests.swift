@@ -23,11 +23,9 @@ struct LibraryStreamTests {
     ) async throws {
         let loop = try IOLoop.start()
         try await loop.runOnCore { core in
-            let vhost = try #require(core.vhostForClients())
             let owner = Owner()
             let stream = LibraryStream.connect(
-                to: ServerAddress(host: "127.0.0.1", port: port), vhost: vhost, owner: owner,
-                core: core)
+                to: ServerAddress(host: "127.0.0.1", port: port), owner: owner, core: core)
             body(stream, owner, core)
         }
         await loop.stop()
