@@ -12,6 +12,8 @@ package struct Draft: Sendable {
     /// The records that were looked at, whether they exist or not, where that is asked for: what was written follows
     /// from nothing else.
     package var looked: TouchedRecords?
+    /// What was looked at of records besides, and not the whole of them; kept where `looked` is.
+    var noticed = Noticed()
     /// Fields with arguments that an updater made.
     package internal(set) var ownFields: [ChangeSet.Field] = []
     /// Whether a normalized payload becomes part of ``writeSet`` too: only a log asks for it.
@@ -34,6 +36,18 @@ package struct Draft: Sendable {
         var one = WriteSetWriter()
         one.write(id, type: type, fields: fields)
         apply(one.writeSet)
+    }
+
+    /// Writes a field of a record that exists, so that what is written does not depend on the value before: nothing
+    /// but that the record exists, with its type, is noted as looked at.
+    mutating func extend(
+        _ record: RecordIndex, _ id: DataID, type: String, _ field: (key: String, value: FieldValue)
+    ) {
+        var one = WriteSetWriter()
+        one.write(id, type: type, fields: [field])
+        snapshot.apply(one.writeSet, changes: &changes)
+        writer.append(one.writeSet)
+        notice(record)
     }
 
     package mutating func delete(_ id: DataID) {
@@ -74,6 +88,16 @@ package struct Draft: Sendable {
 
     /// Notes that somebody looks at a record.
     mutating func look(at record: RecordIndex) { looked?.insert(record) }
+
+    /// Notes that somebody asks whether a record exists that does, and of which type it is.
+    mutating func notice(_ record: RecordIndex) {
+        if looked != nil { noticed.existing.insert(record) }
+    }
+
+    /// Notes that somebody looked for a node in a connection, and did not find it.
+    mutating func notice(_ absent: AbsentNode) {
+        if looked != nil, noticed.absent.last != absent { noticed.absent.append(absent) }
+    }
 
     package mutating func apply(_ writes: WriteSet) {
         snapshot.apply(writes, changes: &changes, looked: &looked)

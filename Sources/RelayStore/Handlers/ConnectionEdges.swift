@@ -28,16 +28,14 @@ struct ConnectionEdges {
         guard let edge else { return nil }
         source.look(at: edge)
         let snapshot = source.draft.snapshot
-        guard let row = snapshot.row(edge),
-            let key = snapshot.symbols.findName("node"),
-            let slot = row.slot(of: key), row.tag(slot) == .link
-        else { return nil }
-        return row.link(slot)
+        return snapshot.symbols.findName("node").flatMap { snapshot.link($0, of: edge) }
     }
 
     func index(ofNode id: DataID) -> Int? {
+        // Looked at also where nobody has heard of the node: the connection tells when it comes.
+        let edges = records
         guard let node = source.draft.snapshot.symbols.findRecord(id.rawValue) else { return nil }
-        return records.firstIndex { self.node(of: $0) == node }
+        return edges.firstIndex { self.node(of: $0) == node }
     }
 
     func index(ofCursor cursor: String) -> Int? {
@@ -50,18 +48,50 @@ struct ConnectionEdges {
 
     // MARK: Changing
 
-    func insert(_ edge: any RecordProxy, at index: (ConnectionEdges) -> Int) {
-        guard case .link(let node) = (edge as? DraftRecordProxy)?.value("node"),
-            self.index(ofNode: node) == nil
+    /// Where an edge comes to stand.
+    enum Place {
+        case start
+        case end
+        /// Before the edge with this index.
+        case index(Int)
+    }
+
+    /// - Parameter place: asked for only if there is no edge to the node. At either end it depends on nothing that the
+    ///   connection has, and neither does what is written.
+    func insert(_ edge: any RecordProxy, at place: () -> Place) {
+        guard case .link(let node) = (edge as? DraftRecordProxy)?.value("node"), !hasNode(node)
         else { return }
-        let place = index(self)
-        write(.splice(start: place, deleted: 0, [edge.dataID]))
+        switch place() {
+        case .start: extend(.splice(start: 0, deleted: 0, [edge.dataID]))
+        case .end: extend(.append(edge.dataID))
+        case .index(let index): write(.splice(start: index, deleted: 0, [edge.dataID]))
+        }
+    }
+
+    /// Whether an edge links to a node. That none does is noted as such, and not as a look at all edges.
+    func hasNode(_ id: DataID) -> Bool {
+        let snapshot = source.draft.snapshot
+        guard let node = snapshot.symbols.findRecord(id.rawValue),
+            let (record, _) = source.notice(connection.dataID)
+        else { return index(ofNode: id) != nil }
+        if let key = snapshot.symbols.findName("node"),
+            let edges = snapshot.links("edges", of: record)?.records,
+            edges.contains(where: { $0.flatMap { snapshot.link(key, of: $0) } == node })
+        {
+            return index(ofNode: id) != nil
+        }
+        source.notice(AbsentNode(node: node, connection: record))
+        return false
     }
 
     func delete(_ nodeID: DataID) {
         while let index = index(ofNode: nodeID) {
             write(.splice(start: index, deleted: 1, []))
         }
+    }
+
+    private func extend(_ edges: FieldValue) {
+        source.extend(connection.dataID, ("edges", edges))
     }
 
     private func write(_ edges: FieldValue) {
@@ -85,7 +115,7 @@ final class EdgeConnectionProxy: ConnectionProxy {
 
     func insert(_ node: any RecordProxy, edgeType: String, at place: ConnectionPlace) {
         let handler = ConnectionHandler.default
-        guard ConnectionEdges(connection)?.index(ofNode: node.dataID) == nil else { return }
+        guard ConnectionEdges(connection)?.hasNode(node.dataID) != true else { return }
         // A server's record has its id without being given it.
         if node["id"] == nil { node["id"] = node.dataID.rawValue }
         let edge = handler.createEdge(

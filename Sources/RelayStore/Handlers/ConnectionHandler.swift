@@ -63,8 +63,10 @@ public final class ConnectionHandler: Handler {
     public func insert(
         connection: any RecordProxy, edge: any RecordProxy, before cursor: String?
     ) {
-        ConnectionEdges(connection)?.insert(edge) { edges in
-            cursor.flatMap { edges.index(ofCursor: $0) } ?? 0
+        guard let edges = ConnectionEdges(connection) else { return }
+        edges.insert(edge) {
+            guard let index = cursor.flatMap({ edges.index(ofCursor: $0) }) else { return .start }
+            return .index(index)
         }
     }
 
@@ -73,8 +75,10 @@ public final class ConnectionHandler: Handler {
     public func insert(
         connection: any RecordProxy, edge: any RecordProxy, after cursor: String? = nil
     ) {
-        ConnectionEdges(connection)?.insert(edge) { edges in
-            cursor.flatMap { edges.index(ofCursor: $0) }.map { $0 + 1 } ?? edges.count
+        guard let edges = ConnectionEdges(connection) else { return }
+        edges.insert(edge) {
+            guard let index = cursor.flatMap({ edges.index(ofCursor: $0) }) else { return .end }
+            return .index(index + 1)
         }
     }
 
@@ -86,12 +90,13 @@ public final class ConnectionHandler: Handler {
     func insert(
         _ edge: any RecordProxy, into connection: any RecordProxy, at place: ConnectionPlace
     ) {
-        ConnectionEdges(connection)?.insert(edge) { edges in
+        guard let edges = ConnectionEdges(connection) else { return }
+        edges.insert(edge) {
             switch place {
-            case .start: 0
-            case .end: edges.count
-            case .before(let id): edges.index(ofNode: id) ?? 0
-            case .after(let id): edges.index(ofNode: id).map { $0 + 1 } ?? edges.count
+            case .start: .start
+            case .end: .end
+            case .before(let id): edges.index(ofNode: id).map { .index($0) } ?? .start
+            case .after(let id): edges.index(ofNode: id).map { .index($0 + 1) } ?? .end
             }
         }
     }

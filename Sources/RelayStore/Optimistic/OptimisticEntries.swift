@@ -1,7 +1,7 @@
 /// The optimistic entries of a store, oldest first.
 ///
-/// Whatever changes below an entry, its update runs again only if it looked at one of the records that are others now;
-/// where it did not, what it wrote last is what it would write again.
+/// Whatever changes below an entry, its update runs again only if it looked at something that is another now
+/// (``ChangesBelow``); where it did not, what it wrote last is what it would write again.
 ///
 /// Invariants: 1. Ids and mutations rise. 2. `lookCounts` has for each record how many entries look at it.
 struct OptimisticEntries: Sequence {
@@ -83,12 +83,13 @@ struct OptimisticEntries: Sequence {
         if isEmpty, ended?.entry.touched.isEmpty ?? true {
             return Rebase(head: confirmed, changes: changes)
         }
-        var changed = TouchedRecords(changes)
-        if let ended { changed.insert(ended.entry.touched) }
+        var below = ChangesBelow(changes, in: confirmed)
+        if let ended { below.insert(ended.entry, in: confirmed) }
+        var changed = below.records
         var rebase: Rebase
         if isEmpty {
             rebase = Rebase(head: confirmed)
-        } else if changed.contains(where: isLookedAt) {
+        } else if changed.contains(where: isLookedAt) || below.link(to: isLookedAt) {
             (rebase, changed) = runAgain(on: confirmed, changes, without: ended)
         } else {
             rebase = Rebase(head: head)
@@ -104,21 +105,22 @@ struct OptimisticEntries: Sequence {
     ) -> (Rebase, changed: TouchedRecords) {
         var rebase = Rebase(head: confirmed)
         // Below the entry at hand, by and by.
-        var changed = TouchedRecords(changes)
+        var below = ChangesBelow(changes, in: confirmed)
         for place in entries.indices {
-            if let ended, ended.place == place { changed.insert(ended.entry.touched) }
-            if entries[place].looked.meets(changed) {
-                runAgain(place, &rebase, &changed)
+            if let ended, ended.place == place { below.insert(ended.entry, in: rebase.head) }
+            if below.concern(entries[place], in: rebase.head) {
+                runAgain(place, &rebase, &below)
             } else {
                 rebase.head.apply(entries[place].writes)
             }
+            below.pass(entries[place], in: rebase.head)
         }
-        if let ended { changed.insert(ended.entry.touched) }
-        return (rebase, changed)
+        if let ended { below.insert(ended.entry, in: rebase.head) }
+        return (rebase, below.records)
     }
 
     private mutating func runAgain(
-        _ place: Int, _ rebase: inout Rebase, _ changed: inout TouchedRecords
+        _ place: Int, _ rebase: inout Rebase, _ below: inout ChangesBelow
     ) {
         let old = entries[place]
         var draft = OptimisticEntry.draft(on: rebase.head)
@@ -126,9 +128,10 @@ struct OptimisticEntries: Sequence {
             try old.update.run(&draft)
         } catch {
             rebase.failures.append(Failure(mutation: old.mutation, error: error))
-            let looked = draft.looked
+            let (looked, noticed) = (draft.looked, draft.noticed)
             draft = Draft(on: rebase.head)
             draft.looked = looked
+            draft.noticed = noticed
         }
         entries[place].take(draft)
         rebase.head = draft.snapshot
@@ -139,8 +142,8 @@ struct OptimisticEntries: Sequence {
         }
         if new.writes == old.writes { return }
         rebase.rebased.append(RebasedEntry(mutation: new.mutation, writes: new.writes))
-        changed.insert(old.touched)
-        changed.insert(new.touched)
+        below.insert(old, in: rebase.head)
+        below.insert(new, in: rebase.head)
     }
 }
 

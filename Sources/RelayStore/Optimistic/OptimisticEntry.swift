@@ -30,7 +30,13 @@ struct OptimisticEntry: Sendable {
     private(set) var writes: WriteSet
     /// The records that it changed when it ran last.
     private(set) var touched: TouchedRecords
+    /// Those of them that came or went by it, or are of another type.
+    private(set) var replaced: [RecordIndex]
     /// The records that its result then followed from, those that it wrote among them.
+    private(set) var read: TouchedRecords
+    /// What its result followed from besides.
+    private(set) var noticed: Noticed
+    /// All of these records.
     private(set) var looked: TouchedRecords
 
     /// A draft for an entry's update: notes what is looked at, and keeps everything that is written as data.
@@ -49,7 +55,11 @@ struct OptimisticEntry: Sendable {
         self.update = update
         writes = draft.writeSet
         touched = TouchedRecords(draft.changes)
-        looked = draft.looked ?? touched
+        replaced = draft.changes.created + draft.changes.deleted
+        read = draft.looked ?? touched
+        noticed = draft.noticed
+        looked = read
+        noticed.insert(into: &looked)
     }
 
     /// The update has run on another state.

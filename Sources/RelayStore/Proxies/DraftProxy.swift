@@ -76,7 +76,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     }
 
     package subscript(_ dataID: DataID) -> (any RecordProxy)? {
-        row(dataID) == nil ? nil : proxy(dataID)
+        exists(dataID) ? proxy(dataID) : nil
     }
 
     package var root: any RecordProxy { create(dataID: .rootID, typeName: Snapshot.rootTypeName) }
@@ -120,6 +120,25 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
     func row(_ dataID: DataID) -> Row? { find(dataID).flatMap { draft.snapshot.row($0) } }
 
+    private func exists(_ dataID: DataID) -> Bool {
+        // Of one that does not exist, everything that comes is new.
+        notice(dataID) != nil || row(dataID) != nil
+    }
+
+    /// A record that exists; whoever asks looks at nothing else of it.
+    func notice(_ dataID: DataID) -> (record: RecordIndex, row: Row)? {
+        guard let record = draft.snapshot.symbols.findRecord(dataID.rawValue),
+            let row = draft.snapshot.row(record)
+        else { return nil }
+        if !hasEnded { draft.notice(record) }
+        return (record, row)
+    }
+
+    /// A node is not among those of a connection.
+    func notice(_ absent: AbsentNode) {
+        if !hasEnded { draft.notice(absent) }
+    }
+
     /// The record with an id, which whoever asks goes on to look at.
     func find(_ dataID: DataID) -> RecordIndex? {
         let symbols = draft.snapshot.symbols
@@ -146,6 +165,16 @@ package final class DraftProxy: RecordSourceSelectorProxy {
             draft.write(dataID, type: type, fields: fields)
             if isUpdater { draft.noteOwn(fields, of: dataID, before: row) }
         }
+    }
+
+    /// Writes a field, so that what is written does not depend on its value before.
+    func extend(_ dataID: DataID, _ field: (key: String, value: FieldValue)) {
+        guard let (record, row) = notice(dataID) else {
+            write(dataID, [field])
+            return
+        }
+        let type = draft.snapshot.symbols.nameString(row.type)
+        change { $0.extend(record, dataID, type: type, field) }
     }
 
     /// The updater has returned, or thrown.

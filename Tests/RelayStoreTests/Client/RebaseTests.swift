@@ -152,6 +152,169 @@ import Testing
         #expect(try store.read("One", ["id": "b"]).data != nil)
     }
 
+    // MARK: Connections
+
+    /// Ways to add a node to a connection.
+    enum Addition: CaseIterable {
+        case appendEdge, prependNode, updaterAtStart, updaterAtEnd, sharedUpdater
+    }
+
+    private static let connection = DataID("client:u1:__Todos_todos_connection")
+
+    private func connected(_ runs: Runs) throws -> Store {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        let edges: JSONValue = .array(
+            ["a", "b"].map { id in
+                ["cursor": .string("c-\(id)"), "node": ["id": .string(id), "__typename": "Todo"]]
+            })
+        let me: JSONObject = ["id": "u1", "name": "Me", "todos": ["edges": edges]]
+        try store.commit("Me", [:], ["data": ["me": .object(me)]])
+        return store
+    }
+
+    /// What the server would answer to the addition of a node.
+    private func answer(_ id: String, _ addition: Addition) -> JSONValue {
+        let todo: JSONObject = ["id": .string(id), "text": "said", "__typename": "Todo"]
+        return switch addition {
+        case .appendEdge:
+            ["data": ["add": ["edge": ["cursor": .string("c-\(id)"), "node": .object(todo)]]]]
+        case .prependNode: ["data": ["add": ["todo": .object(todo)]]]
+        default: ["data": ["change": ["todo": .object(todo)]]]
+        }
+    }
+
+    private func add(_ id: String, _ addition: Addition, to store: Store, _ runs: Runs) throws
+        -> (entry: OptimisticEntryID, operation: OperationSelector)
+    {
+        let connections: VariableData = [
+            "connections": [Self.connection.rawValue]
+        ]
+        let isDirective = addition == .appendEdge || addition == .prependNode
+        let name = addition == .appendEdge ? "Append" : isDirective ? "Prepend" : "Change"
+        // As an environment does: each mutation has a root of its own.
+        let operation = OperationSelector(
+            try TodoDocuments.operation(name).request, variables: connections,
+            root: DataID("client:root:\(id)"))
+        let updater = runs.counting("each") { source in
+            if isDirective { return }
+            let node = source.create(dataID: DataID(id), typeName: "Todo")
+            let user = try #require(source["u1"])
+            if addition == .sharedUpdater {
+                user.connection("Todos_todos")?.insert(node, edgeType: "TodoEdge", at: .end)
+                return
+            }
+            let handler = ConnectionHandler.default
+            let list = try #require(handler.getConnection(user, key: "Todos_todos"))
+            let edge = handler.createEdge(
+                &source, connection: list, node: node, type: "TodoEdge")
+            if addition == .updaterAtStart {
+                handler.insert(connection: list, edge: edge, before: nil)
+            } else {
+                handler.insert(connection: list, edge: edge)
+            }
+        }
+        let entry = try store.applyMutation(
+            operation,
+            optimistic: OptimisticMutation(
+                response: isDirective ? answer(id, addition).bytes : nil,
+                updater: { source, _ in
+                    var records: any RecordSourceProxy = source
+                    try updater(&records)
+                }))
+        return (entry, operation)
+    }
+
+    private func nodes(_ store: Store) throws -> [String] {
+        let snapshot = store.snapshot
+        let list = try #require(snapshot.existing(Self.connection.rawValue))
+        let key = try #require(snapshot.symbols.findName("node"))
+        return snapshot.links("edges", of: list)?.records.map { edge in
+            edge.flatMap { snapshot.link(key, of: $0) }.map { snapshot.symbols.idString($0) } ?? "-"
+        } ?? []
+    }
+
+    /// Beginning, every answer and every failure: nobody is in the way of the others, and none runs again.
+    @Test(arguments: Addition.allCases)
+    func additionsToOneConnectionRunOnce(_ addition: Addition) throws {
+        let runs = Runs()
+        let store = try connected(runs)
+        let count = 40
+        let added = try (0..<count).map { try add("t\($0)", addition, to: store, runs) }
+        let isAtStart = addition == .prependNode || addition == .updaterAtStart
+        func expect(_ ids: [String]) throws {
+            #expect(
+                try nodes(store) == (isAtStart ? ids.reversed() + ["a", "b"] : ["a", "b"] + ids))
+        }
+        var ids = (0..<count).map { "t\($0)" }
+        try expect(ids)
+        for (number, (entry, operation)) in added.enumerated() {
+            if number % 5 == 4 {
+                store.revoke(entry, reason: "failed")
+                ids.removeAll { $0 == "t\(number)" }
+            } else if number % 2 == 0 || addition != .appendEdge && addition != .prependNode {
+                // What was guessed, and confirmed: the connection has it from below now.
+                try store.commitResponse(entry, operation, answer("t\(number)", addition).bytes) {
+                    source, _ in
+                    if addition == .appendEdge || addition == .prependNode { return }
+                    let user = try #require(source["u1"])
+                    let node = try #require(source[DataID("t\(number)")])
+                    user.connection("Todos_todos")?
+                        .insert(node, edgeType: "TodoEdge", at: isAtStart ? .start : .end)
+                }
+            } else {
+                // The server has another id.
+                try store.commitResponse(entry, operation, answer("s\(number)", addition).bytes)
+                if let place = ids.firstIndex(of: "t\(number)") { ids[place] = "s\(number)" }
+            }
+            try expect(ids)
+        }
+        #expect(runs.total == count)
+    }
+
+    /// A node that has come to the connection from below is not there twice, and is there again when it has gone.
+    @Test func anAdditionWhoseNodeIsThereAlreadyRunsAgain() throws {
+        let runs = Runs()
+        let store = try connected(runs)
+        let first = try add("t", .appendEdge, to: store, runs)
+        _ = try add("x", .appendEdge, to: store, runs)
+        _ = try add("t", .updaterAtEnd, to: store, runs)
+        #expect(try nodes(store) == ["a", "b", "t", "x"])
+        store.revoke(first.entry, reason: "failed")
+        #expect(try nodes(store) == ["a", "b", "x", "t"])
+        try store.commitUpdate { source in
+            let node = source.create(dataID: "t", typeName: "Todo")
+            source["u1"]?.connection("Todos_todos")?
+                .insert(node, edgeType: "TodoEdge", at: .start)
+        }
+        #expect(try nodes(store) == ["t", "a", "b", "x"])
+        try store.commitUpdate { source in
+            source["u1"]?.connection("Todos_todos")?.delete(nodeID: "t")
+        }
+        #expect(try nodes(store) == ["a", "b", "x", "t"])
+        // An edge that the connection has comes to lead to the node.
+        try store.commitUpdate { source in
+            let edge = source["u1"]?.getLinkedRecord("__Todos_todos_connection")?
+                .getLinkedRecords("edges")?.first
+            (edge ?? nil)?.setLinkedRecord(
+                "node", record: source.create(dataID: "t", typeName: "Todo"))
+        }
+        #expect(try nodes(store) == ["t", "b", "x"])
+    }
+
+    @Test func anAdditionComesBackWithItsConnection() throws {
+        let runs = Runs()
+        let store = try connected(runs)
+        _ = try add("t", .appendEdge, to: store, runs)
+        try store.commitUpdate { $0.delete(dataID: Self.connection) }
+        #expect(store.snapshot.existing(Self.connection.rawValue) == nil)
+        try store.commitUpdate { source in
+            source.create(dataID: Self.connection, typeName: "TodoConnection")
+                .setLinkedRecords("edges", records: [])
+        }
+        #expect(try nodes(store) == ["t"])
+        #expect(runs.total == 3)
+    }
+
     /// What is shown of a record goes with its entry, also where nothing else changes.
     @Test func aRecordThatOnlyAnEntryMadeGoesWithIt() throws {
         let store = try store("a")
