@@ -58,3 +58,12 @@ extension String {
         hasher.combine(UInt8.max)
     }
 }
+
+extension Hasher {
+    /// Takes in a value and the case of an enumeration that has it, as a hash that the compiler makes does: without the
+    /// case, null, 0 and an empty list have one hash, and a stranger makes any number of lists of them that share theirs.
+    package mutating func combine(case number: UInt8, _ value: some Hashable) {
+        combine(number)
+        combine(value)
+    }
+}

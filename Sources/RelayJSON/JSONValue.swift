@@ -32,13 +32,13 @@ extension JSONValue {
 
     package func hash(into hasher: inout Hasher) {
         switch self {
-        case .null: hasher.combine(0)
-        case .bool(let value): hasher.combine(value)
-        case .int(let number): hasher.combine(number)
-        case .double(let number): hasher.combine(number)
-        case .string(let text): text.hashBytes(into: &hasher)
-        case .array(let elements): hasher.combine(elements)
-        case .object(let object): hasher.combine(object)
+        case .null: hasher.combine(case: 0, 0)
+        case .bool(let value): hasher.combine(case: 1, value)
+        case .int(let number): hasher.combine(case: 2, number)
+        case .double(let number): hasher.combine(case: 3, number)
+        case .string(let text): hasher.combine(case: 4, ExactText(text))
+        case .array(let elements): hasher.combine(case: 5, elements)
+        case .object(let object): hasher.combine(case: 6, object)
         }
     }
 

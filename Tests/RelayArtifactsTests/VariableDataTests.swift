@@ -35,6 +35,14 @@ import Testing
                 """)
     }
 
+    @Test func valuesOfDifferentKindsHaveHashesOfTheirOwn() {
+        let nothings: [VariableValue] = [
+            .null, .string(""), .int(0), .bool(false), .float(0), .object([:]), .array([]),
+        ]
+        let lists = nothings.flatMap { first in nothings.map { VariableValue.array([first, $0]) } }
+        #expect(Set((nothings + lists).map(\.hashValue)).count == 7 + 49)
+    }
+
     @Test func trap18ANilOptionalIsAbsentAndNotAnExplicitNull() {
         let variables: VariableData = [
             "count": nil as Int?, "id": "a", "cursor": VariableValue.null,

@@ -57,6 +57,18 @@ import Testing
             Set(texts.map { JSONValue.object([$0: 1]).hashValue }).count > texts.count * 9 / 10)
     }
 
+    /// What is nothing of its kind is fed to a hash as the same zeros, so the kind must be in it, too.
+    @Test func valuesOfDifferentKindsHaveHashesOfTheirOwn() {
+        let nothings: [JSONValue] = [
+            .null, .bool(false), .int(0), .double(0), .string(""), .array([]), .object([:]),
+        ]
+        var lists: [[JSONValue]] = [[]]
+        for _ in 0..<3 { lists = lists.flatMap { list in nothings.map { list + [$0] } } }
+        #expect(Set((nothings + lists.map(JSONValue.array)).map(\.hashValue)).count == 7 + 343)
+        let objects = lists.map { JSONValue.object(["a": $0[0], "b": $0[1], "c": $0[2]]) }
+        #expect(Set(objects.map(\.hashValue)).count == 343)
+    }
+
     static let unreadable: [(String, JSONError)] = [
         ("", JSONError(.unexpectedEnd, byteOffset: 0)),
         ("nul", JSONError(.unexpectedEnd, byteOffset: 3)),

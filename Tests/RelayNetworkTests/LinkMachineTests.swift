@@ -282,6 +282,19 @@ struct LinkMachineTests {
         }
     }
 
+    @Test func aFreshTokenThatIsRefusedLateIsAskedForLater() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("mutation m")
+        _ = link.authorized("old")
+        #expect(link.fail(.status(401)).prefix(2).last == "authorize anew")
+        let attempt = link.machine.attempt
+        _ = link.perform { $0.timerFired(.token(attempt)) }
+        #expect(link.perform { $0.authorized(attempt, .failure(CancellationError())) } == [])
+        _ = link.retry()
+        _ = link.authorized("old")
+        #expect(link.fail(.status(401)).prefix(2).last == "authorize anew")
+    }
+
     // MARK: Streams
 
     @Test func aStreamResumesBehindItsLastCursor() {

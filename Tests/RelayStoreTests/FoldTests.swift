@@ -27,6 +27,15 @@ import Testing
                 mutationID: id.flatMap(MutationID.init)))
     }
 
+    @Test func valuesOfDifferentKindsHaveHashesOfTheirOwn() {
+        let values: [FieldValue] = [
+            .null, .bool(false), .int(0), .double(0), .string(""), .json(.null), .link("a"),
+            .links([]), .failed(.null), .unset, .append("a"), .remove("a"),
+            .splice(start: 0, deleted: 0, []),
+        ]
+        #expect(Set(values.map(\.hashValue)).count == values.count)
+    }
+
     @Test func everyEventReadsBackFromItsBytes() throws {
         let bodies: [EventBody] = [
             .genesis(schema: "type Query { a: Int }", seed: writes("a", "text", .string("é"))),

@@ -37,13 +37,13 @@ extension VariableValue {
 
     public func hash(into hasher: inout Hasher) {
         switch self {
-        case .null: hasher.combine(0)
-        case .string(let text): text.hashBytes(into: &hasher)
-        case .int(let number): hasher.combine(number)
-        case .bool(let value): hasher.combine(value)
-        case .float(let number): hasher.combine(number)
-        case .object(let data): hasher.combine(data)
-        case .array(let values): hasher.combine(values)
+        case .null: hasher.combine(case: 0, 0)
+        case .string(let text): hasher.combine(case: 1, ExactText(text))
+        case .int(let number): hasher.combine(case: 2, number)
+        case .bool(let value): hasher.combine(case: 3, value)
+        case .float(let number): hasher.combine(case: 4, number)
+        case .object(let data): hasher.combine(case: 5, data)
+        case .array(let values): hasher.combine(case: 6, values)
         }
     }
 }

@@ -159,10 +159,12 @@ struct LinkMachine: Sendable {
     // MARK: The connection
 
     /// The token that was asked for, or why there is none. One that comes too late ends the wait for the next attempt,
-    /// which would ask again: whoever needs longer than the limit is waited for all the same.
+    /// which would ask again: what a slow provider gives is not wasted.
     mutating func authorized(
         _ attempt: Attempt, _ token: Result<String?, any Error>
     ) -> [LinkAction] {
+        // Whoever gives tokens may have no network either; the next connection begins anew.
+        if case .failure = token { hasFreshToken = false }
         if case .waiting = state, case .success(let late) = token, !operations.isEmpty {
             self.attempt += 1
             state = .connecting
@@ -174,8 +176,6 @@ struct LinkMachine: Sendable {
             state = .connecting
             return [.connect(attempt, token: token)]
         case .failure(let error):
-            // Whoever gives tokens may have no network either; the next connection begins anew.
-            hasFreshToken = false
             return lost(ConnectionLoss(Self.noToken(error), .retry))
         }
     }

@@ -102,19 +102,22 @@ extension FieldValue {
 
     package func hash(into hasher: inout Hasher) {
         switch self {
-        case .null: hasher.combine(0)
-        case .unset: hasher.combine(1)
-        case .bool(let value): hasher.combine(value)
-        case .int(let number): hasher.combine(number)
-        case .double(let number): hasher.combine(number)
-        case .string(let text): text.hashBytes(into: &hasher)
-        case .json(let value), .failed(let value): hasher.combine(value)
-        case .link(let id), .append(let id), .remove(let id): hasher.combine(id)
-        case .links(let ids): hasher.combine(ids)
+        case .null: hasher.combine(case: 0, 0)
+        case .bool(let value): hasher.combine(case: 1, value)
+        case .int(let number): hasher.combine(case: 2, number)
+        case .double(let number): hasher.combine(case: 3, number)
+        case .string(let text): hasher.combine(case: 4, ExactText(text))
+        case .json(let value): hasher.combine(case: 5, value)
+        case .link(let id): hasher.combine(case: 6, id)
+        case .links(let ids): hasher.combine(case: 7, ids)
+        case .failed(let value): hasher.combine(case: 8, value)
+        case .unset: hasher.combine(case: 9, 0)
+        case .append(let id): hasher.combine(case: 10, id)
+        case .remove(let id): hasher.combine(case: 11, id)
         case .splice(let start, let deleted, let ids):
+            hasher.combine(case: 12, ids)
             hasher.combine(start)
             hasher.combine(deleted)
-            hasher.combine(ids)
         }
     }
 
