@@ -87,7 +87,7 @@ private struct LogMinimization {
         selection.parts = try DeltaDebugging.minimize(selection.parts) { parts in
             try fails(HistorySelection(parts: parts), in: workspace)
         }
-        let seed = try history.seedIDs()
+        let seed = try history.seedIDs().map { ExactText($0) }
         let parts = selection.parts
         selection.seed = Set(
             try DeltaDebugging.minimize(seed) { ids in

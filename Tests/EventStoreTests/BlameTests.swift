@@ -44,6 +44,34 @@ import Testing
                 == ["at 1: -t2 +", "at 1: - +t2", #"- {"refs":["t1"]}"#])
     }
 
+    /// Of the names "é" as one scalar and as two.
+    @Test func recordsAndFieldsAreToldApartByTheBytesOfTheirNames() throws {
+        let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+        let directory = TemporaryDirectory()
+        let store = try EventStore.open(directory.path, options: .quiet)
+        var writer = WriteSetWriter()
+        writer.write(
+            DataID(one), type: "Place",
+            fields: [(key: one, value: FieldValue.int(1)), (key: two, value: .int(2))])
+        writer.write(DataID(two + "/"), type: "Place", fields: [(key: one, value: .int(3))])
+        try store.journal.appendAndWait(
+            Event(
+                sequence: 1, timeMicroseconds: 0,
+                body: .genesis(schema: "type Query { a: Int }", seed: writer.writeSet)))
+        store.journal.close()
+        let history = try History(directory.path)
+        let fields = try history.blame(one).map(\.field).filter { $0 != "__typename" }
+        #expect(Set(fields.map { Array($0.utf8) }) == [Array(one.utf8), Array(two.utf8)])
+        #expect(try history.blame(one, field: two).map(\.change.after) == [.int(2)])
+        #expect(try history.blame(two) == [])
+
+        let copy = TemporaryDirectory()
+        try history.copy(
+            HistorySelection(parts: [], seed: [ExactText(one + "/")]), to: copy.path,
+            options: EventStoreOptions.quiet.log)
+        #expect(try History(copy.path).snapshot(at: 1).recordCount == 0)
+    }
+
     /// In a log in which mutations do not stand at every other place, too.
     @Test func noMoreThanTheLastMutationsAreRemembered() throws {
         let directory = TemporaryDirectory()

@@ -1,3 +1,4 @@
+import RelayJSON
 import RelayStore
 import Testing
 

@@ -105,6 +105,16 @@ import Testing
         )
     }
 
+    /// U+212A, the sign for kelvin, is canonically equivalent to the letter K.
+    @Test func anEnumHasItsValuesAndNoneThatLookLikeThem() throws {
+        var service = try TestService.withBooks()
+        service.write("Book", "b1", ["binding": .string("POCKET")])
+        let query = "{ book(id: \"b1\") { binding } }"
+        #expect(try service.answer(query) == #"{"data":{"book":{"binding":"POCKET"}}}"#)
+        service.write("Book", "b1", ["binding": .string("POC\u{212A}ET")])
+        #expect(try service.answer(query).contains(#"Enum \"Binding\" cannot represent value"#))
+    }
+
     @Test func deletedRecordsReadAsNullOrDisappear() throws {
         var service = try TestService.withBooks()
         service.draft.delete("b1")

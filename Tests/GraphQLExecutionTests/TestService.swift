@@ -10,7 +10,7 @@ struct TestService {
         type Query { book(id: ID!): Book any(id: ID!): Node nodes(ids: [ID!]!): [Node]! author(name: String!): Author }
         type Author implements Node { id: ID! name: String! age: Int books(first: Int, after: String, last: Int, before: String, out: Boolean): BookConnection bookList: [Book!]! bookCount: Int! }
         type Book implements Node { id: ID! title: String! price: Float tags: [String!] binding: Binding author: Author! out: Boolean }
-        enum Binding { HARD SOFT }
+        enum Binding { HARD SOFT POCKET }
         type BookConnection { edges: [BookEdge] pageInfo: PageInfo! }
         type BookEdge { node: Book cursor: String! }
         type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }

@@ -1,3 +1,4 @@
+import RelayJSON
 import RelayStore
 
 /// The fold of one record, and who wrote it.
@@ -19,7 +20,7 @@ struct BlameFold {
     /// Those that write the record, in log order.
     private var layers: [Layer]
     /// What wrote a field last, before the states begin that can be rebuilt.
-    private var writers: [String: Writer] = [:]
+    private var writers: [ExactText: Writer] = [:]
 
     private struct Writer {
         let sequence: UInt64
@@ -137,7 +138,7 @@ struct BlameFold {
     }
 
     private mutating func note(
-        _ kind: BlameEntry.Kind, _ keys: [String], from before: Snapshot, to after: Snapshot,
+        _ kind: BlameEntry.Kind, _ keys: [ExactText], from before: Snapshot, to after: Snapshot,
         by event: Event, of intent: MutationIntent?, operation: String?, layer: UInt64? = nil
     ) {
         let record = target.record
@@ -156,8 +157,8 @@ struct BlameFold {
             add("__typename", type)
         }
         for key in fields(among: keys, isDeleted: after.existing(record) == nil) {
-            let change = before.change(of: key, of: record, to: after)
-            if keys.contains(key) || !change.isEmpty { add(key, change) }
+            let change = before.change(of: key.text, of: record, to: after)
+            if keys.contains(key) || !change.isEmpty { add(key.text, change) }
         }
     }
 
@@ -166,8 +167,8 @@ struct BlameFold {
     mutating func noteInherited(at time: Int64?) {
         let differences = Snapshot().differences(to: snapshot, record: target.record)
         for difference in differences
-        where target.field == nil || target.field == difference.field {
-            let writer = writers[difference.field]
+        where target.field?.isSame(as: difference.field) ?? true {
+            let writer = writers[ExactText(difference.field)]
             entries.append(
                 BlameEntry(
                     sequence: writer?.sequence ?? snapshot.sequence,
@@ -195,8 +196,8 @@ struct BlameFold {
 
     /// The fields to look at: those asked for that were written, and, of a record that is gone, the
     /// one asked for.
-    private func fields(among keys: [String], isDeleted: Bool) -> [String] {
-        guard let field = target.field else { return keys }
+    private func fields(among keys: [ExactText], isDeleted: Bool) -> [ExactText] {
+        guard let field = target.field.map({ ExactText($0) }) else { return keys }
         return keys.contains(field) || isDeleted ? [field] : []
     }
 }
@@ -204,16 +205,16 @@ struct BlameFold {
 extension WriteSet {
     /// The storage keys of a record that are written, each once, in order; nil when the record is
     /// neither written nor deleted.
-    fileprivate func keys(of id: String) -> [String]? {
-        guard recordIDs.contains(id) else { return nil }
+    fileprivate func keys(of id: String) -> [ExactText]? {
+        guard recordIDs.contains(where: id.isSame) else { return nil }
         // Applied to nothing, every write is a change.
         var snapshot = Snapshot()
         var changes = ChangeSet()
         snapshot.apply(self, changes: &changes)
         guard let record = snapshot.symbols.findRecord(id) else { return nil }
-        var keys: [String] = []
+        var keys: [ExactText] = []
         for change in changes.fields where change.record == record {
-            let key = snapshot.symbols.nameString(change.key)
+            let key = ExactText(snapshot.symbols.nameString(change.key))
             if !keys.contains(key) { keys.append(key) }
         }
         return keys

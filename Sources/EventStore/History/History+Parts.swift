@@ -1,4 +1,5 @@
 package import EventLog
+package import RelayJSON
 import RelayStore
 
 /// Events of a history that can only be left out together: a mutation and what ended it, or one event alone.
@@ -12,9 +13,9 @@ package struct HistoryPart: Sendable, Hashable {
 package struct HistorySelection: Sendable {
     package var parts: [HistoryPart]
     /// Records of the first event; nil for all of them.
-    package var seed: Set<String>?
+    package var seed: Set<ExactText>?
 
-    package init(parts: [HistoryPart], seed: Set<String>? = nil) {
+    package init(parts: [HistoryPart], seed: Set<ExactText>? = nil) {
         self.parts = parts
         self.seed = seed
     }
@@ -153,13 +154,14 @@ extension [RebasedEntry] {
 
 extension WriteSet {
     /// The writes of some of the records of a seed, which has each record once.
-    fileprivate func of(_ ids: Set<String>) -> WriteSet {
+    fileprivate func of(_ ids: Set<ExactText>) -> WriteSet {
         var snapshot = Snapshot()
         var changes = ChangeSet()
         snapshot.apply(self, changes: &changes)
         var writer = WriteSetWriter()
         for record in snapshot.recordsInCreationOrder() {
-            guard let record = snapshot.recordJSON(record), ids.contains(record.id.rawValue)
+            guard let record = snapshot.recordJSON(record),
+                ids.contains(ExactText(record.id.rawValue))
             else { continue }
             writer.write(record.id, type: record.type, fields: record.fields)
         }

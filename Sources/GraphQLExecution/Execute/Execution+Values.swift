@@ -205,9 +205,11 @@ extension Execution {
     }
 
     private mutating func writeEnum(
-        _ name: String, _ values: Set<String>, _ leaf: LeafShape, _ field: FieldPlan
+        _ name: String, _ values: Set<ExactText>, _ leaf: LeafShape, _ field: FieldPlan
     ) -> Outcome {
-        guard values.contains(name) else { return fail(leaf.mismatch(.string(name)), field) }
+        guard values.contains(ExactText(name)) else {
+            return fail(leaf.mismatch(.string(name)), field)
+        }
         writer.write(name)
         return .written
     }

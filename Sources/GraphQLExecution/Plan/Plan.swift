@@ -150,5 +150,5 @@ indirect enum OutputShape: Sendable {
 /// A scalar or an enum.
 enum LeafShape: Sendable {
     case scalar(LeafKind)
-    case `enum`(name: String, values: Set<String>)
+    case `enum`(name: String, values: Set<ExactText>)
 }

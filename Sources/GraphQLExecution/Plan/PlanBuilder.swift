@@ -182,7 +182,8 @@ private struct FieldCollector {
 extension LeafShape {
     init(_ type: NamedType) {
         switch (type.kind, type.name) {
-        case (.enum, let name): self = .enum(name: name, values: Set(type.values.map(\.name)))
+        case (.enum, let name):
+            self = .enum(name: name, values: Set(type.values.map { ExactText($0.name) }))
         case (_, "Int"): self = .scalar(.int)
         case (_, "Float"): self = .scalar(.float)
         case (_, "String"): self = .scalar(.string)
