@@ -20,7 +20,11 @@ struct HousekeepingQueue {
     private let deflates: Bool
     private(set) var spares: [SegmentSupply.Spare] = []
     private var spareSize: UInt64
-    private var mayFill = true
+    /// False when the last filling has failed, or the room is needed, until the next segment begins.
+    private(set) var mayFill = true
+    private(set) var isFillingNow = false
+    /// A filling has ended without a spare, and what it had taken of the disk is free again.
+    private var hasGivenRoomBack = false
     private var sealed: [UInt64] = []
     private var isDeflating = false
     private var unwantedThrough: UInt64?
@@ -42,7 +46,10 @@ struct HousekeepingQueue {
 
     /// Spares come first: an append may soon need one, while nobody waits for a deflated segment.
     mutating func next() -> Task? {
-        if isFilling { return .fillSpare(sizeBytes: spareSize) }
+        if isFilling {
+            isFillingNow = true
+            return .fillSpare(sizeBytes: spareSize)
+        }
         if let drop = nextDrop() { return drop }
         guard !sealed.isEmpty else { return nil }
         isDeflating = true
@@ -77,20 +84,37 @@ struct HousekeepingQueue {
     }
 
     mutating func filled(_ spare: SegmentSupply.Spare?) {
-        if let spare { spares.append(spare) } else { mayFill = false }
+        isFillingNow = false
+        if let spare {
+            spares.append(spare)
+        } else {
+            mayFill = false
+            hasGivenRoomBack = true
+        }
+    }
+
+    /// An append needs the room.
+    mutating func stopFilling() { mayFill = false }
+
+    /// What is ready, to be removed, and whether room was given back since the last time; nil while something is
+    /// being filled.
+    mutating func giveUpSpares() -> (spares: [SegmentSupply.Spare], hasGivenRoomBack: Bool)? {
+        if isFillingNow { return nil }
+        defer { (spares, hasGivenRoomBack) = ([], false) }
+        return (spares, hasGivenRoomBack)
     }
 
     /// The writer goes on to the next segment: with a spare, when one is ready.
     mutating func takeSpare() -> SegmentSupply.Spare? {
-        // Filling failed for want of room, perhaps; a new segment is a good time to try again.
-        mayFill = true
-        return spares.isEmpty ? nil : spares.removeFirst()
+        spares.isEmpty ? nil : spares.removeFirst()
     }
 
     /// The writer could not begin with it.
     mutating func giveBack(_ spare: SegmentSupply.Spare) { spares.insert(spare, at: 0) }
 
     mutating func began(sealing previous: UInt64, nextSpareSize: UInt64) {
+        // Filling failed for want of room, perhaps; a new segment is a good time to try again.
+        mayFill = true
         spareSize = nextSpareSize
         if deflates { sealed.append(previous) }
     }
@@ -133,6 +157,16 @@ final class Housekeeping: Sendable {
     func stop() {
         queue.update { $0.stop() }
         thread.join()
+    }
+
+    /// Gives up what is filled ahead, or being filled, for an append that finds no room. Blocks until it is gone.
+    ///
+    /// - Returns: whether there may be room now.
+    func makeRoom(_ fileSystem: any FileSystem) -> Bool {
+        queue.update { $0.stopFilling() }
+        let (spares, hasGivenRoomBack) = queue.wait { $0.giveUpSpares() }
+        for spare in spares { try? fileSystem.remove(spare.path) }
+        return hasGivenRoomBack || !spares.isEmpty
     }
 
     /// Deflating takes a processor for seconds; whoever answers requests goes first.
@@ -199,7 +233,8 @@ private final class HousekeepingWork: @unchecked Sendable {
     private func perform(_ task: HousekeepingQueue.Task) {
         switch task {
         case .fillSpare(let size):
-            let spare = try? supply.fill(size: size, isCancelled: isStopped)
+            let spare = try? supply.fill(
+                size: size, isCancelled: { queue.withLock { $0.isStopped || !$0.mayFill } })
             queue.update { $0.filled(spare ?? nil) }
         case .deflate(let segment):
             // A damaged segment stays as it is, for whoever reads it to say so.

@@ -46,6 +46,17 @@ final class SegmentWriter {
     ///
     /// - Parameter head: what the frame follows.
     func append(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
+        do throws(Failure) {
+            try write(frame, after: head)
+        } catch {
+            // A file that is filled ahead may have taken the last room. Appends go first.
+            guard case .noRoom = error, housekeeping?.makeRoom(directory.fileSystem) == true
+            else { throw error }
+            try write(frame, after: head)
+        }
+    }
+
+    private func write(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
         // Without an event the next segment would have this one's name.
         let isFull = offset + UInt64(frame.size) > limit && head.sequence >= firstSequence
         // A closing frame is not worth a segment of its own.

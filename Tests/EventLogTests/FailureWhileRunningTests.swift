@@ -73,6 +73,40 @@ import Testing
         again.close()
     }
 
+    /// A spare was being filled, and had taken the last room.
+    @Test func aFileThatIsFilledAheadGivesItsRoomToAnAppend() throws {
+        struct Filling {
+            var thread: pthread_t?
+            var mayGoOn = false
+        }
+        let filling = Monitor(Filling())
+        disk.setFault { call in
+            filling.update { filling in
+                if call.name == "fdatasync", call.path == "log/spare/filling" {
+                    filling.thread = pthread_self()
+                }
+                // The append is at the disk, which has no room for it.
+                if call.name == "pwrite", call.path == firstSegment {
+                    filling.mayGoOn = filling.thread != nil
+                }
+            }
+            return nil
+        }
+        disk.setPause {
+            _ = filling.wait { $0.thread != pthread_self() || $0.mayGoOn ? true : nil }
+        }
+        // The first segment takes one half, and the first step of filling the next nearly all of the other.
+        disk.setCapacity((2 << 20) + 32_768)
+        let log = try openLog {
+            $0.segmentsAhead = 1
+            $0.segmentSizeBytes = 4 << 20
+            $0.firstSegmentSizeBytes = 1 << 20
+        }
+        _ = filling.wait { $0.thread == nil ? nil : true }
+        #expect(try log.appendAndWait(testBatch(1...1, size: 1_200_000)) == 1...1)
+        log.close()
+    }
+
     @Test func withoutADescriptorForTheNextSegmentThisOneGrows() throws {
         let log = try openLog { $0.firstSegmentSizeBytes = 400 }
         try log.appendAndWait(testBatch(1...5))
