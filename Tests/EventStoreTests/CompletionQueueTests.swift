@@ -18,6 +18,18 @@ import Testing
         while let ready = queue.takeReady() { ready.completion(ready.result) }
     }
 
+    @Test func whoWasToldIsLetGoOf() {
+        var queue = CompletionQueue()
+        weak var kept: Calls?
+        do {
+            let calls = Calls()
+            kept = calls
+            queue.settle(queue.add(calls.completion(1)), .success(1))
+            deliver(&queue)
+        }
+        #expect(kept == nil)
+    }
+
     @Test func whatIsKnownFirstWaitsForWhatWasAskedFirst() {
         let calls = Calls()
         var queue = CompletionQueue()

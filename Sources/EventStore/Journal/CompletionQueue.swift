@@ -53,6 +53,8 @@ struct CompletionQueue {
             return nil
         }
         entries.removeFirst()
+        // An empty slice would keep all that it once had.
+        if entries.isEmpty { entries = [] }
         taken += 1
         return Ready(completion: entry.completion, result: result)
     }

@@ -24,6 +24,18 @@ struct SerialQueueTests {
         try await eventually("an empty queue") { queue.count == 0 ? true : nil }
     }
 
+    /// Found by the simulator, whose servers stayed in memory: the last mutations had their answers with them.
+    @Test func whatWasHandledIsLetGoOf() async throws {
+        let queue = SerialQueue<Holder>(limit: 5)
+        weak var kept: Holder?
+        do {
+            let message = Holder()
+            kept = message
+            #expect(queue.post(message) { $0 = $0.dropFirst() })
+        }
+        try await eventually("nothing of it") { kept == nil ? true : nil }
+    }
+
     private final class Holder: Sendable {
         let isOpen = Atomic(true)
         let handled = Mutex<[Int]>([])

@@ -85,7 +85,8 @@ final class SerialQueue<Message: Sendable>: Sendable {
             let count = batch.count
             handle(&batch)
             assert(batch.count < count, "a handler that takes nothing would be called for ever")
-            state.withLock { [batch] in $0.batch = batch }
+            // An empty slice would keep all that it once had.
+            state.withLock { [batch] in $0.batch = batch.isEmpty ? [] : batch }
         }
     }
 
