@@ -102,7 +102,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
             case .request(let head, let body):
                 begin(head, body)
             case .refused(let response):
-                refuse(response)
+                refuse(response, isHead: parser.head?.method == "HEAD")
             }
         }
         isServing = false
@@ -342,7 +342,9 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         case .open where exchange == nil && !stream.isBlocked:
             if let bytes = parser.receivedBodyBytes {
                 let bodyTime = Int64(bytes) * Self.millisecondsPerBodyByte
-                if elapsed >= patience + bodyTime { refuse(Self.tooSlow) }
+                if elapsed < patience + bodyTime { return }
+                refuse(
+                    isRefused ? Self.tooMany : Self.tooSlow, isHead: parser.head?.method == "HEAD")
                 return
             }
             let idle = hasServedRequest && !parser.isInsideRequest

@@ -16,7 +16,8 @@ struct HTTPRequestParser {
     private var searched = 0
     private let maxHeadBytes: Int
     private let maxBodyBytes: Int
-    private var head: Head?
+    /// Of a request whose body is not complete, or that was refused.
+    private(set) var head: Head?
     /// Of a request whose body comes in chunks.
     private var chunks: ChunkedBody?
 
@@ -38,8 +39,10 @@ struct HTTPRequestParser {
     /// How many bytes have come and are not taken.
     var waitingBytes: Int { buffer.count - taken }
 
-    /// Whether a request has begun and is not complete.
-    var isInsideRequest: Bool { head != nil || waitingBytes > 0 }
+    /// Whether a request has begun and is not complete. Half of a blank line before it is no part of it.
+    var isInsideRequest: Bool {
+        head != nil || waitingBytes > 1 || waitingBytes == 1 && buffer[taken] != .carriageReturn
+    }
 
     /// Of a request whose head is there, how many bytes of its body have come; nil when no body is waited for.
     var receivedBodyBytes: Int? {
@@ -60,7 +63,6 @@ struct HTTPRequestParser {
         do throws(BadRequest) {
             if head == nil {
                 guard let head = try readHead() else { return .incomplete }
-                self.head = head
                 if head.expectsContinue, waitingBytes == 0 { return .headBeforeBody(head) }
             }
             guard let head, let body = try readBody(head.framing) else { return .incomplete }
@@ -80,6 +82,7 @@ struct HTTPRequestParser {
         let bytes = Array(buffer[taken..<end])
         consume(end - taken)
         let head = try Head(parsing: bytes)
+        self.head = head
         switch head.framing {
         case .length(let count) where count > maxBodyBytes:
             throw BadRequest(status: 413, text: "The body is larger than \(maxBodyBytes) bytes.")

@@ -23,12 +23,7 @@ package enum LibraryLog {
         lws_set_log_level(LLL_ERR | LLL_WARN, receiveLibraryLogLine)
     }
 
-    /// Said as an error for every socket that is handed over with bytes that were read already, which is
-    /// how all of ours come.
-    private static let noise = "adopt_socket_readbuf: calling service"
-
-    fileprivate static func emit(_ level: Level, _ line: String) {
-        if line.contains(noise) { return }
+    static func emit(_ level: Level, _ line: String) {
         let receive = receiver.withLock { $0 }
         receive?(level, line)
     }

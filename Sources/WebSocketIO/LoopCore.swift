@@ -85,7 +85,11 @@ final class LoopCore {
     /// The thread's body: serves until a stop is requested, then takes everything down.
     func run() {
         while !isStopping {
-            if lws_service(context, 0) < 0 { break }
+            if lws_service(context, 0) < 0 {
+                LibraryLog.emit(
+                    .error, "a network loop has failed and ends, and its connections with it")
+                break
+            }
         }
         destroy()
     }

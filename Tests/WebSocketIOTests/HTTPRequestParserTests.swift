@@ -24,6 +24,15 @@ struct HTTPRequestParserTests {
         if case .refused(let response) = outcome(text) { response.status } else { nil }
     }
 
+    @Test func blankLinesBeforeARequestAreNoPartOfIt() {
+        var parser = parser()
+        for (piece, isInside) in [("\r", false), ("\n", false), ("\r", false), ("\nG", true)] {
+            append(piece, to: &parser)
+            #expect(parser.next() == .incomplete)
+            #expect(parser.isInsideRequest == isInside)
+        }
+    }
+
     @Test func requestsAreTheSameHoweverTheyArrive() {
         let text =
             "\r\nPOST /a%2Fb?q=%7B+x%20%7D&n HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nX: \t v \r\n\r\nbody"

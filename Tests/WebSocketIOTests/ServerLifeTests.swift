@@ -128,6 +128,39 @@ struct ServerLifeTests {
         }
     }
 
+    @Test func stoppingReadsTheBodyOfARequestThatHasBegun() async throws {
+        try await TestServer.run { server in
+            let idle = try RawClient(port: server.port)
+            let client = try await uploading(to: server)
+            async let stopped: Void = server.server.stop(within: .seconds(120))
+            #expect(try await idle.readToEnd() == "")
+            try await client.send("body")
+            let answer = try await client.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            #expect(answer.contains("\r\nconnection: close\r\n"))
+            await stopped
+        }
+    }
+
+    @Test func stoppingWaitsForABodyNoLongerThanItHasTime() async throws {
+        try await TestServer.run { server in
+            let client = try await uploading(to: server)
+            // The rest of the body does not come: that this returns at all is the deadline's doing.
+            await server.server.stop(within: .milliseconds(300))
+            #expect(try await client.readToEnd() == "")
+            #expect(server.handler.now.requests.isEmpty)
+        }
+    }
+
+    /// A client whose request's head has been read, and whose body of four bytes is waited for.
+    private func uploading(to server: TestServer) async throws -> RawClient {
+        let client = try RawClient(port: server.port)
+        try await client.send(
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
+        _ = try await client.read(through: "100 Continue\r\n\r\n")
+        return client
+    }
+
     @Test func whoDoesNotEndByTheDeadlineIsCutOff() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)

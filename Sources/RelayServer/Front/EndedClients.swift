@@ -39,7 +39,9 @@ final class EndedClients: Sendable {
 
     private func writeCount() {
         let count = limit.withLock { $0.takeCount() }
-        logger.notice("And \(count) more connections have ended that were too slow.")
+        let ended =
+            count == 1 ? "connection has ended that was" : "connections have ended that were"
+        logger.notice("And \(count) more \(ended) too slow.")
     }
 }
 
