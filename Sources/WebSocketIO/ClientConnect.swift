@@ -3,20 +3,21 @@ import CLibwebsockets
 extension ByteStream {
     /// Begins to connect to `address`; its owner hears how it went, also before this returns.
     ///
+    /// - Parameter timeout: how long its owner waits. Of several addresses of a host each but the last has a quarter of it.
     /// - Throws: `badCredentials`, and then the owner hears nothing.
     static func connect(
-        to address: ServerAddress, authorityFile: String?, owner: any ByteStreamOwner,
-        core: LoopCore
+        to address: ServerAddress, authorityFile: String?, timeout: Duration = .seconds(10),
+        owner: any ByteStreamOwner, core: LoopCore
     ) throws(IOError) -> ByteStream {
         guard address.isSecure else {
-            return LibraryStream.connect(to: address, owner: owner, core: core)
+            return LibraryStream.connect(to: address, timeout: timeout, owner: owner, core: core)
         }
         let context = try core.clientTLS.context(authorityFile: authorityFile, for: address)
         guard let stream = TLSClientStream(core: core, context: context, address: address) else {
             throw cannotConnect(address, "there is no memory left")
         }
         stream.owner = owner
-        stream.connect()
+        stream.connect(timeout: timeout)
         return stream
     }
 

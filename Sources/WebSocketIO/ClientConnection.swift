@@ -35,7 +35,8 @@ final class ClientConnection: Peer, ByteStreamOwner {
         }
         do throws(IOError) {
             let stream = try ByteStream.connect(
-                to: address, authorityFile: options.authorityFile, owner: self, core: core)
+                to: address, authorityFile: options.authorityFile, timeout: patience, owner: self,
+                core: core)
             if connected == nil { stream.close() } else { self.stream = stream }
         } catch {
             fail(error)

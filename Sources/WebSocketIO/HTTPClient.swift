@@ -163,7 +163,8 @@ private final class ClientRequest: Peer, ByteStreamOwner {
         startTimer()
         do throws(IOError) {
             let stream = try ByteStream.connect(
-                to: address, authorityFile: options.authorityFile, owner: self, core: core)
+                to: address, authorityFile: options.authorityFile, timeout: options.timeout,
+                owner: self, core: core)
             if handler == nil { stream.close() } else { self.stream = stream }
         } catch {
             end(error)

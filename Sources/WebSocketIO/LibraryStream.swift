@@ -16,6 +16,10 @@ final class LibraryStream: ByteStream {
     private var lookUp: HostResolver.LookUp?
     /// Those of its host that have not been tried.
     private var addresses: ArraySlice<String> = []
+    /// How long one of them may take, if there are others.
+    private var patienceMilliseconds: Int64 = 0
+    private var timer: LoopTimer?
+    private static let leastPatienceMilliseconds: Int64 = 250
     /// The address that was tried last has come to nothing, and the next one is tried at the loop's next turn.
     private var hasFailed = false
 
@@ -55,11 +59,14 @@ final class LibraryStream: ByteStream {
 
     /// Begins to connect; `streamOpened` or `streamLost` follow, also before this returns.
     static func connect(
-        to address: ServerAddress, owner: any ByteStreamOwner, core: LoopCore
+        to address: ServerAddress, timeout: Duration = .seconds(10), owner: any ByteStreamOwner,
+        core: LoopCore
     ) -> LibraryStream {
         let stream = LibraryStream(core: core, isEncrypted: false)
         stream.owner = owner
         stream.port = address.port
+        stream.patienceMilliseconds = max(
+            timeout.wholeMilliseconds / 4, leastPatienceMilliseconds)
         if HostResolver.isAddress(address.host) {
             stream.connect(toAddress: address.host)
         } else {
@@ -137,7 +144,18 @@ final class LibraryStream: ByteStream {
             connectingFailed("the connection could not be made")
         } else if isClosed {
             closeConnection()
+        } else if !addresses.isEmpty, !isOpened {
+            let deadline = monotonicMilliseconds() + patienceMilliseconds
+            timer = core.schedule(at: deadline) { [weak self] in self?.leaveAddress() }
         }
+    }
+
+    /// An address that does not answer must not take the time of the others.
+    private func leaveAddress() {
+        guard let wsi, !isOpened, !isClosed else { return }
+        forget(wsi)
+        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC)
+        connectToNext(cause: "there was no answer")
     }
 
     /// The library tells nothing more of this handle, which it takes down.
@@ -150,6 +168,7 @@ final class LibraryStream: ByteStream {
     /// One address was tried in vain.
     private func connectingFailed(_ cause: String) {
         if isClosed || hasFailed { return }
+        timer?.cancel()
         if addresses.isEmpty { return lose(cause) }
         hasFailed = true
         // Not from within the library's call.
@@ -207,6 +226,8 @@ final class LibraryStream: ByteStream {
             // Some versions (4.3.3) say it twice.
             if isOpened { return }
             isOpened = true
+            timer?.cancel()
+            addresses = []
             owner?.streamOpened()
         case LWS_CALLBACK_RAW_RX: owner?.streamReceived(bytes)
         default: continueWriting()
@@ -268,6 +289,7 @@ final class LibraryStream: ByteStream {
     /// Ends the connection at once, without a word to the peer: with TLS, no alert is sent. From within a callback of
     /// the library, when that has returned.
     override func closeConnection() {
+        timer?.cancel()
         if let lookUp { core.resolver.cancel(lookUp) }
         lookUp = nil
         guard wsi != nil else { return }

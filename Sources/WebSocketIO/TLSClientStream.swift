@@ -42,8 +42,8 @@ final class TLSClientStream: ByteStream, ByteStreamOwner {
 
     deinit { SSL_free(tls) }
 
-    func connect() {
-        inner = LibraryStream.connect(to: address, owner: self, core: core)
+    func connect(timeout: Duration) {
+        inner = LibraryStream.connect(to: address, timeout: timeout, owner: self, core: core)
         if isClosed { inner?.close() }
         // It may have been there, and the handshake begun, before the call returned.
         passOn()

@@ -8,7 +8,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         var keepAliveMilliseconds: Int64
         /// Milliseconds without the peer taking anything, then the connection is closed.
         var writeStuckMilliseconds: Int64
-        /// A peer that is left may read on for so long, and hear why.
+        /// A peer that is given up on, or that is closed, may take what is on its way for so long, and hear why.
         var farewellMilliseconds: Int64 = 30_000
     }
 
@@ -45,6 +45,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private var hasToldOwner = false
     /// When a peer that does not take its close frame is not waited for any more.
     private var abortTime: Int64?
+    /// When a close frame has to be on its way that waits behind what is queued.
+    private var closeDeadline: Int64?
     /// More answers to pings than this do not wait for a write.
     private static let maxPongBytes = 4_096
     /// So much is written to one connection before others have their turn.
@@ -212,6 +214,9 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
 
     func close(code: UInt16, reason: String) {
         handshake.want(WebSocketClose(code: code, reason: reason))
+        if closeDeadline == nil {
+            closeDeadline = monotonicMilliseconds() + limits.farewellMilliseconds
+        }
         isReadingPaused = false
         if !stream.isBlocked { requestFlush() }
     }
@@ -406,8 +411,11 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         if stream.isStuck(now: now, milliseconds: limits.writeStuckMilliseconds), !hasToldOwner {
             return giveUp(reason: "Too slow: nothing was taken for a while")
         }
-        // It is waited for by the handshake's own deadline.
-        if !handshake.isOpen { return }
+        if !handshake.isOpen {
+            // The handshake's own deadline begins with the close frame.
+            if case .wanted = handshake.stage, let closeDeadline, now >= closeDeadline { abort() }
+            return
+        }
         if isReadingPaused { return watchUnreadPeer(now: now) }
         // A ping cannot be answered before the peer has come to it.
         if hasTaken, stream.takenBytes < pingEnd { lastHeard = now }

@@ -147,6 +147,43 @@ struct HostResolverTests {
         }
     }
 
+    /// As where the sixth version of IP leads nowhere.
+    @Test(arguments: [false, true])
+    func anAddressThatDoesNotAnswerLeavesTimeForTheNext(_ isSecure: Bool) async throws {
+        let certificate = try TestCertificate()
+        let deaf = try DeafListener(backlog: 0)
+        deaf.fill()
+        let resolver = HostResolver { _ in .success(["127.0.0.1", "127.0.0.2"]) }
+        try await TestServer.run({
+            $0.host = "127.0.0.2"
+            $0.port = deaf.port
+            $0.tls = isSecure ? certificate.identity : nil
+        }) { server in
+            try await withLoop(resolver) { loop in
+                var options = WebSocketClient.Options(authorityFile: certificate.certificateFile)
+                // Its quarter of the time is the least there is.
+                options.connectTimeout = .milliseconds(1_000)
+                var tries = 0
+                var channel: WebSocketChannel?
+                // On a busy machine the rest may be too short.
+                while channel == nil, tries < 8 {
+                    tries += 1
+                    channel = try? await WebSocketChannel.connect(
+                        to: ServerAddress(
+                            isSecure: isSecure, host: "localhost", port: server.port), options,
+                        on: loop)
+                    options.connectTimeout *= 2
+                }
+                let connected = try #require(channel)
+                connected.connection.send(OutgoingMessage(.text, Array("hello".utf8)))
+                var messages = connected.makeAsyncIterator()
+                #expect(await messages.next()?.bytes == Array("hello".utf8))
+                connected.connection.close()
+            }
+        }
+        withExtendedLifetime(deaf) {}
+    }
+
     @Test(arguments: [["127.0.0.2", "127.0.0.3"], []])
     func aHostNoneOfWhoseAddressesAnswersIsAnError(_ addresses: [String]) async throws {
         // Nobody listens on port 1.

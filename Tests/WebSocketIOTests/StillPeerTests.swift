@@ -294,6 +294,49 @@ struct StillPeerTests {
         }
     }
 
+    @Test(arguments: [("POST", false, "408"), ("HEAD", false, "408"), ("HEAD", true, "503")])
+    func aBodyThatDoesNotComeIsRefusedAsItsRequestWants(
+        _ method: String, _ isRefused: Bool, _ status: String
+    ) async throws {
+        try await withSlowStream(taking: .max) { stream, core in
+            let server = try ServerState(
+                core: core, options: HTTPServer.Options(), handler: RecordingHandler(),
+                load: ServerLoad(loops: 1, maxConnections: 1, maxRefusals: 0, maxCompressed: 0),
+                index: 0)
+            let connection = HTTPConnection(
+                server: server, stream: stream, peerAddress: "", isRefused: isRefused)
+            Array("\(method) / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n".utf8)
+                .withUnsafeBytes { connection.streamReceived($0) }
+            connection.sweep(now: monotonicMilliseconds() + 11_000)
+            let answer = String(decoding: stream.written, as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+            // RFC 9110 §9.3.2.
+            #expect(answer.hasSuffix("\r\n\r\n") == (method == "HEAD"))
+        }
+    }
+
+    /// One that takes a byte now and then is never stuck.
+    @Test func aPeerThatIsClosedMayNotTakeForEver() async throws {
+        let handler = RecordingHandler()
+        try await withSlowStream(taking: 1_000_000) { stream, core in
+            let session = self.session(on: stream, core, handler, HTTPServer.Options())
+            session.enqueue(
+                OutgoingMessage(.binary, [UInt8](repeating: 7, count: 4_000_000)), prefix: [])
+            session.sendWaiting(downTo: 0)
+            let start = monotonicMilliseconds()
+            session.close(code: 4_400, reason: "")
+            for second in 1..<30 {
+                stream.unacknowledged -= 1
+                session.sweep(now: start + Int64(second) * 1_000)
+            }
+            #expect(!stream.isClosed)
+            stream.unacknowledged -= 1
+            session.sweep(now: monotonicMilliseconds() + 30_000)
+            #expect(stream.isClosed)
+            #expect(handler.now.closes.count == 1)
+        }
+    }
+
     /// docs/websocket.md says five seconds.
     @Test func aPeerThatDoesNotAnswerACloseHasFiveSeconds() async throws {
         let handler = RecordingHandler()
