@@ -21,6 +21,8 @@ package struct ServerConnection: Sendable {
     package struct Operation: Hashable, Sendable {
         package let id: String
         fileprivate let number: UInt64
+        /// Of the message that began it.
+        package let byteCount: Int
     }
 
     package enum Action: Hashable, Sendable {
@@ -41,8 +43,8 @@ package struct ServerConnection: Sendable {
     package static let idBytes = 256
 
     private var state = State.awaitingInit
-    /// By id, the operation's number and the bytes of the message that began it.
-    private var operations: [ExactText: (number: UInt64, bytes: Int)] = [:]
+    /// By id.
+    private var operations: [ExactText: Operation] = [:]
     private var nextNumber: UInt64 = 0
 
     package init() {}
@@ -52,12 +54,6 @@ package struct ServerConnection: Sendable {
 
     /// Bytes of the messages that began the operations in progress.
     package private(set) var operationBytes = 0
-
-    /// Whether the message that began an operation in progress has more than ``shortMessageBytes``.
-    package func isLong(_ operation: Operation) -> Bool {
-        guard let begun = operations[ExactText(operation.id)] else { return false }
-        return begun.number == operation.number && begun.bytes > Self.shortMessageBytes
-    }
 
     /// The connection is acknowledged and not closed.
     package var isReady: Bool { if case .ready = state { true } else { false } }
@@ -96,9 +92,11 @@ package struct ServerConnection: Sendable {
             }
             guard operations[ExactText(id)] == nil else { return close(.subscriberExists(id)) }
             nextNumber += 1
-            operations[ExactText(id)] = (nextNumber, received.byteCount)
-            operationBytes += received.byteCount
-            return [.start(Operation(id: id, number: nextNumber), payload: payload)]
+            let operation = Operation(
+                id: id, number: nextNumber, byteCount: received.byteCount)
+            operations[ExactText(id)] = operation
+            operationBytes += operation.byteCount
+            return [.start(operation, payload: payload)]
         case .complete(let id):
             // It may have ended here meanwhile: then the two messages have crossed.
             guard let operation = remove(id) else { return [] }
@@ -132,7 +130,7 @@ package struct ServerConnection: Sendable {
         state = .closed
         operationBytes = 0
         defer { operations = [:] }
-        return operations.map { .stop(Operation(id: $0.key.text, number: $0.value.number)) }
+        return operations.values.map { .stop($0) }
     }
 
     // MARK: From the server
@@ -175,8 +173,8 @@ package struct ServerConnection: Sendable {
 
     private mutating func remove(_ id: String) -> Operation? {
         guard let removed = operations.removeValue(forKey: ExactText(id)) else { return nil }
-        operationBytes -= removed.bytes
-        return Operation(id: id, number: removed.number)
+        operationBytes -= removed.byteCount
+        return removed
     }
 
     private mutating func close(_ code: CloseCode) -> [Action] {

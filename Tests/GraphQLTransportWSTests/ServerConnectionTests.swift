@@ -234,15 +234,13 @@ struct ServerConnectionTests {
         #expect(machine.receive(Array(Self.complete("never").utf8)) == [])
     }
 
-    @Test func anOperationIsLongAsItsMessageWas() throws {
+    @Test func anOperationHasTheBytesOfItsMessage() throws {
         var machine = State.ready.make()
-        let short = try operation(machine.receive(Array(Self.subscribe("1").utf8)))
-        let blanks = String(repeating: " ", count: ServerConnection.shortMessageBytes)
-        let long = try operation(machine.receive(Array((Self.subscribe("2") + blanks).utf8)))
-        #expect(!machine.isLong(short))
-        #expect(machine.isLong(long))
-        _ = machine.complete(long)
-        #expect(!machine.isLong(long))
+        let text = Self.subscribe("1") + String(repeating: " ", count: 70_000)
+        #expect(try operation(machine.receive(Array(text.utf8))).byteCount == text.utf8.count)
+        #expect(machine.operationBytes == text.utf8.count)
+        _ = machine.receive(Array(Self.complete("1").utf8))
+        #expect(machine.operationBytes == 0)
     }
 
     private func operation(_ actions: [Action]) throws -> ServerConnection.Operation {

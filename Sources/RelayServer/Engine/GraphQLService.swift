@@ -261,7 +261,7 @@ package final class GraphQLService: Sendable {
         }
     }
 
-    /// Does what takes the longer, the longer the request is, so that it can be handed over at once afterwards.
+    /// Does the work that grows with the request, so that handing it over is quick.
     /// - Throws: what is wrong with its extensions, or with a stream's variables.
     func ready(
         _ operation: PreparedOperation, _ request: GraphQLRequest

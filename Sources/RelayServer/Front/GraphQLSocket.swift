@@ -18,8 +18,12 @@ final class GraphQLSocket: WebSocketHandler {
         var viewer: Authentication.Viewer
         var streams: [ServerConnection.Operation: OperationSink] = [:]
         var backlog: MissedBacklog
-        /// Called when the peer has taken everything.
-        var whenDrained: [@Sendable () -> Void] = []
+        /// Streams that wait for the peer to have room, and what each does then.
+        var waiting = WaitingLine<ServerConnection.Operation, @Sendable () -> Void>()
+        /// The loop has been told that somebody waits, and has not come to it.
+        var isWaitPosted = false
+        /// Streams that hold a result back.
+        var holding: [ServerConnection.Operation: OperationSink] = [:]
         var pace: RequestPace
         /// Operations whose documents are not known yet, long ones, and those that came after them.
         var arrivals = ArrivalOrder<Arrival>()
@@ -90,21 +94,32 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     func drained(_ connection: WebSocketConnection) {
-        let (streams, actions) = state.withLock { state in
+        let holding = state.withLock { state in
             state.backlog.drained()
-            defer { state.whenDrained = [] }
-            return (Array(state.streams.values), state.whenDrained)
+            defer { state.holding = [:] }
+            return state.holding
         }
-        for stream in streams { stream.drained(on: connection) }
-        for action in actions { action() }
+        for stream in holding.values { stream.drained(on: connection) }
+        serveWaiting(on: connection)
         follow(state.withLock { $0.pace.drained() })
+    }
+
+    /// Lets those go on who wait for room, as long as there is some.
+    private func serveWaiting(on connection: WebSocketConnection) {
+        while !hasNoRoomForMissed {
+            guard let action = state.withLock({ $0.waiting.popFirst() }) else { return }
+            action()
+        }
+        // What is on its way to the connection makes it call again when it is there.
+        if connection.queuedBytes > 0 { connection.awaitDrained() }
     }
 
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {
         perform { $0.socketClosed() }
         state.withLock { state in
             state.connection = nil
-            state.whenDrained = []
+            state.waiting.removeAll()
+            state.holding = [:]
         }
         onClose(self, close)
     }
@@ -153,7 +168,7 @@ final class GraphQLSocket: WebSocketHandler {
         // The connection is about to be closed, which says that nothing came of it.
         if service.isStopping { return }
         let isFull = connection.map { isSlow($0) } ?? false
-        follow(state.withLock { $0.pace.begin(now: .now, isFull: isFull) })
+        follow(state.withLock { $0.pace.begin(operation.byteCount, now: .now, isFull: isFull) })
         var request: GraphQLRequest
         do throws(ExecutionError) {
             let (count, bytes) = state.withLock {
@@ -173,8 +188,7 @@ final class GraphQLSocket: WebSocketHandler {
             return
         }
         if case .known(let name) = state.withLock({ $0.viewer }) { request.viewer = name }
-        let isLong = state.withLock { $0.machine.isLong(operation) }
-        arrive(operation, request, isLong: isLong)
+        arrive(operation, request)
     }
 
     /// Hands an operation over behind those that came before it, so that what a client sends in order is
@@ -182,8 +196,9 @@ final class GraphQLSocket: WebSocketHandler {
     ///
     /// What takes its time is done elsewhere: looking at a document that is new, or at a request that is long.
     private func arrive(
-        _ operation: ServerConnection.Operation, _ request: GraphQLRequest, isLong: Bool
+        _ operation: ServerConnection.Operation, _ request: GraphQLRequest
     ) {
+        let isLong = operation.byteCount > ServerConnection.shortMessageBytes
         let known = isLong ? nil : service.findPrepared(request)
         if let known, known.kind == .query {
             Task.detached { self.run(operation, self.ready(known, request)) }
@@ -278,7 +293,7 @@ final class GraphQLSocket: WebSocketHandler {
             return sink
         }
         if let sink { try service.subscribe(ready, sink: sink) }
-        onLoop { $0.follow($0.state.withLock { $0.pace.end() }) }
+        onLoop { $0.follow($0.state.withLock { $0.pace.end(operation.byteCount) }) }
     }
 
     private func onLoop(_ action: @escaping @Sendable (GraphQLSocket) -> Void) {
@@ -302,7 +317,11 @@ final class GraphQLSocket: WebSocketHandler {
     /// Whatever ends an operation ends its stream here, on the loop's thread, where results arrive, too.
     @discardableResult
     private func removeStream(of operation: ServerConnection.Operation) -> OperationSink? {
-        let stream = state.withLock { $0.streams.removeValue(forKey: operation) }
+        let stream = state.withLock { state in
+            state.waiting.remove(operation)
+            state.holding[operation] = nil
+            return state.streams.removeValue(forKey: operation)
+        }
         stream?.finish()
         return stream
     }
@@ -332,11 +351,33 @@ final class GraphQLSocket: WebSocketHandler {
         connection?.awaitDrained()
     }
 
-    func whenDrained(_ action: @escaping @Sendable () -> Void) {
-        guard let connection else { return }
-        state.withLock { $0.whenDrained.append(action) }
+    /// Calls back when there is room for what a stream has missed, unless the stream ends first.
+    func whenDrained(
+        for operation: ServerConnection.Operation, _ action: @escaping @Sendable () -> Void
+    ) {
+        let connection = state.withLock { state -> WebSocketConnection? in
+            guard state.streams[operation] != nil else { return nil }
+            state.waiting.append(operation, action)
+            if state.isWaitPosted { return nil }
+            state.isWaitPosted = true
+            return state.connection
+        }
         // Behind what has been handed to the loop and was not taken yet.
-        connection.loop.perform { connection.awaitDrained() }
+        connection?.loop.perform {
+            self.state.withLock { $0.isWaitPosted = false }
+            connection?.awaitDrained()
+        }
+    }
+
+    /// Streams that wait for the peer to have room.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// A stream holds a result back until the peer has taken everything.
+    func hold(_ stream: OperationSink) {
+        state.withLock { state in
+            guard state.streams[stream.operation] != nil else { return }
+            state.holding[stream.operation] = stream
+        }
     }
 
     /// Ends a stream with errors.
@@ -356,7 +397,7 @@ final class GraphQLSocket: WebSocketHandler {
     private func finish(_ operation: ServerConnection.Operation, _ outcome: Outcome) {
         switch outcome {
         case .executed(let response):
-            follow(state.withLock { $0.pace.end() })
+            follow(state.withLock { $0.pace.end(operation.byteCount) })
             guard wants(operation) else { return }
             send(Self.message(response), prefix: ServerMessage.nextPrefix(id: operation.id))
             perform { $0.complete(operation) }
@@ -376,7 +417,7 @@ final class GraphQLSocket: WebSocketHandler {
 
     private func fail(_ operation: ServerConnection.Operation, _ errors: [ExecutionError]) {
         removeStream(of: operation)
-        follow(state.withLock { $0.pace.end() })
+        follow(state.withLock { $0.pace.end(operation.byteCount) })
         perform { $0.error(operation, errors.map(\.json)) }
     }
 }

@@ -45,7 +45,7 @@ final class OperationSink: SubscriptionSink {
     func expect(missedBytes: Int) { socket?.expect(missedBytes: missedBytes) }
 
     func whenDrained(_ action: @escaping @Sendable () -> Void) {
-        socket?.whenDrained(action)
+        socket?.whenDrained(for: operation, action)
     }
 
     /// Everything that the stream was to be told so far has been, and for long enough there was nothing.
@@ -73,7 +73,9 @@ final class OperationSink: SubscriptionSink {
         }
         switch action {
         case .send(let response): connection.send(frame(response), prefix: prefix)
-        case .hold: connection.awaitDrained()
+        case .hold:
+            socket?.hold(self)
+            connection.awaitDrained()
         case .end(let error): socket?.end(self, [error])
         case .fail(let errors): socket?.end(self, errors.map(\.json))
         case .complete: socket?.complete(self)

@@ -4,7 +4,8 @@ package struct SocketLimits: Sendable {
     package var operations = 10_000
     /// Bytes of the messages that began the operations in progress, of one of them at least; more are refused.
     package var operationBytes = 16 << 20
-    /// Queries and mutations in progress; nothing is read from a connection with more.
+    /// Queries and mutations in progress; nothing is read from a connection with more. Nor is it where they have more
+    /// than ``operationBytes``, also when the client has ended them meanwhile.
     package var requestsInProgress = 1_024
     /// Operations begun in a second, 0 for any number; nothing is read from a connection that is faster.
     package var requestsPerSecond = 0
@@ -29,8 +30,10 @@ struct RequestPace: Sendable {
         case resume
     }
 
-    private let limits: (inProgress: Int, perSecond: Int)
+    private let limits: (inProgress: Int, bytes: Int, perSecond: Int)
     private var inProgress = 0
+    /// Of the messages of what is in progress.
+    private var bytesInProgress = 0
     /// Operations that may begin at once; refilled as time goes by, up to a second's worth.
     private var allowance: Double
     private var refilled: ContinuousClock.Instant?
@@ -41,28 +44,39 @@ struct RequestPace: Sendable {
     private var isReading = false
 
     init(_ limits: SocketLimits) {
-        self.limits = (limits.requestsInProgress, limits.requestsPerSecond)
+        self.limits = (
+            limits.requestsInProgress, limits.operationBytes, limits.requestsPerSecond
+        )
         allowance = Double(limits.requestsPerSecond)
     }
 
     /// An operation has come.
-    /// - Parameter isFull: more waits for the peer than should.
-    mutating func begin(now: ContinuousClock.Instant, isFull: Bool) -> Action {
+    /// - Parameters:
+    ///   - bytes: of its message.
+    ///   - isFull: more waits for the peer than should.
+    mutating func begin(_ bytes: Int, now: ContinuousClock.Instant, isFull: Bool) -> Action {
         inProgress += 1
+        bytesInProgress += bytes
         if limits.perSecond > 0 {
             refill(now)
             allowance -= 1
         }
-        guard delay != nil || inProgress > limits.inProgress || isFull else { return .nothing }
+        guard delay != nil || isBusy(1) || isFull else { return .nothing }
         isPaused = true
         awaitsPeer = awaitsPeer || isFull
         return .pause(delay)
     }
 
     /// A query or mutation has been answered, or a subscription has begun.
-    mutating func end() -> Action {
+    mutating func end(_ bytes: Int) -> Action {
         inProgress -= 1
+        bytesInProgress -= bytes
         return goOn()
+    }
+
+    /// Whether there is more than this part of what may be.
+    private func isBusy(_ divisor: Int) -> Bool {
+        inProgress > limits.inProgress / divisor || bytesInProgress > limits.bytes / divisor
     }
 
     /// The peer has taken everything that waited for it.
@@ -92,7 +106,7 @@ struct RequestPace: Sendable {
     }
 
     private mutating func goOn() -> Action {
-        guard isPaused, !isReading, !awaitsPeer, inProgress <= limits.inProgress / 2, delay == nil
+        guard isPaused, !isReading, !awaitsPeer, !isBusy(2), delay == nil
         else {
             return .nothing
         }

@@ -404,6 +404,9 @@ private struct ReachedState: Sendable {
 private struct ParkedState: Sendable {
     let snapshot: Snapshot
     private var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
+    /// With more, those that nobody wants any more are taken out.
+    private var looksAt = fewSinks
+    private static let fewSinks = 64
 
     init(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
         self.snapshot = snapshot
@@ -414,6 +417,9 @@ private struct ParkedState: Sendable {
 
     mutating func add(_ sinks: [any SubscriptionSink]) {
         for sink in sinks { self.sinks[ObjectIdentifier(sink)] = sink }
+        if self.sinks.count <= looksAt { return }
+        self.sinks = self.sinks.filter { $0.value.isWanted }
+        looksAt = max(2 * self.sinks.count, Self.fewSinks)
     }
 
     /// Somebody goes on.

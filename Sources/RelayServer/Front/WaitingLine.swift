@@ -1,0 +1,47 @@
+/// Who waits for a peer to have room again, first come, first served, each at most once. Pure.
+///
+/// Whoever has left takes no room, however many come and go.
+struct WaitingLine<Key: Hashable, Action> {
+    private var actions: [Key: Action] = [:]
+    /// In order, from `next` on; some of them may have left.
+    private var line: [Key] = []
+    private var next = 0
+
+    /// So many who have left may stay in line, beside as many as wait.
+    private static var slack: Int { 32 }
+
+    var isEmpty: Bool { actions.isEmpty }
+    var count: Int { actions.count }
+    /// Places in line, those of whoever has left among them.
+    var placeCount: Int { line.count - next }
+
+    /// Takes its place behind the others; one that waits already keeps its place.
+    mutating func append(_ key: Key, _ action: Action) {
+        if actions.updateValue(action, forKey: key) == nil { line.append(key) }
+    }
+
+    /// Leaves the line.
+    mutating func remove(_ key: Key) {
+        guard actions.removeValue(forKey: key) != nil else { return }
+        if placeCount > 2 * actions.count + Self.slack {
+            line = line[next...].filter { actions[$0] != nil }
+            next = 0
+        }
+    }
+
+    mutating func popFirst() -> Action? {
+        while next < line.count {
+            let key = line[next]
+            next += 1
+            if next >= 1_024, next * 2 >= line.count {
+                line.removeFirst(next)
+                next = 0
+            }
+            if let action = actions.removeValue(forKey: key) { return action }
+        }
+        removeAll()
+        return nil
+    }
+
+    mutating func removeAll() { self = WaitingLine() }
+}
