@@ -52,7 +52,8 @@ package final class EventLogWriter: Sendable {
         let queue = Monitor(
             AppendQueue(
                 head: log.head, maximumWaitingBytes: options.maximumWaitingBytes,
-                hashing: HashingThread()))
+                // What runs the log in steps has no other threads.
+                hashing: options.runner == nil ? HashingThread() : nil))
         self.queue = queue
         let metadataFile = MetadataFile(directory, log.metadata)
         housekeeping = Housekeeping(

@@ -32,6 +32,9 @@ final class SimulatedServer: @unchecked Sendable {
         return created
     }
 
+    /// What goes with it.
+    var parts: [AnyObject] { [self, scheduler, disk, journal, service] }
+
     /// What is delivered on the server's loop.
     private final class LoopWork: Sendable {
         private let waiting = Mutex<[@Sendable () -> Void]>([])
@@ -65,9 +68,8 @@ final class SimulatedServer: @unchecked Sendable {
         options.log.durability = world.durability
         options.log.clock = scheduler
         options.log.runner = scheduler
-        // As in production, but small, so that segments are filled, recycled and deflated all the time.
-        options.log.firstSegmentSizeBytes = 2 << 10
-        options.log.segmentSizeBytes = 8 << 10
+        options.log.firstSegmentSizeBytes = world.segmentBytes.first
+        options.log.segmentSizeBytes = world.segmentBytes.largest
         options.log.segmentsAhead = 1
         options.log.deflatesSealedSegments = true
         options.log.storeID = StoreID(high: 1, low: 2)
@@ -311,6 +313,7 @@ final class SimulatedServer: @unchecked Sendable {
         } while world.upstream.waitingCount > 0
         journal.close()
         scheduler.settle()
+        for socket in sockets { socket.letGo() }
         sockets = []
     }
 }

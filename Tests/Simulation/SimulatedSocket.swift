@@ -67,6 +67,12 @@ final class SimulatedSocket: @unchecked Sendable {
         perform(machine.socketClosed())
     }
 
+    /// The process is gone: streams and their sockets hold on to each other.
+    func letGo() {
+        streams = [:]
+        whenDrained = []
+    }
+
     private func perform(_ actions: [ServerConnection.Action]) {
         for action in actions {
             switch action {
@@ -195,7 +201,8 @@ final class SimulatedSocket: @unchecked Sendable {
 /// `@unchecked Sendable`: it runs on one thread.
 final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     let operation: ServerConnection.Operation
-    private let socket: SimulatedSocket
+    /// Weak, as the service holds its sinks for as long as nobody tells it otherwise, and the socket the service.
+    private weak var socket: SimulatedSocket?
     private var pacing: StreamPacing
 
     init(_ socket: SimulatedSocket, _ operation: ServerConnection.Operation, resumeCursor: String?)
@@ -205,16 +212,16 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
         pacing = StreamPacing(resumeCursor: resumeCursor)
     }
 
-    var isWanted: Bool { socket.wants(operation) }
-    var isFull: Bool { socket.hasNoRoomForMissed }
+    var isWanted: Bool { socket?.wants(operation) ?? false }
+    var isFull: Bool { socket?.hasNoRoomForMissed ?? false }
 
-    func expect(missedBytes: Int) { socket.expect(missedBytes: missedBytes) }
+    func expect(missedBytes: Int) { socket?.expect(missedBytes: missedBytes) }
 
-    func whenDrained(_ action: @escaping @Sendable () -> Void) { socket.whenDrained(action) }
+    func whenDrained(_ action: @escaping @Sendable () -> Void) { socket?.whenDrained(action) }
 
     func take(_ event: Delivery.Event) {
-        if case .missed(let response) = event { socket.take(missedBytes: response.bytes.count) }
-        guard isWanted else { return }
+        if case .missed(let response) = event { socket?.take(missedBytes: response.bytes.count) }
+        guard isWanted, let socket else { return }
         switch pacing.take(event, isFull: socket.isSlow) {
         case .send(let response): send(response)
         case .end(let error): socket.end(self, [error])
@@ -230,7 +237,7 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     }
 
     private func send(_ response: Response) {
-        socket.send(
+        socket?.send(
             ServerMessage.nextPrefix(id: operation.id) + response.bytes + ServerMessage.nextSuffix)
     }
 }

@@ -21,11 +21,13 @@ struct SimulationTests {
                 .standardized, encoding: .utf8)
     }
 
-    /// Not in script/test yet: docs/simulation.md says why.
+    /// Not in script/test, which has no optimized build: docs/simulation.md.
     @Test(.enabled(if: isAskedFor, "script/simulate runs it"))
     func theInvariantsHoldWhateverHappens() async throws {
         let todo = try (Self.example("todo.graphql"), Self.example("todo.seed.ndjson"))
-        let seeds = Seeds(from: Self.first, count: Self.count, endsWhenFound: Self.endsWhenFound)
+        let seeds = try Seeds(
+            from: Self.first, count: Self.count, endsWhenFound: Self.endsWhenFound,
+            progress: Self.environment["RELAY_SIMULATION_PROGRESS"])
         let threads = Self.endsWhenFound ? 1 : ProcessInfo.processInfo.activeProcessorCount
         await withTaskGroup { group in
             for _ in 0..<threads {
@@ -33,32 +35,67 @@ struct SimulationTests {
                     await onThread {
                         while let seed = seeds.next() {
                             do {
-                                try Simulation(seed: seed, schema: todo.0, seed: todo.1)
-                                    .run(steps: 250)
+                                let simulation = try Simulation(
+                                    seed: seed, schema: todo.0, seed: todo.1)
+                                try simulation.run(steps: 250)
+                                seeds.note(fingerprint: simulation.fingerprint)
                             } catch {
                                 seeds.note("seed \(seed): \(error)")
                             }
+                            seeds.end(seed)
                         }
                     }
                 }
             }
         }
         let failures = seeds.failures
-        print("simulation: \(Self.count) seeds from \(Self.first), \(failures.count) failures")
+        let fingerprint = String(seeds.fingerprint, radix: 16)
+        say(
+            "\(Self.count) seeds from \(Self.first), \(failures.count) failures; "
+                + "fingerprint \(fingerprint), at most \(peakMegabytes) MB")
         #expect(failures.isEmpty, "\(failures.first ?? "")")
+    }
+
+    /// Or a thousand runs do not fit into memory.
+    @Test func aRunLeavesNothingBehind() async throws {
+        let todo = try (Self.example("todo.graphql"), Self.example("todo.seed.ndjson"))
+        let kept = Mutex<[String]>([])
+        await onThread {
+            for seed: UInt64 in 1...3 {
+                var made: [Simulation.Made] = []
+                if let simulation = try? Simulation(seed: seed, schema: todo.0, seed: todo.1) {
+                    // What it finds is the other test's business.
+                    try? simulation.run(steps: 100)
+                    made = simulation.made
+                }
+                let names = made.compactMap { $0.object.map { "\(seed): \(type(of: $0))" } }
+                kept.withLock { $0 += made.isEmpty ? ["\(seed): nothing was made"] : names }
+            }
+        }
+        #expect(kept.withLock { $0 } == [])
     }
 }
 
 /// The seeds to be run, and what came of them.
 private final class Seeds: Sendable {
-    private let state: Mutex<(next: UInt64, end: UInt64, failures: [String])>
+    private let state: Mutex<(next: UInt64, end: UInt64, failures: [String], fingerprint: UInt64)>
 
     private let endsWhenFound: Bool
+    /// Which seeds have begun and ended, for whoever finds that the process has ended.
+    private let progress: FileHandle?
 
-    init(from first: UInt64, count: UInt64, endsWhenFound: Bool) {
-        state = Mutex((first, first + count, []))
+    /// - Parameter progress: a file's path.
+    init(from first: UInt64, count: UInt64, endsWhenFound: Bool, progress: String?) throws {
+        state = Mutex((first, first + count, [], 0))
         self.endsWhenFound = endsWhenFound
+        self.progress = try progress.map {
+            _ = FileManager.default.createFile(atPath: $0, contents: nil)
+            return try FileHandle(forWritingTo: URL(filePath: $0))
+        }
     }
+
+    /// Of all runs, in whatever order.
+    var fingerprint: UInt64 { state.withLock { $0.fingerprint } }
 
     var failures: [String] { state.withLock { $0.failures } }
 
@@ -69,17 +106,36 @@ private final class Seeds: Sendable {
             defer { state.next += 1 }
             return state.next
         }
-        if endsWhenFound, let seed {
-            // Not held back in a buffer that goes with the process.
-            FileHandle.standardError.write(Data("simulation: begins seed \(seed)\n".utf8))
-        }
+        if let seed { progress?.write(Data("begins \(seed)\n".utf8)) }
+        if endsWhenFound, let seed { say("begins seed \(seed)") }
         return seed
     }
 
+    func note(fingerprint: UInt64) { state.withLock { $0.fingerprint &+= fingerprint } }
+
+    func end(_ seed: UInt64) { progress?.write(Data("ends \(seed)\n".utf8)) }
+
     func note(_ failure: String) {
-        print("simulation: \(failure)")
+        say(failure)
         state.withLock { $0.failures.append(failure) }
     }
+}
+
+/// Says something that is not held back in a buffer, which goes with the process.
+private func say(_ text: String) {
+    FileHandle.standardError.write(Data("simulation: \(text)\n".utf8))
+}
+
+/// The most memory that this process has had.
+private var peakMegabytes: Int {
+    var usage = rusage()
+    #if canImport(Darwin)
+        getrusage(RUSAGE_SELF, &usage)
+        return Int(usage.ru_maxrss) >> 20
+    #else
+        getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+        return Int(usage.ru_maxrss) >> 10
+    #endif
 }
 
 /// A simulation runs for long, and runs the tasks of its server itself: not on the pool's threads.
