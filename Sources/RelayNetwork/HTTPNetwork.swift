@@ -39,7 +39,13 @@ public final class HTTPNetwork: RespondingNetwork {
         /// Requests with a mutation that may break off before the answer came; then it fails as `gaveUp`. With
         /// a store on disk the count survives a restart. nil: no limit but that of `retry`.
         public var maximumInterruptions: Int? = 10
-        /// From the first packet of a request to the last byte of its answer.
+        /// Mutations under way at a time. Others wait for them, so that with 1, the default, they are carried out in
+        /// the order in which they were begun. One that waits between two tries is under way.
+        public var maximumMutationsInFlight = 1
+        /// Mutations that wait for those before them; further ones fail as `tooManyOperations`.
+        public var maximumWaitingMutations = 10_000
+        /// From the first packet of a request to the last byte of its answer. The provider of tokens has as long; after
+        /// that it counts as one that throws, but is not asked again while it is busy.
         public var timeout: Duration = .seconds(30)
         /// When a subscription that broke off is resumed; again and again by default.
         public var streamRetry = RetryPolicy()
@@ -59,6 +65,7 @@ public final class HTTPNetwork: RespondingNetwork {
     let address: ServerAddress
     let options: Options
     let order = DeliveryOrder()
+    private let turns: MutationTurns
     let inputs: NetworkInputs
     let loop: IOLoop
 
@@ -75,6 +82,8 @@ public final class HTTPNetwork: RespondingNetwork {
     init(url: String, options: Options, inputs: NetworkInputs) throws(TransportError) {
         address = try ServerAddress(networkURL: url)
         self.options = options
+        turns = MutationTurns(
+            maximum: options.maximumMutationsInFlight, limit: options.maximumWaitingMutations)
         self.inputs = inputs
         loop = try NetworkLoop.loop()
     }
@@ -117,7 +126,16 @@ public final class HTTPNetwork: RespondingNetwork {
             options.mutationIDs)
         if operation.kind == .subscription { return events(of: operation) }
         let channel = ResponseChannel(capacity: 1) {}
+        // Here, and not in the task: tasks begin in any order.
+        let turn = operation.kind == .mutation ? turns.take() : nil
+        if operation.kind == .mutation, turn == nil {
+            let message = "Mutation \(operation.name) was not sent: \(turns.limit) mutations wait."
+            channel.finish(TransportError(code: .tooManyOperations, message: message))
+            return Responses(channel) {}
+        }
         let task = Task {
+            if let turn { await self.turns.wait(turn) }
+            defer { if let turn { self.turns.giveBack(turn) } }
             do throws(TransportError) {
                 _ = channel.push(try await self.send(operation, interruptions))
                 channel.finish(nil)
@@ -125,12 +143,16 @@ public final class HTTPNetwork: RespondingNetwork {
                 channel.finish(error)
             }
         }
-        return Responses(channel) { task.cancel() }
+        return Responses(channel) { [turns] in
+            task.cancel()
+            if let turn { turns.leave(turn) }
+        }
     }
 
     private func send(
         _ operation: OperationRequest, _ interruptions: Interruptions?
     ) async throws(TransportError) -> [UInt8] {
+        if Task.isCancelled { throw .stopped("send operation \(operation.name)") }
         let body = JSONValue.object(operation.payload()).bytes
         var attempts = HTTPAttempts(
             options.retry,
@@ -146,7 +168,7 @@ public final class HTTPNetwork: RespondingNetwork {
         var token = RequestToken()
         while true {
             let step: HTTPAttempts.Step
-            if let error = await token.fetch(from: options.tokens) {
+            if let error = await token.fetch(from: options.tokens, within: options.timeout) {
                 step = attempts.hadNoToken(error)
             } else {
                 do {
@@ -187,32 +209,6 @@ public final class HTTPNetwork: RespondingNetwork {
     func wait(_ delay: Duration) async {
         await withCheckedContinuation { continuation in
             inputs.after(loop, delay) { continuation.resume() }
-        }
-    }
-}
-
-/// The token of one request, from try to try.
-struct RequestToken {
-    private(set) var value: String?
-    private var isWanted = true
-    private var wasRefused = false
-
-    /// The server does not take it.
-    mutating func isRefused() {
-        isWanted = true
-        wasRefused = true
-    }
-
-    /// Has the token that the next try needs.
-    /// - Returns: why there is none.
-    mutating func fetch(from provider: TokenProvider?) async -> TransportError? {
-        guard isWanted, let provider else { return nil }
-        do {
-            value = try await provider.token(wasRefused)
-            isWanted = false
-            return nil
-        } catch {
-            return LinkMachine.noToken(error)
         }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Relay
 import RelayJSON
 import RelayServer
+import Synchronization
 import Testing
 import WebSocketIO
 
@@ -102,6 +103,150 @@ struct HTTPNetworkTests {
             second?()
             #expect(try await answer.first()["data"] != nil)
             #expect(delays.all == [.milliseconds(250), .milliseconds(500)])
+        }
+    }
+
+    /// It is asked once, and what it says late is used.
+    @Test func aProviderThatIsBusyHoldsNoRequestForEver() async throws {
+        try await ServedTodos.run {
+            $0.tokens = ["good"]
+        } _: { todos in
+            let held = HeldTokens(count: 1)
+            var options = HTTPNetwork.Options()
+            options.tokens = held.tokens
+            options.timeout = .milliseconds(20)
+            options.retry = RetryPolicy(maximumAttempts: 2)
+            var inputs = NetworkInputs()
+            inputs.after = { loop, _, action in loop.perform(after: .milliseconds(1), action) }
+            let network = try HTTPNetwork(url: todos.httpURL, options: options, inputs: inputs)
+            let error = await #expect(throws: TransportError.self) {
+                try await network.responses(to: .texts, variables: [:]).first()
+            }
+            #expect(error?.code == .timedOut && held.askedCount == 1)
+            // It belongs to nobody any more.
+            held.release(0)
+            var token = RequestToken()
+            let late = HeldTokens(count: 1)
+            let first = await token.fetch(from: late.tokens, within: .milliseconds(1))
+            #expect(first?.code == .timedOut && token.value == nil)
+            late.release(0)
+            #expect(await token.fetch(from: late.tokens, within: .testDeadline) == nil)
+            #expect(token.value == "good" && late.askedCount == 1)
+        }
+    }
+
+    // MARK: Order
+
+    /// Gives each request its token when the test says so: the first one, the second one …
+    private final class HeldTokens: Sendable {
+        private let asked = Mutex(0)
+        private let held: [(wait: AsyncStream<Void>, go: AsyncStream<Void>.Continuation)]
+
+        init(count: Int) {
+            held = (0..<count).map { _ in
+                let (wait, go) = AsyncStream<Void>.makeStream()
+                return (wait, go)
+            }
+        }
+
+        var askedCount: Int { asked.withLock { $0 } }
+
+        func release(_ number: Int) { held[number].go.finish() }
+
+        var tokens: TokenProvider {
+            TokenProvider { [self] _ in
+                let number = asked.withLock { count in
+                    count += 1
+                    return count - 1
+                }
+                if number < held.count { for await _ in held[number].wait {} }
+                return "good"
+            }
+        }
+    }
+
+    private static func add(_ text: String, over network: HTTPNetwork) -> Responses {
+        network.responses(to: .add, variables: ["text": text])
+    }
+
+    private static func texts(over network: HTTPNetwork) async throws -> [String] {
+        let text = try await network.responses(to: .texts, variables: [:]).first().text
+        return ["one", "two", "three"].filter { text.contains(#""text":"\#($0)""#) }
+            .sorted { one, other in
+                guard let first = text.range(of: one), let second = text.range(of: other) else {
+                    return false
+                }
+                return first.lowerBound < second.lowerBound
+            }
+    }
+
+    @Test func mutationsAreCarriedOutInTheOrderInWhichTheyWereBegun() async throws {
+        try await ServedTodos.run {
+            $0.tokens = ["good"]
+        } _: { todos in
+            let held = HeldTokens(count: 1)
+            var options = HTTPNetwork.Options()
+            options.tokens = held.tokens
+            let network = try HTTPNetwork(url: todos.httpURL, options: options)
+            let one = Self.add("one", over: network)
+            await eventually { held.askedCount == 1 }
+            let two = Self.add("two", over: network)
+            let never = Self.add("never", over: network)
+            let three = Self.add("three", over: network)
+            // A query waits for nobody.
+            #expect(try await Self.texts(over: network) == [])
+            never.cancel()
+            held.release(0)
+            #expect(try await one.first()["data"] != nil)
+            #expect(try await two.first()["data"] != nil)
+            #expect(try await three.first()["data"] != nil)
+            #expect(try await Self.texts(over: network) == ["one", "two", "three"])
+            // Two queries, and three mutations, of which none asked before its turn.
+            #expect(held.askedCount == 5)
+        }
+    }
+
+    @Test func moreMutationsAreUnderWayWhereThatIsAskedFor() async throws {
+        try await ServedTodos.run {
+            $0.tokens = ["good"]
+        } _: { todos in
+            let held = HeldTokens(count: 1)
+            var options = HTTPNetwork.Options()
+            options.tokens = held.tokens
+            options.maximumMutationsInFlight = 2
+            options.maximumWaitingMutations = 1
+            let network = try HTTPNetwork(url: todos.httpURL, options: options)
+            let one = Self.add("one", over: network)
+            await eventually { held.askedCount == 1 }
+            #expect(try await Self.add("two", over: network).first()["data"] != nil)
+            #expect(try await Self.texts(over: network) == ["two"])
+            held.release(0)
+            #expect(try await one.first()["data"] != nil)
+        }
+    }
+
+    @Test func mutationsBeyondTheLimitFail() async throws {
+        try await ServedTodos.run {
+            $0.tokens = ["good"]
+        } _: { todos in
+            let held = HeldTokens(count: 1)
+            var options = HTTPNetwork.Options()
+            options.tokens = held.tokens
+            options.maximumWaitingMutations = 1
+            let network = try HTTPNetwork(url: todos.httpURL, options: options)
+            let one = Self.add("one", over: network)
+            await eventually { held.askedCount == 1 }
+            let two = Self.add("two", over: network)
+            let error = await #expect(throws: TransportError.self) {
+                try await Self.add("three", over: network).first()
+            }
+            #expect(error?.code == .tooManyOperations)
+            // Whoever goes makes room.
+            two.cancel()
+            let three = Self.add("three", over: network)
+            held.release(0)
+            #expect(try await one.first()["data"] != nil)
+            #expect(try await three.first()["data"] != nil)
         }
     }
 

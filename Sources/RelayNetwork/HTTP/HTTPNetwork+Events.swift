@@ -30,7 +30,7 @@ extension HTTPNetwork {
         let progress = EventProgress(options.streamRetry, asksForTokens: options.tokens != nil)
         var token = RequestToken()
         while !Task.isCancelled {
-            if let error = await token.fetch(from: options.tokens) {
+            if let error = await token.fetch(from: options.tokens, within: options.timeout) {
                 switch progress.hadNoToken(error) {
                 case .wait(let failures): await wait(failures)
                 case .deliver, .fail, .authorize: throw error
