@@ -182,6 +182,21 @@ import TodoFixtures
         #expect(environment.mockNetwork.executionCount == 0)
     }
 
+    /// Nothing of it would be shown, and nobody would know why.
+    @Test func anOptimisticResponseToAnotherMutationIsAnError() throws {
+        let misspelt: [String: Any] = ["changeTodoStatsu": ["todo": ["id": "a", "complete": true]]]
+        let result = Collected(
+            environment.commitMutation(change("a", true), optimisticResponse: misspelt))
+        let error = try #require(result.error as? UnknownRootFieldError)
+        #expect(error.field == "changeTodoStatsu" && error.fields == ["changeTodoStatus"])
+        #expect(
+            error.errorDescription == """
+                The optimistic response cannot be used: operation \(error.operation) does not select \
+                "changeTodoStatsu" at its root, but "changeTodoStatus".
+                """)
+        #expect(environment.mockNetwork.executionCount == 0)
+    }
+
     @Test func anOptimisticResponseOfAnotherShapeIsAnError() throws {
         let result = Collected(
             environment.commitMutation(

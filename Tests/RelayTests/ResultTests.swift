@@ -148,6 +148,7 @@ import TodoFixtures
         "x", "[]", #"{"data":3}"#, #"{"data":{"todoAdded":{"todo":{"id":1e999}}}}"#,
     ])
     func anEventThatIsNoResponseIsAnErrorAndTheStreamGoesOn(_ event: String) async throws {
+        let told = Collected(environment.eventPublisher)
         let results = environment.results(of: TodoAddedSubscription())
         let values = Collected(environment.requestSubscription(TodoAddedSubscription()))
         for request in environment.mockNetwork.requests {
@@ -160,6 +161,10 @@ import TodoFixtures
         var errors: [[GraphQLError]] = []
         for try await result in results { errors.append(result.errors) }
         #expect(errors.map(\.count) == [1, 0])
+        // Whoever looks at data alone finds it in the log.
+        let failures = told.values.filter { $0.name == .executeError }
+        #expect(failures.count == 2)
+        #expect(failures.allSatisfy { $0.operation == "TodoAddedSubscription" && $0.error != nil })
     }
 
     /// Without a word of data it is no event: the server refuses the operation.

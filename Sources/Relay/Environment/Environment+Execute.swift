@@ -175,7 +175,7 @@ extension Environment {
     ) throws -> OptimisticMutation? {
         if response == nil, updater == nil { return nil }
         return OptimisticMutation(
-            response: try response.map { try optimisticResponseBytes($0) },
+            response: try response.map { try bytes(ofOptimistic: $0, to: operation) },
             updater: updater.map { selectorUpdater($0, operation.request) })
     }
 

@@ -87,15 +87,23 @@ extension Environment {
         let entry = try store.applyMutation(
             operation.rooted(at: DataID("client:root:" + transactionID)).selector,
             optimistic: OptimisticMutation(
-                response: try optimisticResponse.map { try optimisticResponseBytes($0) },
+                response: try optimisticResponse.map { try bytes(ofOptimistic: $0, to: operation) },
                 updater: optimisticUpdater.map { selectorUpdater($0, operation.request) }))
         return AnyCancellable { [store] in store.revert(entry) }
     }
 
     // MARK: Parts
 
+    /// The bytes of what a mutation expects.
+    func bytes(ofOptimistic data: [String: Any], to operation: OperationDescriptor) throws
+        -> [UInt8]
+    {
+        try UnknownRootFieldError.check(data.keys, of: operation.request.node)
+        return try optimisticResponseBytes(data)
+    }
+
     /// The bytes of a response with this data.
-    func optimisticResponseBytes(_ data: [String: Any]) throws -> [UInt8] {
+    private func optimisticResponseBytes(_ data: [String: Any]) throws -> [UInt8] {
         JSONValue.object(["data": try JSONValue(any: data)]).bytes
     }
 

@@ -14,7 +14,7 @@ public struct ExecutionEvent: Sendable {
         case executeOptimisticError = "execute.optimistic.error"
         /// A response was written to the store.
         case executeNext = "execute.next"
-        /// The operation failed.
+        /// The operation failed; or an event of a subscription, which goes on, cannot be read.
         case executeError = "execute.error"
         /// The operation is done.
         case executeComplete = "execute.complete"

@@ -34,6 +34,7 @@ extension OperationExecutor {
             guard operation.kind == .subscription, error.isAboutResponse else {
                 return fail(failure)
             }
+            note(.executeError, failure)
             let message = JSONValue.string(failure.errorDescription ?? "")
             deliver(response, ResponseSummary(errors: [["message": message]]), nil)
         }
