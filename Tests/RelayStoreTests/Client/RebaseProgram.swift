@@ -59,7 +59,11 @@ enum RebaseAction: CustomStringConvertible {
         case .insert, .sharedInsert, .remove, .move, .count, .setIfIn:
             if let list { try run(&source, list) }
         case .lead(let edge, let node):
-            source[Self.edgeID(edge)]?.setLinkedRecord("node", record: source[DataID(node)])
+            let listed = list?.getLinkedRecords("edges")?.first { listed in
+                listed?.getLinkedRecord("node")?.dataID == DataID(edge)
+            }
+            ((listed ?? nil) ?? source[Self.edgeID(edge)])?
+                .setLinkedRecord("node", record: source[DataID(node)])
         case .deleteEdge(let node): source.delete(dataID: Self.edgeID(node))
         case .makeEdge(let node): _ = list.flatMap { edge(to: node, of: $0, &source) }
         case .setEdges(let nodes):

@@ -301,6 +301,33 @@ import Testing
         #expect(try nodes(store) == ["t", "b", "x"])
     }
 
+    /// The updater itself has an edge lead to the node; later the connection has that edge.
+    @Test func anEdgeThatTheUpdaterWritesCountsOnceItIsInTheConnection() throws {
+        let handler = ConnectionHandler.default
+        let store = try connected(Runs())
+        func edge(
+            to id: String, _ source: inout any RecordSourceProxy
+        ) throws -> any RecordProxy {
+            let list = try #require(source[Self.connection])
+            let node = source.create(dataID: DataID(id), typeName: "Todo")
+            return handler.createEdge(&source, connection: list, node: node, type: "TodoEdge")
+        }
+        try store.commitUpdate { _ = try edge(to: "x", &$0) }
+        _ = try store.applyUpdate { source in
+            let node = source.create(dataID: "t", typeName: "Todo")
+            source[Self.connection.clientID(storageKey: "x")]?
+                .setLinkedRecord("node", record: node)
+            let list = try #require(source[Self.connection])
+            handler.insert(connection: list, edge: try edge(to: "t", &source))
+        }
+        #expect(try nodes(store) == ["a", "b", "t"])
+        try store.commitUpdate { source in
+            let list = try #require(source[Self.connection])
+            handler.insert(connection: list, edge: try edge(to: "x", &source))
+        }
+        #expect(try nodes(store) == ["a", "b", "t"])
+    }
+
     @Test func anAdditionComesBackWithItsConnection() throws {
         let runs = Runs()
         let store = try connected(runs)
