@@ -54,6 +54,7 @@ package struct LogCompaction: Sendable {
             log.metadata.reached = LogReach(
                 log.head, segment: log.segments.last ?? 1, isClosed: true)
             if kept.count < log.segments.count, let first = kept.first {
+                try directory.synchronizeCheckpoint(checkpoint)
                 // Before the first segment goes, or it would be missed.
                 log.metadata.beginning = LogBeginning(sequence: first, checkpoint: mark)
             }
@@ -140,9 +141,19 @@ extension LogDirectory {
         guard let first = kept.first, kept.count < segments.count else { return ([], 0) }
         let header = try CheckpointFiles(self, storeID: storeID).checkpoint(at: checkpoint).header
         let mark = CheckpointMark(sequence: header.sequence, stateHash: header.stateHash)
+        try synchronizeCheckpoint(checkpoint)
         try metadata.update { $0.beginning = LogBeginning(sequence: first, checkpoint: mark) }
         let unnecessary = segments.dropLast(kept.count)
         return (Array(unnecessary), try removeSegments(unnecessary))
+    }
+
+    /// Makes a checkpoint durable on which the log is to depend: whoever wrote it may have been killed, or have failed,
+    /// before the disk had its name.
+    fileprivate func synchronizeCheckpoint(_ sequence: UInt64) throws(FileSystemError) {
+        let file = try fileSystem.open(checkpointPath(sequence), .readWrite)
+        defer { file.close() }
+        try file.synchronizeData()
+        try fileSystem.synchronizeDirectory(checkpointsPath)
     }
 
     /// Removes segments, the oldest first.

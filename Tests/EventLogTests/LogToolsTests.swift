@@ -604,6 +604,22 @@ import Testing
         log.close()
     }
 
+    /// Its writer had renamed it, and could not sync the directory. Found by the simulator.
+    @Test func theCheckpointThatALogDependsOnOutlivesALossOfPower() throws {
+        try makeLog(events: 24, on: disk)
+        disk.setFault {
+            $0.name == "fsync" && $0.path == "log/checkpoints"
+                ? .error(SimulatedDisk.inputOutput) : nil
+        }
+        #expect(throws: LogError.self) { try writeCheckpoint(17) }
+        disk.setFault(nil)
+        let report = try LogCompaction("log", fileSystem: disk).run(checkpoint: 17)
+        #expect(report.removedSegments > 0)
+        let after = disk.crashed(.nothing)
+        #expect(try EventLogReader("log", fileSystem: after).verify().damages == [])
+        try EventLogWriter.open("log", options: testOptions(), fileSystem: after).close()
+    }
+
     @Test func aCheckpointOfTheLastEventLetsAllEventsGo() throws {
         try makeLog(events: 5, segmentSize: 4096, on: disk)
         try writeCheckpoint(5)
