@@ -32,9 +32,10 @@ struct ConnectionEdges {
     }
 
     func index(ofNode id: DataID) -> Int? {
-        // Looked at also where nobody has heard of the node: the connection tells when it comes.
+        // Looked at also where nobody has heard of the node: the connection tells when it comes, and the node's record
+        // when an edge that is there comes to lead to it.
         let edges = records
-        guard let node = source.draft.snapshot.symbols.findRecord(id.rawValue) else { return nil }
+        guard let node = source.find(id) else { return nil }
         return edges.firstIndex { self.node(of: $0) == node }
     }
 

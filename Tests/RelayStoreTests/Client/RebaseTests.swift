@@ -301,6 +301,21 @@ import Testing
         #expect(try nodes(store) == ["t", "b", "x"])
     }
 
+    @Test func aNodeThatNobodyHasHeardOfIsTakenOutWhenAnEdgeComesToLeadToIt() throws {
+        let store = try connected(Runs())
+        _ = try store.applyUpdate { source in
+            source["u1"]?.connection("Todos_todos")?.delete(nodeID: "unheard of")
+        }
+        #expect(try nodes(store) == ["a", "b"])
+        try store.commitUpdate { source in
+            let edge = source["u1"]?.getLinkedRecord("__Todos_todos_connection")?
+                .getLinkedRecords("edges")?.first
+            let node = source.create(dataID: "unheard of", typeName: "Todo")
+            (edge ?? nil)?.setLinkedRecord("node", record: node)
+        }
+        #expect(try nodes(store) == ["b"])
+    }
+
     /// The updater itself has an edge lead to the node; later the connection has that edge.
     @Test func anEdgeThatTheUpdaterWritesCountsOnceItIsInTheConnection() throws {
         let handler = ConnectionHandler.default
