@@ -16,8 +16,9 @@ final class LibraryStream: ByteStream {
     private var lookUp: HostResolver.LookUp?
     /// Those of its host that have not been tried.
     private var addresses: ArraySlice<String> = []
-    /// How long one of them may take, if there are others.
-    private var patienceMilliseconds: Int64 = 0
+    /// How long finding the host and all of them may take.
+    private var timeoutMilliseconds: Int64 = 0
+    private var deadline: Int64 = 0
     private var timer: LoopTimer?
     private static let leastPatienceMilliseconds: Int64 = 250
     /// The address that was tried last has come to nothing, and the next one is tried at the loop's next turn.
@@ -65,8 +66,8 @@ final class LibraryStream: ByteStream {
         let stream = LibraryStream(core: core, isEncrypted: false)
         stream.owner = owner
         stream.port = address.port
-        stream.patienceMilliseconds = max(
-            timeout.wholeMilliseconds / 4, leastPatienceMilliseconds)
+        stream.timeoutMilliseconds = timeout.wholeMilliseconds
+        stream.deadline = monotonicMilliseconds() + stream.timeoutMilliseconds
         if HostResolver.isAddress(address.host) {
             stream.connect(toAddress: address.host)
         } else {
@@ -145,8 +146,11 @@ final class LibraryStream: ByteStream {
         } else if isClosed {
             closeConnection()
         } else if !addresses.isEmpty, !isOpened {
-            let deadline = monotonicMilliseconds() + patienceMilliseconds
-            timer = core.schedule(at: deadline) { [weak self] in self?.leaveAddress() }
+            let now = monotonicMilliseconds()
+            // Its part of what is left, so that the last one has its turn, too.
+            let part = min(timeoutMilliseconds / 4, (deadline - now) / Int64(addresses.count + 1))
+            let end = now + max(part, Self.leastPatienceMilliseconds)
+            timer = core.schedule(at: end) { [weak self] in self?.leaveAddress() }
         }
     }
 

@@ -148,12 +148,15 @@ struct HostResolverTests {
     }
 
     /// As where the sixth version of IP leads nowhere.
-    @Test(arguments: [false, true])
-    func anAddressThatDoesNotAnswerLeavesTimeForTheNext(_ isSecure: Bool) async throws {
+    @Test(arguments: [(1, false), (1, true), (5, false)])
+    func addressesThatDoNotAnswerLeaveTimeForTheLast(
+        _ deafCount: Int, _ isSecure: Bool
+    ) async throws {
         let certificate = try TestCertificate()
         let deaf = try DeafListener(backlog: 0)
         deaf.fill()
-        let resolver = HostResolver { _ in .success(["127.0.0.1", "127.0.0.2"]) }
+        let addresses = Array(repeating: "127.0.0.1", count: deafCount) + ["127.0.0.2"]
+        let resolver = HostResolver { _ in .success(addresses) }
         try await TestServer.run({
             $0.host = "127.0.0.2"
             $0.port = deaf.port
@@ -161,7 +164,7 @@ struct HostResolverTests {
         }) { server in
             try await withLoop(resolver) { loop in
                 var options = WebSocketClient.Options(authorityFile: certificate.certificateFile)
-                // Its quarter of the time is the least there is.
+                // The part of each is the least there is.
                 options.connectTimeout = .milliseconds(1_000)
                 var tries = 0
                 var channel: WebSocketChannel?

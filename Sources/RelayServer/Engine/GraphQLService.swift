@@ -16,6 +16,7 @@ package final class GraphQLService: Sendable {
     private let writer: MutationWriter
     private let inProgress: MutationsInProgress
     private let publisher: Publisher
+    private let catchUp: CatchUp
     private let sequences: SequenceSubscriptions
     private let recent: RecentCommits
     private let past: PastQueries
@@ -114,13 +115,13 @@ package final class GraphQLService: Sendable {
             counters.count(\.deliveries, deliveries.count)
             deliver(deliveries)
         }
-        let catchUp = CatchUp(
+        catchUp = CatchUp(
             schemaService, journal, identity, durable: durable, recent: recent,
             documents: documents, limits: limits, tasks: inputs.tasks, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
             limits: limits, tasks: inputs.tasks, deliver: counted, settle: settle,
-            catchUp: { catchUp.post($0, behind: $1) })
+            catchUp: { [catchUp] in catchUp.post($0, behind: $1) })
         catchUp.connect(
             .init(
                 deliver: counted, settle: settle,
@@ -343,6 +344,7 @@ package final class GraphQLService: Sendable {
     /// Ends a subscription. What is on its way may still arrive.
     package func unsubscribe(_ sink: any SubscriptionSink) {
         if sequences.stop(sink) { return }
+        catchUp.forget(sink)
         publisher.post(.unsubscribe(sink))
     }
 

@@ -104,14 +104,19 @@ final class GraphQLSocket: WebSocketHandler {
         follow(state.withLock { $0.pace.drained() })
     }
 
+    /// So many go on before other connections have their turn.
+    private static let servedAtOnce = 256
+
     /// Lets those go on who wait for room, as long as there is some.
     private func serveWaiting(on connection: WebSocketConnection) {
-        while !hasNoRoomForMissed {
+        var left = Self.servedAtOnce
+        while left > 0, !hasNoRoomForMissed {
             guard let action = state.withLock({ $0.waiting.popFirst() }) else { return }
             action()
+            left -= 1
         }
         // What is on its way to the connection makes it call again when it is there.
-        if connection.queuedBytes > 0 { connection.awaitDrained() }
+        if left == 0 || connection.queuedBytes > 0 { connection.awaitDrained() }
     }
 
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {

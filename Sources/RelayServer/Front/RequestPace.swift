@@ -38,6 +38,8 @@ struct RequestPace: Sendable {
     private var allowance: Double
     private var refilled: ContinuousClock.Instant?
     private var isPaused = false
+    /// Too much was in progress: nothing is read before half of what may be is left.
+    private var isBusy = false
     /// Too much waits for the peer: nothing is read before it has taken all of it.
     private(set) var awaitsPeer = false
     /// A long message is being read, and what comes behind it has to wait.
@@ -61,7 +63,8 @@ struct RequestPace: Sendable {
             refill(now)
             allowance -= 1
         }
-        guard delay != nil || isBusy(1) || isFull else { return .nothing }
+        isBusy = isBusy || isAbove(1)
+        guard delay != nil || isBusy || isFull else { return .nothing }
         isPaused = true
         awaitsPeer = awaitsPeer || isFull
         return .pause(delay)
@@ -71,11 +74,12 @@ struct RequestPace: Sendable {
     mutating func end(_ bytes: Int) -> Action {
         inProgress -= 1
         bytesInProgress -= bytes
+        isBusy = isBusy && isAbove(2)
         return goOn()
     }
 
-    /// Whether there is more than this part of what may be.
-    private func isBusy(_ divisor: Int) -> Bool {
+    /// Whether more is in progress than this part of what may be.
+    private func isAbove(_ divisor: Int) -> Bool {
         inProgress > limits.inProgress / divisor || bytesInProgress > limits.bytes / divisor
     }
 
@@ -106,10 +110,7 @@ struct RequestPace: Sendable {
     }
 
     private mutating func goOn() -> Action {
-        guard isPaused, !isReading, !awaitsPeer, !isBusy(2), delay == nil
-        else {
-            return .nothing
-        }
+        guard isPaused, !isReading, !awaitsPeer, !isBusy, delay == nil else { return .nothing }
         isPaused = false
         return .resume
     }

@@ -331,6 +331,25 @@ struct ResumeTests {
         }
     }
 
+    /// Their requests would stay in memory until it is their turn, however many the client ends and begins anew.
+    @Test func streamsThatHaveEndedDoNotWait() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.resumingSubscriptions = 20 }
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        let relay: JSONObject = ["resume": .string(engine.cursor(1))]
+        engine.journal.holdReads()
+        _ = try engine.subscribe(Self.todoAdded, relay: relay)
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        for _ in 0..<100 {
+            let sink = try engine.subscribe(Self.todoAdded, relay: relay)
+            sink.leave()
+            engine.service.unsubscribe(sink)
+        }
+        let last = try engine.subscribe(Self.todoAdded, relay: relay)
+        engine.journal.releaseReads()
+        let results = try await engine.results(of: last, count: 4)
+        #expect(results.dropFirst().map { $0.text(of: "todoAdded") } == ["0", "1", "2"])
+    }
+
     @Test(arguments: recentCommits)
     func soMuchOfWhatWasMissedIsOnItsWayAndNoMore(_ kept: Int) async throws {
         let gate = Gate()

@@ -67,6 +67,19 @@ struct RequestPaceTests {
         #expect(pace.waited(now: start + .milliseconds(500)) == .resume)
     }
 
+    /// A pause for another reason ends with that reason, also where more than half of what may be is in progress.
+    @Test func whoIsBelowTheLimitGoesOnAfterALongMessage() {
+        var pace = pace()
+        for _ in 0..<4 { #expect(pace.begin(0, now: start, isFull: false) == .nothing) }
+        #expect(pace.beginReading() == .pause(nil))
+        #expect(pace.endReading() == .resume)
+        #expect(pace.beginReading() == .pause(nil))
+        #expect(pace.begin(0, now: start, isFull: false) == .pause(nil))
+        #expect(pace.endReading() == .nothing)
+        for _ in 0..<2 { #expect(pace.end(0) == .nothing) }
+        #expect(pace.end(0) == .resume)
+    }
+
     /// Of what a client has ended, too, as long as it is held.
     @Test func nothingIsReadWhileTooMuchIsInProgress() {
         var limits = SocketLimits()

@@ -32,21 +32,26 @@ final class CatchUp: Sendable {
 
     /// Subscriptions that are served one pass after the other.
     private struct Lane {
-        var waiting: [Waiting] = []
-        var isRunning = false
+        private var waiting = WaitingLine<ObjectIdentifier, Waiting>()
+        private var isRunning = false
+
+        var count: Int { waiting.count }
 
         /// - Returns: whether a task has to begin that serves them.
         mutating func append(_ new: Waiting) -> Bool {
-            waiting.append(new)
+            waiting.append(ObjectIdentifier(new.request.sink), new)
             defer { isRunning = true }
             return !isRunning
         }
 
+        mutating func remove(_ sink: any SubscriptionSink) {
+            waiting.remove(ObjectIdentifier(sink))
+        }
+
         /// Everybody who waits; when nobody does, the task ends.
         mutating func takeAll() -> [Waiting] {
-            defer { waiting = [] }
             if waiting.isEmpty { isRunning = false }
-            return waiting
+            return waiting.takeAll()
         }
     }
 
@@ -67,6 +72,8 @@ final class CatchUp: Sendable {
 
     /// Events of which sinks are told before they are waited for, so that what is on its way to them is bounded.
     static let settleInterval = 32
+    /// Events after which is looked who has gone meanwhile: nothing is read for nobody.
+    private static let lookInterval: UInt64 = 1_024
     /// What sinks are told before they are waited for, beside what one event leads to.
     static let settleSize = DeliverySize(count: 16_384, byteCount: 16 << 20)
     /// Who has missed no more events than these has missed little.
@@ -132,7 +139,7 @@ final class CatchUp: Sendable {
         // What memory has now it may not have when the turn comes; then it is posted anew.
         let isRecent = waiting.sequence >= recent.base.sequence
         let (isTaken, starts) = state.withLock { state in
-            guard state.recent.waiting.count + state.log.waiting.count < waitingLimit else {
+            guard state.recent.count + state.log.count < waitingLimit else {
                 return (false, false)
             }
             return (true, isRecent ? state.recent.append(waiting) : state.log.append(waiting))
@@ -142,12 +149,22 @@ final class CatchUp: Sendable {
                 if isRecent { await self.serveRecent() } else { await self.serveLog() }
             }
         }
+        // It may have ended before it was here to be forgotten.
+        if !waiting.request.sink.isWanted { forget(waiting.request.sink) }
         if isTaken { return }
         let message = "Too many subscriptions wait for what they have missed; resume it later."
         let error = ExecutionError(message, code: .overloaded)
         outputs.withLock { $0 }?.deliver([
             Delivery(sink: waiting.request.sink, event: .failed([error]))
         ])
+    }
+
+    /// A subscription has ended. If it waits for its turn, its request is kept no longer, however large it is.
+    func forget(_ sink: any SubscriptionSink) {
+        state.withLock { state in
+            state.recent.remove(sink)
+            state.log.remove(sink)
+        }
     }
 
     private func serveRecent() async {
@@ -372,6 +389,7 @@ final class CatchUp: Sendable {
         var size = DeliverySize()
         while replay.snapshot.sequence < end, !pass.isEmpty {
             let step = try await replay.step()
+            if replay.snapshot.sequence.isMultiple(of: Self.lookInterval) { pass.removeUnwanted() }
             guard let intent = step.intent, case .response(let response) = step.event.body else {
                 continue
             }

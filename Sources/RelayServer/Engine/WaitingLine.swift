@@ -1,4 +1,4 @@
-/// Who waits for a peer to have room again, first come, first served, each at most once. Pure.
+/// Who waits for something, first come, first served, each at most once. Pure.
 ///
 /// Whoever has left takes no room, however many come and go.
 struct WaitingLine<Key: Hashable, Action> {
@@ -41,6 +41,13 @@ struct WaitingLine<Key: Hashable, Action> {
         }
         removeAll()
         return nil
+    }
+
+    mutating func takeAll() -> [Action] {
+        var all: [Action] = []
+        all.reserveCapacity(count)
+        while let next = popFirst() { all.append(next) }
+        return all
     }
 
     mutating func removeAll() { self = WaitingLine() }
