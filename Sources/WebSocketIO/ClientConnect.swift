@@ -3,7 +3,7 @@ import CLibwebsockets
 extension ByteStream {
     /// Begins to connect to `address`; its owner hears how it went, also before this returns.
     ///
-    /// - Parameter timeout: how long its owner waits. Of several addresses of a host each but the last has a quarter of it.
+    /// - Parameter timeout: how long its owner waits. Of a host's addresses each has its part of it.
     /// - Throws: `badCredentials`, and then the owner hears nothing.
     static func connect(
         to address: ServerAddress, authorityFile: String?, timeout: Duration = .seconds(10),

@@ -21,12 +21,14 @@ struct WaitingLine<Key: Hashable, Action> {
     }
 
     /// Leaves the line.
-    mutating func remove(_ key: Key) {
-        guard actions.removeValue(forKey: key) != nil else { return }
+    @discardableResult
+    mutating func remove(_ key: Key) -> Action? {
+        guard let action = actions.removeValue(forKey: key) else { return nil }
         if placeCount > 2 * actions.count + Self.slack {
             line = line[next...].filter { actions[$0] != nil }
             next = 0
         }
+        return action
     }
 
     mutating func popFirst() -> Action? {

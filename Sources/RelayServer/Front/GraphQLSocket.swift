@@ -322,11 +322,13 @@ final class GraphQLSocket: WebSocketHandler {
     /// Whatever ends an operation ends its stream here, on the loop's thread, where results arrive, too.
     @discardableResult
     private func removeStream(of operation: ServerConnection.Operation) -> OperationSink? {
-        let stream = state.withLock { state in
-            state.waiting.remove(operation)
+        // What it waited with goes when the lock is free again: a request may be long.
+        let (stream, waited) = state.withLock { state in
+            let waited = state.waiting.remove(operation)
             state.holding[operation] = nil
-            return state.streams.removeValue(forKey: operation)
+            return (state.streams.removeValue(forKey: operation), waited)
         }
+        withExtendedLifetime(waited) {}
         stream?.finish()
         return stream
     }

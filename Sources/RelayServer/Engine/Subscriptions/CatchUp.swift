@@ -44,7 +44,7 @@ final class CatchUp: Sendable {
             return !isRunning
         }
 
-        mutating func remove(_ sink: any SubscriptionSink) {
+        mutating func remove(_ sink: any SubscriptionSink) -> Waiting? {
             waiting.remove(ObjectIdentifier(sink))
         }
 
@@ -161,10 +161,10 @@ final class CatchUp: Sendable {
 
     /// A subscription has ended. If it waits for its turn, its request is kept no longer, however large it is.
     func forget(_ sink: any SubscriptionSink) {
-        state.withLock { state in
-            state.recent.remove(sink)
-            state.log.remove(sink)
+        let gone = state.withLock { state in
+            (state.recent.remove(sink), state.log.remove(sink))
         }
+        withExtendedLifetime(gone) {}
     }
 
     private func serveRecent() async {
@@ -330,22 +330,28 @@ final class CatchUp: Sendable {
 
     /// Keeps the state that a pass begins with, for whoever comes back.
     private func keep(_ snapshot: Snapshot) {
-        state.withLock {
-            $0.reached = ReachedState(snapshot: snapshot, looksLeft: Self.keepingLooks)
+        let new = ReachedState(snapshot: snapshot, looksLeft: Self.keepingLooks)
+        // The one before goes when the lock is free again, as everything that takes its time to go.
+        let last = state.withLock { state in
+            defer { state.reached = new }
+            return state.reached
         }
+        withExtendedLifetime(last) {}
         watch()
     }
 
     /// Keeps a state for those who have left a pass there.
     private func park(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
         if sinks.isEmpty { return }
-        state.withLock { state in
+        let last = state.withLock { state -> ParkedState? in
             if state.parked?.isNeeded == true {
                 state.parked?.add(sinks)
-            } else {
-                state.parked = ParkedState(snapshot, for: sinks)
+                return nil
             }
+            defer { state.parked = ParkedState(snapshot, for: sinks) }
+            return state.parked
         }
+        withExtendedLifetime(last) {}
         watch()
     }
 
@@ -366,13 +372,16 @@ final class CatchUp: Sendable {
 
     /// - Returns: whether nothing is kept now.
     private func dropUnneeded() -> Bool {
-        state.withLock { state in
+        let (isWatched, last) = state.withLock { state in
+            let last = (state.parked, state.reached)
             if state.parked?.isNeeded == false { state.parked = nil }
             state.reached?.looksLeft -= 1
             if state.reached?.looksLeft == 0 { state.reached = nil }
             state.isWatched = state.parked != nil || state.reached != nil
-            return !state.isWatched
+            return (state.isWatched, last)
         }
+        withExtendedLifetime(last) {}
+        return !isWatched
     }
 
     /// Ends a stream that cannot be brought up to the present; its last cursor is still good.
