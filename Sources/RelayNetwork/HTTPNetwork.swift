@@ -2,6 +2,7 @@ public import Foundation
 public import Relay
 import RelayArtifacts
 import RelayJSON
+import Synchronization
 import WebSocketIO
 
 #if canImport(OpenCombine)
@@ -36,8 +37,9 @@ public final class HTTPNetwork: RespondingNetwork {
         /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
         /// ids; for others it may be false, and such a mutation fails as `interrupted`.
         public var resendsMutations = true
-        /// Requests with a mutation that may break off before the answer came; then it fails as `gaveUp`. With
-        /// a store on disk the count survives a restart. nil: no limit but that of `retry`.
+        /// Requests with a mutation that may break off before the answer came, or be answered with 429, 503 or
+        /// no GraphQL response while other requests are answered; then it fails as `gaveUp`. With a store
+        /// on disk the count survives a restart. nil: no limit but that of `retry`.
         public var maximumInterruptions: Int? = 10
         /// Mutations under way at a time. Others wait for them, so that with 1, the default, they are carried out in
         /// the order in which they were begun. One that waits between two tries is under way.
@@ -66,6 +68,9 @@ public final class HTTPNetwork: RespondingNetwork {
     let options: Options
     let order = DeliveryOrder()
     private let turns: MutationTurns
+    /// Requests and events for which the server gave a GraphQL response. Whoever gets none each time sees by it that the
+    /// server answers others.
+    let answeredCount = Atomic<UInt64>(0)
     let inputs: NetworkInputs
     let loop: IOLoop
 
@@ -172,14 +177,19 @@ public final class HTTPNetwork: RespondingNetwork {
                 step = attempts.hadNoToken(error)
             } else {
                 do {
-                    step = attempts.answered(try await post(body, token.value), from: address)
+                    let answer = try await post(body, token.value)
+                    step = attempts.answered(
+                        answer, from: address,
+                        othersAnswered: answeredCount.load(ordering: .relaxed))
                 } catch {
                     step = attempts.failed(error)
                 }
             }
             if attempts.takeInterruption() { interruptions?.note() }
             switch step {
-            case .deliver(let response): return response
+            case .deliver(let response):
+                answeredCount.wrappingAdd(1, ordering: .relaxed)
+                return response
             case .fail(let error): throw error
             case .authorize: token.isRefused()
             case .wait(let failures):

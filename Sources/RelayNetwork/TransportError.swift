@@ -22,8 +22,8 @@ public struct TransportError: SentenceError {
         case closed(SocketCloseCode)
         /// The connection broke off; whether the mutation was carried out is not known.
         case interrupted
-        /// Each time that the mutation was sent, the connection ended before its answer came, as often as the
-        /// options allow. Whether it was carried out is not known.
+        /// Each time that the mutation was sent, the connection ended before its answer came, or the server had no
+        /// response for it alone, as often as the options allow. Whether it was carried out is not known.
         case gaveUp
         /// The server said what is not of the protocol.
         case badResponse

@@ -329,6 +329,25 @@ struct HTTPNetworkTests {
         #expect(Self.word(attempts.failed(lost)) == "fail gaveUp")
     }
 
+    @Test func whatOnlyOneMutationIsAnsweredWithIsAnInterruption() {
+        var attempts = HTTPAttempts(
+            RetryPolicy(maximumAttempts: 2), isRepeatable: true, asksForTokens: false,
+            waitsForServer: true)
+        attempts.countInterruptions(from: 0, name: "AddMutation", limit: 3)
+        // What was before its first try says nothing, and each try needs an answer of its own.
+        let answered: [(status: Int, othersAnswered: UInt64, counts: Bool)] = [
+            (503, 7, false), (503, 7, false), (200, 8, true), (503, 8, false), (429, 9, true),
+            (503, 12, true),
+        ]
+        for (number, answer) in answered.enumerated() {
+            let step = attempts.answered(
+                HTTPResponse(status: answer.status, text: "page"), from: Self.address,
+                othersAnswered: answer.othersAnswered)
+            #expect(Self.interruptions(&attempts) == [answer.counts, false], "\(number)")
+            #expect(Self.word(step) == (number < 5 ? "wait \(number + 1)" : "fail gaveUp"))
+        }
+    }
+
     private static func interruptions(_ attempts: inout HTTPAttempts) -> [Bool] {
         [attempts.takeInterruption(), attempts.takeInterruption()]
     }

@@ -16,7 +16,7 @@ import WebSocketIO
     import Combine
 #endif
 
-/// A mutation whose connection ends each time that it is sent.
+/// A mutation that gets no response, each time that it is sent, from a server that answers others.
 @Suite(.timeLimit(.minutes(10)))
 final class PoisonMutationTests: Sendable {
     private let directory = FileManager.default.temporaryDirectory
@@ -24,15 +24,37 @@ final class PoisonMutationTests: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    /// A server that closes each connection over which a mutation with "poison" comes, and answers others.
+    /// A server that closes each connection over which a mutation with "poison" comes, and answers others. Over
+    /// HTTP it answers with a page in place of the response.
     private final class Server: HTTPServerHandler, WebSocketHandler {
         let received = Noted<String>()
         private let code: UInt16
 
-        init(_ code: UInt16) { self.code = code }
+        private let status: Int
+
+        init(_ code: UInt16, _ status: Int) {
+            self.code = code
+            self.status = status
+        }
 
         func upgrade(_ request: HTTPRequest) -> UpgradeDecision { .accept(self) }
-        func respond(to request: HTTPRequest, with responder: HTTPResponder) {}
+
+        func respond(to request: HTTPRequest, with responder: HTTPResponder) {
+            let input = (try? JSONValue(parsing: request.body))?["variables"]?["input"]
+            let text = input?["text"]?.string
+            if let text { received.note(text) }
+            if text == "poison" {
+                return responder.respond(HTTPResponse(status: status, text: "a page"))
+            }
+            let body =
+                text.map { #"{"data":{"renameTodo":{"todo":{"id":"VG9kbzox","text":"\#($0)"}}}}"# }
+                ?? #"{"data":{"user":null}}"#
+            responder.respond(
+                HTTPResponse(
+                    status: 200, headers: ["content-type": "application/json"],
+                    body: Array(body.utf8)))
+        }
+
         func opened(_ connection: WebSocketConnection) {}
         func closed(_ close: WebSocketClose, on connection: WebSocketConnection) {}
 
@@ -61,11 +83,11 @@ final class PoisonMutationTests: Sendable {
     }
 
     private func serve(
-        closingWith code: UInt16 = 1011,
+        closingWith code: UInt16 = 1011, status: Int = 503,
         _ body: (_ server: Server, _ url: String) async throws -> Void
     ) async throws {
         let loop = try IOLoop.start()
-        let server = Server(code)
+        let server = Server(code, status)
         do {
             let http = try await HTTPServer.start(
                 HTTPServer.Options(subprotocols: ["graphql-transport-ws"]), on: loop,
@@ -160,6 +182,52 @@ final class PoisonMutationTests: Sendable {
                 ($0 as? TransportError)?.code == .gaveUp
             }
             #expect(try ended.all[1].result.get()?.hasData == true)
+            #expect(try environment.store.pendingMutations.isEmpty)
+            journal.close()
+        }
+    }
+
+    /// During an outage a mutation of an earlier run waits; but not for ever where the server answers others.
+    @Test(arguments: [503, 429, 200])
+    func oneThatTheServerAloneDoesNotAnswerIsGivenUp(status: Int) async throws {
+        try await serve(status: status) { server, url in
+            var journal = try FileJournal(directory: directory)
+            let offline = try environment("ws://127.0.0.1:1/graphql", journal, limit: nil)
+            let running = try ["poison", "behind"].map { text in
+                offline.executeMutation(operation: try TodoOperations.rename("VG9kbzox", text))
+                    .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+            }
+            try await offline.store.synchronize()
+            journal.close()
+            for subscription in running { subscription.cancel() }
+
+            journal = try FileJournal(directory: directory)
+            var options = HTTPNetwork.Options()
+            options.retry = RetryPolicy(
+                initialDelay: .milliseconds(1), maximumDelay: .milliseconds(5))
+            options.maximumInterruptions = 3
+            let network = try HTTPNetwork(url: "http" + url.dropFirst(2), options: options)
+            let environment = Environment(network: network, store: try Store(journal: journal))
+            let ended = Noted<ResumedMutation>()
+            try environment.resumeMutations(
+                [ResumableMutation(try TodoOperations.request("RenameMutation"))]
+            ) { ended.note($0) }
+            // Nothing else is asked for: it might be an outage.
+            await eventually { server.received.all.count > 20 }
+            #expect(ended.all.isEmpty)
+            await eventually {
+                _ = try? await network.responses(to: .texts, variables: [:]).first()
+                return ended.all.count == 2
+            }
+            #expect(server.received.all.dropLast().allSatisfy { $0 == "poison" })
+            #expect(server.received.all.last == "behind")
+            let first = try #require(ended.all.first)
+            #expect {
+                try first.result.get()
+            } throws: {
+                ($0 as? TransportError)?.code == .gaveUp
+            }
+            #expect(try ended.all.last?.result.get()?.hasData == true)
             #expect(try environment.store.pendingMutations.isEmpty)
             journal.close()
         }

@@ -20,8 +20,11 @@ struct HTTPAttempts: Sendable {
     private let waitsForServer: Bool
     private var hasFreshToken = false
     private var failures = 0
-    /// Of a mutation: how often a request broke off that may have reached the server.
+    /// Of a mutation: how often a request broke off that may have reached the server, or was the only one that the
+    /// server did not answer.
     private var interruptions: Interruptions?
+    /// How many other requests had got their responses when this one was last answered; nil: it has not been.
+    private var othersAnswered: UInt64?
 
     private struct Interruptions {
         let name: String
@@ -70,7 +73,12 @@ struct HTTPAttempts: Sendable {
     }
 
     /// The server has answered.
-    mutating func answered(_ answer: HTTPResponse, from address: ServerAddress) -> Step {
+    /// - Parameter othersAnswered: how many other requests have got their GraphQL responses so far.
+    mutating func answered(
+        _ answer: HTTPResponse, from address: ServerAddress, othersAnswered: UInt64 = 0
+    ) -> Step {
+        let isServerWell = self.othersAnswered.map { $0 < othersAnswered } ?? false
+        self.othersAnswered = othersAnswered
         if answer.status == 401, asksForTokens, !hasFreshToken {
             hasFreshToken = true
             return .authorize
@@ -83,11 +91,17 @@ struct HTTPAttempts: Sendable {
                 \(answer.status / 100 == 2 ? ", and not with a GraphQL response" : "")\
                 \(answer.body.isEmpty ? "" : ": ")\(Self.firstLine(answer.body))
                 """)
-        // 429 and 503 say that nothing was done; of other trouble of the server's nobody knows.
         switch answer.status {
-        case 429, 503: return tryAgain(error)
-        // Somebody has answered in the server's place: the portal of a network, say.
-        case 200..<300: return isRepeatable ? tryAgain(error) : .fail(error)
+        // 429 and 503 say that nothing was done, and with a page of a success somebody has answered in the server's
+        // place, the portal of a network, say: no interruption, however often. But where others were answered
+        // meanwhile, it is this request that the server cannot bear.
+        case 429, 503:
+            if isServerWell { interrupted() }
+            return tryAgain(error)
+        case 200..<300:
+            if isServerWell { interrupted() }
+            return isRepeatable ? tryAgain(error) : .fail(error)
+        // Of other trouble of the server's nobody knows what was done.
         case 500...:
             interrupted()
             return isRepeatable ? tryAgain(error) : .fail(error)

@@ -118,8 +118,8 @@ extension LinkMachine {
         TransportError(
             code: .gaveUp,
             message: """
-                Mutation \(name) was given up: \(count) times the connection ended after it was sent and \
-                before its answer came. Whether it was carried out is not known.
+                Mutation \(name) was given up: \(count) times it was sent, and no response came. \
+                Whether it was carried out is not known.
                 """)
     }
 
