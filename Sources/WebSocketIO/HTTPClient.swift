@@ -15,26 +15,31 @@ package enum HTTPClient {
     }
 
     /// Sends a request and returns the whole answer, whatever its status; redirections are not
-    /// followed.
+    /// followed. Cancelling the task closes the connection, and ends the wait.
     ///
     /// - Parameter body: sent, with its length, if it is not nil.
     /// Throws `IOError` with `cannotConnect`, `timedOut`, `connectionLost`, `tooLarge`,
-    /// `badCredentials` or `stopped`.
+    /// `badCredentials` or `stopped`, when the task is cancelled too.
     package static func send(
         _ method: String = "GET", to address: ServerAddress, headers: HTTPHeaders = HTTPHeaders(),
         body: [UInt8]? = nil, _ options: Options = Options(), on loop: IOLoop
     ) async throws -> HTTPResponse {
-        try await withCheckedThrowingContinuation { continuation in
-            let isTaken = loop.performOnCore { core in
-                ClientRequest(
-                    core: core, method: method, address: address, headers: headers, body: body,
-                    options: options, isWhole: true,
-                    handler: WholeAnswer { continuation.resume(with: $0) }
-                ).begin()
+        let answer = HTTPAnswer(loop)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isTaken = loop.performOnCore { core in
+                    let request = ClientRequest(
+                        core: core, method: method, address: address, headers: headers, body: body,
+                        options: options, isWhole: true,
+                        handler: WholeAnswer { continuation.resume(with: $0) })
+                    if answer.holds(request) { request.begin() } else { request.giveUp() }
+                }
+                if !isTaken {
+                    continuation.resume(throwing: IOError.stopped("send a request to \(address)"))
+                }
             }
-            if !isTaken {
-                continuation.resume(throwing: IOError.stopped("send a request to \(address)"))
-            }
+        } onCancel: {
+            answer.cancel()
         }
     }
 
@@ -90,7 +95,8 @@ package final class HTTPAnswer: Sendable {
         return !self.request.value.isGivenUp
     }
 
-    /// Gives the answer up: its handler is told nothing more.
+    /// Gives the answer up: whoever waits for the whole of it is told so, and a handler that takes it piece by piece is
+    /// told nothing more.
     package func cancel() {
         loop.performOnCore { [request] _ in
             request.value.isGivenUp = true
@@ -173,6 +179,7 @@ private final class ClientRequest: Peer, ByteStreamOwner {
 
     /// Nobody wants the answer any more.
     func giveUp() {
+        if isWhole { return fail(.stopped, "the task was cancelled") }
         handler = nil
         end(nil)
     }
