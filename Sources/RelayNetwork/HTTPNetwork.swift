@@ -21,7 +21,8 @@ import WebSocketIO
 public final class HTTPNetwork: RespondingNetwork {
     /// How a network behaves.
     public struct Options: Sendable {
-        /// Asked for a token, which is sent as `Authorization: Bearer …`; nil: no token.
+        /// Asked for a token, which is sent as `Authorization: Bearer …`; nil: no token. Requests that need one at
+        /// the same time share the answer.
         public var tokens: TokenProvider?
         /// Further header fields.
         public var headers: [String: String] = [:]
@@ -42,7 +43,8 @@ public final class HTTPNetwork: RespondingNetwork {
         /// on disk the count survives a restart. nil: no limit but that of `retry`.
         public var maximumInterruptions: Int? = 10
         /// Mutations under way at a time. Others wait for them, so that with 1, the default, they are carried out in
-        /// the order in which they were begun. One that waits between two tries is under way.
+        /// the order in which they were begun. One that waits between two tries is under way; one that is cancelled
+        /// is not, though the server may still carry it out.
         public var maximumMutationsInFlight = 1
         /// Mutations that wait for those before them; further ones fail as `tooManyOperations`.
         public var maximumWaitingMutations = 10_000
@@ -71,6 +73,8 @@ public final class HTTPNetwork: RespondingNetwork {
     /// Requests and events for which the server gave a GraphQL response. Whoever gets none each time sees by it that the
     /// server answers others.
     let answeredCount = Atomic<UInt64>(0)
+    /// Nil where no tokens are sent.
+    let tokenCalls: TokenCalls?
     let inputs: NetworkInputs
     let loop: IOLoop
 
@@ -89,6 +93,7 @@ public final class HTTPNetwork: RespondingNetwork {
         self.options = options
         turns = MutationTurns(
             maximum: options.maximumMutationsInFlight, limit: options.maximumWaitingMutations)
+        tokenCalls = options.tokens.map(TokenCalls.init)
         self.inputs = inputs
         loop = try NetworkLoop.loop()
     }
@@ -132,30 +137,33 @@ public final class HTTPNetwork: RespondingNetwork {
         if operation.kind == .subscription { return events(of: operation) }
         let channel = ResponseChannel(capacity: 1) {}
         // Here, and not in the task: tasks begin in any order.
-        let turn = operation.kind == .mutation ? turns.take() : nil
+        let turn =
+            operation.kind == .mutation
+            ? turns.take(waitsForServer: interruptions?.isResumed ?? false) : nil
         if operation.kind == .mutation, turn == nil {
             let message = "Mutation \(operation.name) was not sent: \(turns.limit) mutations wait."
             channel.finish(TransportError(code: .tooManyOperations, message: message))
             return Responses(channel) {}
         }
         let task = Task {
-            if let turn { await self.turns.wait(turn) }
-            defer { if let turn { self.turns.giveBack(turn) } }
+            if let error = await turn?.comes() { return channel.finish(error) }
+            defer { if let turn { self.turns.leave(turn) } }
             do throws(TransportError) {
-                _ = channel.push(try await self.send(operation, interruptions))
+                _ = channel.push(try await self.send(operation, interruptions, turn))
                 channel.finish(nil)
             } catch {
                 channel.finish(error)
             }
         }
         return Responses(channel) { [turns] in
+            // First: what it has not sent yet must not be sent behind the next mutation.
             task.cancel()
             if let turn { turns.leave(turn) }
         }
     }
 
     private func send(
-        _ operation: OperationRequest, _ interruptions: Interruptions?
+        _ operation: OperationRequest, _ interruptions: Interruptions?, _ turn: MutationTurns.Turn?
     ) async throws(TransportError) -> [UInt8] {
         if Task.isCancelled { throw .stopped("send operation \(operation.name)") }
         let body = JSONValue.object(operation.payload()).bytes
@@ -170,10 +178,14 @@ public final class HTTPNetwork: RespondingNetwork {
                 limit: options.maximumInterruptions.map { UInt64(max(1, $0)) })
             if let error = attempts.exhaustion { throw error }
         }
-        var token = RequestToken()
+        let answeredBefore = answeredCount.load(ordering: .relaxed)
+        var token = RequestToken(from: tokenCalls)
+        defer { token.leave(isCancelled: Task.isCancelled) }
         while true {
             let step: HTTPAttempts.Step
-            if let error = await token.fetch(from: options.tokens, within: options.timeout) {
+            let noToken = await token.fetch(within: options.timeout)
+            if Task.isCancelled { throw .stopped("go on with operation \(operation.name)") }
+            if let error = noToken {
                 step = attempts.hadNoToken(error)
             } else {
                 do {
@@ -182,6 +194,10 @@ public final class HTTPNetwork: RespondingNetwork {
                         answer, from: address,
                         othersAnswered: answeredCount.load(ordering: .relaxed))
                 } catch {
+                    // It did not break off: it was given up.
+                    if Task.isCancelled {
+                        throw .stopped("wait for the answer to operation \(operation.name)")
+                    }
                     step = attempts.failed(error)
                 }
             }
@@ -190,11 +206,17 @@ public final class HTTPNetwork: RespondingNetwork {
             case .deliver(let response):
                 answeredCount.wrappingAdd(1, ordering: .relaxed)
                 return response
-            case .fail(let error): throw error
+            case .fail(let error):
+                let isServerWell = answeredCount.load(ordering: .relaxed) != answeredBefore
+                if let turn, attempts.foundNobody, !isServerWell {
+                    turns.end(behind: turn, with: error)
+                }
+                throw error
             case .authorize: token.isRefused()
             case .wait(let failures):
-                await wait(
-                    options.retry.delay(afterFailures: failures, random: inputs.random()))
+                try await pause(
+                    options.retry.delay(afterFailures: failures, random: inputs.random()),
+                    operation.name)
             }
             if Task.isCancelled { throw .stopped("go on with operation \(operation.name)") }
         }
@@ -216,9 +238,25 @@ public final class HTTPNetwork: RespondingNetwork {
         return headers
     }
 
-    func wait(_ delay: Duration) async {
-        await withCheckedContinuation { continuation in
-            inputs.after(loop, delay) { continuation.resume() }
+    /// Waits before the next try, or until the task is cancelled.
+    /// - Throws: `stopped` when the loop has ended.
+    func pause(_ delay: Duration, _ name: String) async throws(TransportError) {
+        let end = FirstValue<Bool>()
+        inputs.after(loop, delay) { [last = LastHolder { end.give(false) }] in
+            end.give(true)
+            withExtendedLifetime(last) {}
+        }
+        guard await end.value(ifCancelled: true) else {
+            throw .stopped("go on with operation \(name)")
         }
     }
+}
+
+/// Held by an action that a loop is to perform: tells that the loop has dropped it, because it has ended.
+private final class LastHolder: Sendable {
+    private let onRelease: @Sendable () -> Void
+
+    init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
+
+    deinit { onRelease() }
 }

@@ -20,6 +20,8 @@ struct HTTPAttempts: Sendable {
     private let waitsForServer: Bool
     private var hasFreshToken = false
     private var failures = 0
+    /// Whether the request has failed because its last try found no server, or none that says anything, or no token.
+    private(set) var foundNobody = false
     /// Of a mutation: how often a request broke off that may have reached the server, or was the only one that the
     /// server did not answer.
     private var interruptions: Interruptions?
@@ -110,7 +112,9 @@ struct HTTPAttempts: Sendable {
     }
 
     /// There is no token to send the request with.
-    mutating func hadNoToken(_ error: TransportError) -> Step { tryAgain(error) }
+    mutating func hadNoToken(_ error: TransportError) -> Step {
+        tryAgain(error, findsNobody: true)
+    }
 
     /// There was no answer.
     mutating func failed(_ failure: any Error) -> Step {
@@ -124,15 +128,19 @@ struct HTTPAttempts: Sendable {
                     message: "\(loss.error) Whether the mutation was carried out is not known.",
                     cause: failure))
         }
-        if (failure as? IOError)?.code != .cannotConnect { interrupted() }
-        return tryAgain(loss.error)
+        let code = (failure as? IOError)?.code
+        if code != .cannotConnect { interrupted() }
+        return tryAgain(loss.error, findsNobody: code == .cannotConnect || code == .timedOut)
     }
 
-    private mutating func tryAgain(_ error: TransportError) -> Step {
+    private mutating func tryAgain(_ error: TransportError, findsNobody: Bool = false) -> Step {
         if let error = exhaustion { return .fail(error) }
         failures += 1
-        return waitsForServer || retry.allowsAnotherAttempt(afterFailures: failures)
-            ? .wait(failures: failures) : .fail(error)
+        if waitsForServer || retry.allowsAnotherAttempt(afterFailures: failures) {
+            return .wait(failures: failures)
+        }
+        foundNobody = findsNobody
+        return .fail(error)
     }
 
     private static func firstLine(_ body: [UInt8]) -> String {

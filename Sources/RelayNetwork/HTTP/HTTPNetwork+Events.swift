@@ -29,11 +29,12 @@ extension HTTPNetwork {
     ) async throws(TransportError) {
         let body = JSONValue.object(operation.payload()).bytes
         let progress = EventProgress(options.streamRetry, asksForTokens: options.tokens != nil)
-        var token = RequestToken()
+        var token = RequestToken(from: tokenCalls)
+        defer { token.leave(isCancelled: Task.isCancelled) }
         while !Task.isCancelled {
-            if let error = await token.fetch(from: options.tokens, within: options.timeout) {
+            if let error = await token.fetch(within: options.timeout) {
                 switch progress.hadNoToken(error) {
-                case .wait(let failures): await wait(failures)
+                case .wait(let failures): try await pause(failures, operation.name)
                 case .deliver, .fail, .authorize: throw error
                 }
                 continue
@@ -45,7 +46,7 @@ extension HTTPNetwork {
                 if progress.takeIsFull() {
                     await wait(for: room)
                 } else if progress.endingCount > 1 {
-                    await wait(progress.endingCount - 1)
+                    try await pause(progress.endingCount - 1, operation.name)
                 }
             case .answered(let answer):
                 switch progress.answered(answer, from: address) {
@@ -54,12 +55,12 @@ extension HTTPNetwork {
                     return
                 case .fail(let error): throw error
                 case .authorize: token.isRefused()
-                case .wait(let failures): await wait(failures)
+                case .wait(let failures): try await pause(failures, operation.name)
                 }
             case .lost(let error):
                 switch progress.failed(error) {
                 case .fail(let error): throw error
-                case .wait(let failures): await wait(failures)
+                case .wait(let failures): try await pause(failures, operation.name)
                 case .deliver, .authorize: break
                 }
             }
@@ -70,8 +71,9 @@ extension HTTPNetwork {
         for await _ in room { return }
     }
 
-    private func wait(_ failures: Int) async {
-        await wait(options.streamRetry.delay(afterFailures: failures, random: inputs.random()))
+    private func pause(_ failures: Int, _ name: String) async throws(TransportError) {
+        try await pause(
+            options.streamRetry.delay(afterFailures: failures, random: inputs.random()), name)
     }
 
     /// One connection, from its beginning to its end.

@@ -1,46 +1,54 @@
-import Synchronization
+import Threads
 
 /// Lets so many mutations be under way at a time, in the order in which they were begun.
 ///
-/// 1. Of those that wait, the one that was begun first goes first. 2. At most ``limit`` wait. 3. Who has got a number
-/// gives it back, whatever happens.
+/// 1. Of those that wait, the one that was begun first goes first. 2. At most ``limit`` wait. 3. Who has got a turn
+/// leaves, whatever happens, and nobody waits for it any more then. 4. When one finds no server, those that waited when
+/// it was let in have waited long enough, and end with it.
 final class MutationTurns: Sendable {
-    /// Numbers rise in the order in which mutations were begun.
-    typealias Number = UInt64
+    /// The place of one mutation.
+    final class Turn: Sendable {
+        /// Numbers rise in the order in which mutations were begun.
+        fileprivate let number: UInt64
+        /// Whether it waits for a server as long as it takes.
+        fileprivate let waitsForServer: Bool
+        /// Nil: go on.
+        fileprivate let word = FirstValue<TransportError?>()
 
-    private enum Waiter {
-        /// It has not come to the place where it waits.
-        case coming
-        case waiting(CheckedContinuation<Void, Never>)
-
-        func resume() {
-            if case .waiting(let continuation) = self { continuation.resume() }
+        fileprivate init(_ number: UInt64, waitsForServer: Bool) {
+            self.number = number
+            self.waitsForServer = waitsForServer
         }
+
+        /// Waits until it is the mutation's turn, or it has left.
+        /// - Returns: why it ends without.
+        func comes() async -> TransportError? { await word.value(ifCancelled: nil) }
     }
 
     private struct State {
         /// The number of the next one to be begun.
-        var begun: Number = 0
+        var begun: UInt64 = 0
         /// All below have been let in, or have gone.
-        var next: Number = 0
-        var underWay: Set<Number> = []
-        var waiting: [Number: Waiter] = [:]
+        var next: UInt64 = 0
+        /// With what `begun` was when it was let in.
+        var underWay: [UInt64: UInt64] = [:]
+        var waiting: [UInt64: Turn] = [:]
 
         /// Lets in whom it may.
-        mutating func takeNext(_ maximum: Int) -> [Waiter] {
-            var waiters: [Waiter] = []
+        mutating func takeNext(_ maximum: Int) -> [Turn] {
+            var turns: [Turn] = []
             while underWay.count < maximum, next < begun {
-                if let waiter = waiting.removeValue(forKey: next) {
-                    underWay.insert(next)
-                    waiters.append(waiter)
+                if let turn = waiting.removeValue(forKey: next) {
+                    underWay[next] = begun
+                    turns.append(turn)
                 }
                 next += 1
             }
-            return waiters
+            return turns
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let maximum: Int
     let limit: Int
 
@@ -53,42 +61,41 @@ final class MutationTurns: Sendable {
     }
 
     /// A mutation is begun.
+    /// - Parameter waitsForServer: it does not end with others that find none.
     /// - Returns: nil when too many wait.
-    func take() -> Number? {
-        state.withLock { state in
-            if state.waiting.count >= limit { return nil }
-            let number = state.begun
+    func take(waitsForServer: Bool = false) -> Turn? {
+        let (turn, next) = state.withLock { state -> (Turn?, [Turn]) in
+            if state.waiting.count >= limit { return (nil, []) }
+            let turn = Turn(state.begun, waitsForServer: waitsForServer)
+            state.waiting[state.begun] = turn
             state.begun += 1
-            state.waiting[number] = .coming
-            // Nobody is waiting for a turn that comes now.
-            _ = state.takeNext(maximum)
-            return number
+            return (turn, state.takeNext(maximum))
         }
+        for turn in next { turn.word.give(nil) }
+        return turn
     }
 
-    /// Returns when it is the mutation's turn, or it has left.
-    func wait(_ number: Number) async {
-        await withCheckedContinuation { continuation in
-            let isDue = state.withLock { state in
-                guard state.waiting[number] != nil else { return true }
-                state.waiting[number] = .waiting(continuation)
-                return false
-            }
-            if isDue { continuation.resume() }
-        }
-    }
-
-    /// The mutation is cancelled. If it waits, others wait in its place.
-    func leave(_ number: Number) {
-        state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
-    }
-
-    /// The mutation has ended, or has left.
-    func giveBack(_ number: Number) {
+    /// The mutation has ended, or is cancelled. May be said again.
+    func leave(_ turn: Turn) {
         let next = state.withLock { state in
-            state.underWay.remove(number)
+            state.waiting[turn.number] = nil
+            state.underWay[turn.number] = nil
             return state.takeNext(maximum)
         }
-        for waiter in next { waiter.resume() }
+        turn.word.give(nil)
+        for turn in next { turn.word.give(nil) }
+    }
+
+    /// Ends those that waited already when `turn`'s was let in, which has found no server.
+    func end(behind turn: Turn, with error: TransportError) {
+        let ended = state.withLock { state in
+            let begun = state.underWay[turn.number] ?? 0
+            let ended = state.waiting.values
+                .filter { $0.number < begun && !$0.waitsForServer }
+                .sorted { $0.number < $1.number }
+            for turn in ended { state.waiting[turn.number] = nil }
+            return ended
+        }
+        for turn in ended { turn.word.give(error) }
     }
 }

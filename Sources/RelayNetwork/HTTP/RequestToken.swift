@@ -1,12 +1,14 @@
-import Synchronization
-
 /// The token of one request, from try to try.
 struct RequestToken {
     private(set) var value: String?
+    private let calls: TokenCalls?
     private var isWanted = true
     private var wasRefused = false
     /// The provider is busy.
-    private var asking: TokenAsking?
+    private var call: TokenCall?
+
+    /// - Parameter calls: nil: no token is sent.
+    init(from calls: TokenCalls?) { self.calls = calls }
 
     /// The server does not take it.
     mutating func isRefused() {
@@ -17,82 +19,33 @@ struct RequestToken {
     /// Has the token that the next try needs.
     /// - Parameter limit: how long the provider may take. One that takes longer is not asked again: its late answer is
     ///   used at the next try.
-    /// - Returns: why there is none.
-    mutating func fetch(
-        from provider: TokenProvider?, within limit: Duration
-    ) async -> TransportError? {
-        guard isWanted, let provider else { return nil }
-        let asking = asking ?? TokenAsking(provider, isRefused: wasRefused)
-        self.asking = asking
-        guard let answer = await asking.answer(within: limit) else {
-            return LinkMachine.noTokenInTime(limit)
-        }
-        self.asking = nil
-        switch answer {
-        case .success(let token):
-            value = token
-            isWanted = false
-            return nil
-        case .failure(let error):
-            return LinkMachine.noToken(error)
-        }
-    }
-}
-
-/// One call of a provider of tokens, whose answer is waited for by one at a time.
-private final class TokenAsking: Sendable {
-    typealias Answer = Result<String?, any Error>
-
-    private struct State {
-        var answer: Answer?
-        var waiter: CheckedContinuation<Answer?, Never>?
-        var timer: Task<Void, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    init(_ provider: TokenProvider, isRefused: Bool) {
-        Task {
-            do {
-                end(.success(try await provider.token(isRefused)))
-            } catch {
-                end(.failure(error))
+    /// - Returns: why there is none; whatever, when the task is cancelled.
+    mutating func fetch(within limit: Duration) async -> TransportError? {
+        guard isWanted, let calls else { return nil }
+        while true {
+            let call = call ?? calls.join(isRefused: wasRefused)
+            self.call = call
+            guard let answer = await call.answer(within: limit) else {
+                return LinkMachine.noTokenInTime(limit)
             }
-        }
-    }
-
-    /// - Returns: nil when there is no answer in time.
-    func answer(within limit: Duration) async -> Answer? {
-        await withCheckedContinuation { waiter in
-            let answer = state.withLock { state -> Answer? in
-                guard state.answer == nil else { return state.answer }
-                state.waiter = waiter
-                state.timer = Task {
-                    // Cancelled when the answer has come.
-                    guard (try? await Task.sleep(for: limit)) != nil else { return }
-                    self.giveUp()
-                }
+            self.call = nil
+            switch answer {
+            // It was asked for before this one was refused.
+            case .success(let token) where wasRefused && !call.isRefused && token == value: continue
+            case .success(let token):
+                value = token
+                isWanted = false
                 return nil
+            // Those who had asked were cancelled, and the call with them.
+            case .failure where call.isAbandoned && !Task.isCancelled: continue
+            case .failure(let error): return LinkMachine.noToken(error)
             }
-            if let answer { waiter.resume(returning: answer) }
         }
     }
 
-    private func end(_ answer: Answer) {
-        let (waiter, timer) = state.withLock { state in
-            state.answer = answer
-            defer { (state.waiter, state.timer) = (nil, nil) }
-            return (state.waiter, state.timer)
-        }
-        timer?.cancel()
-        waiter?.resume(returning: answer)
-    }
-
-    private func giveUp() {
-        let waiter = state.withLock { state in
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: nil)
+    /// The request has ended.
+    mutating func leave(isCancelled: Bool) {
+        call?.leave(isCancelled: isCancelled)
+        call = nil
     }
 }
