@@ -52,6 +52,30 @@ struct HTTPStreamTests {
         }
     }
 
+    /// Of a request whose answer is taken as a whole. One that is cancelled before it is sent is not sent.
+    @Test func cancellingTheTaskClosesTheConnection() async throws {
+        let streams = Streams()
+        try await TestServer.run(handler: streams.handler) { server in
+            let address = ServerAddress(host: "localhost", port: server.port)
+            let request = Task { try await HTTPClient.send(to: address, on: server.loop) }
+            _ = try await streams.started()
+            request.cancel()
+            let never = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await HTTPClient.send(to: address, on: server.loop)
+            }
+            for task in [request, never] {
+                await #expect {
+                    try await task.value
+                } throws: {
+                    ($0 as? IOError)?.code == .stopped
+                }
+            }
+            await eventually { streams.closes.load(ordering: .relaxed) == 1 }
+            #expect(server.handler.now.requests.count == 1)
+        }
+    }
+
     /// Whether a client is slow is judged by what it takes, not by what one turn of the loop brings.
     @Test func whatComesInOneTurnGoesOutAsFarAsTheClientTakesIt() async throws {
         let streams = Streams()
