@@ -115,7 +115,7 @@ let package = Package(
         room("Threads"),
         room("Zlib", ["CZlib"]),
         room("RelayJSON"),
-        room("GraphQLLanguage", ["RelayJSON"]),
+        room("GraphQLLanguage", ["RelayJSON", "Threads"]),
         room("RelayArtifacts", ["RelayJSON"]),
         room("EventLog", ["CCrypto", "Zlib"]),
         room(
@@ -126,7 +126,7 @@ let package = Package(
             ]),
         room("EventStore", ["EventLog", "RelayJSON", "RelayStore", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
-        room("GraphQLExecution", ["GraphQLLanguage", "RelayStore", "RelayJSON"]),
+        room("GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets", "Threads", "Zlib"]),
         room(
@@ -165,8 +165,8 @@ let package = Package(
             name: "ClientBenchmark",
             dependencies: [
                 "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR", "RelayJSON",
-                "RelayNetwork",
-                "WebSocketIO", openCombine("OpenCombine"), argumentParser,
+                "RelayNetwork", "Threads", "WebSocketIO", openCombine("OpenCombine"),
+                argumentParser,
             ],
             swiftSettings: strict),
 

@@ -3,7 +3,7 @@ import Foundation
 import Relay
 import RelayArtifacts
 import RelayNetwork
-import Synchronization
+import Threads
 
 #if canImport(OpenCombine)
     import OpenCombine
@@ -101,7 +101,7 @@ struct ClientBenchmark: ParsableCommand {
     /// A network to a server in this process that has the response.
     private static func loopback(_ bytes: Data, operations: Int) throws -> WebSocketNetwork {
         let done = DispatchSemaphore(value: 0)
-        let url = Mutex<Result<String, any Error>?>(nil)
+        let url = Lock<Result<String, any Error>?>(nil)
         let response = Array(bytes)
         Task {
             let started: Result<String, any Error>
@@ -122,7 +122,7 @@ struct ClientBenchmark: ParsableCommand {
     /// As `fetch`, of what comes on other threads.
     private static func socketFetch(_ environment: Environment) throws -> FetchedTodos.User? {
         let done = DispatchSemaphore(value: 0)
-        let result = Mutex<Result<FetchedTodos.User?, any Error>>(.success(nil))
+        let result = Lock<Result<FetchedTodos.User?, any Error>>(.success(nil))
         let subscription = environment.fetchQuery(FetchedTodos()).sink { completion in
             if case .failure(let error) = completion { result.withLock { $0 = .failure(error) } }
             done.signal()
@@ -135,7 +135,7 @@ struct ClientBenchmark: ParsableCommand {
     }
 
     private static func fetch(_ environment: Environment) throws -> FetchedTodos.User? {
-        let result = Mutex<Result<FetchedTodos.User?, any Error>>(.success(nil))
+        let result = Lock<Result<FetchedTodos.User?, any Error>>(.success(nil))
         let subscription = environment.fetchQuery(FetchedTodos()).sink { completion in
             if case .failure(let error) = completion { result.withLock { $0 = .failure(error) } }
         } receiveValue: { data in

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// `relay bench fanout`: how fast one commit reaches many subscribers.
@@ -73,14 +73,14 @@ private final class FanoutLoad: Sendable {
     private let publisher: LoadConnection
     private let subscribers: ArraySlice<LoadConnection>
     private let rate: Double?
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ client: LoadClient, rate: Double?) {
         self.client = client
         self.rate = rate
         publisher = client.connections[0]
         subscribers = client.connections.dropFirst()
-        state = Mutex(State(told: Array(repeating: nil, count: subscribers.count)))
+        state = Lock(State(told: Array(repeating: nil, count: subscribers.count)))
     }
 
     /// Returns when all subscribers are told of commits.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// `relay bench live`: many live queries on as many records, while these change.
@@ -77,13 +77,13 @@ private final class LiveLoad: Sendable {
     private let client: LoadClient
     private let ids: [JSONValue]
     private let rate: Double
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ client: LoadClient, _ ids: [JSONValue], rate: Double) {
         self.client = client
         self.ids = ids
         self.rate = rate
-        state = Mutex(
+        state = Lock(
             State(told: Array(repeating: nil, count: ids.count), waitingForFirst: ids.count))
     }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// `relay bench mutate`: durable mutations, beside queries of the same size.
@@ -86,7 +86,7 @@ private final class OperationLoad: Sendable {
     private let client: LoadClient
     private let inFlight: Int
     private let makeOperation: @Sendable (_ connection: Int, _ number: Int) -> JSONObject
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter makeOperation: a query or mutation whose result has a number in it.
     init(

@@ -1,4 +1,3 @@
-import Synchronization
 import Threads
 
 #if canImport(Glibc)
@@ -23,7 +22,7 @@ enum Interruption {
         var nextKey: UInt64 = 0
     }
 
-    private static let state = Mutex(State())
+    private static let state = Lock(State())
 
     /// From now on the signals come here.
     static func arm() {

@@ -1,5 +1,5 @@
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// The client side of a network benchmark: many connections to one server, all on one loop.
@@ -53,7 +53,7 @@ struct LoadClient: Sendable {
 extension LoadConnection {
     /// The data of the one result of a query or mutation that must succeed.
     func data(_ payload: JSONObject) async throws -> JSONValue {
-        let answer = Mutex<CheckedContinuation<[UInt8], any Error>?>(nil)
+        let answer = Lock<CheckedContinuation<[UInt8], any Error>?>(nil)
         let bytes = try await withCheckedThrowingContinuation { continuation in
             answer.withLock { $0 = continuation }
             start(payload) { event in

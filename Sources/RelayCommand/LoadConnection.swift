@@ -1,6 +1,6 @@
 import GraphQLTransportWS
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// One of the many connections of a benchmark: does what its ``ClientConnection`` says, on the loop's
@@ -25,7 +25,7 @@ final class LoadConnection: WebSocketHandler {
     }
 
     private let token: String?
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private init(token: String?) { self.token = token }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// How far long work is, on standard error, where a terminal is to show it; otherwise nothing.
 final class ProgressBar: Sendable {
@@ -9,10 +9,10 @@ final class ProgressBar: Sendable {
 
     private static let width = 30
     /// Whether there is a bar on the terminal.
-    private static let isDrawn = Mutex(false)
+    private static let isDrawn = Lock(false)
     private let title: String
     private let isShown = StandardStream.error.isTerminal && environmentValue("TERM") != "dumb"
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter title: what is being done, as in "Checking".
     init(_ title: String) { self.title = title }

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// What the loops of one server have in common: how many connections each of them has, and the limits on all of them.
 final class ServerLoad: Sendable {
@@ -18,14 +18,14 @@ final class ServerLoad: Sendable {
     private let maxConnections: Int
     private let maxRefusals: Int
     private let maxCompressed: Int
-    private let counts: Mutex<Counts>
+    private let counts: Lock<Counts>
 
     /// - Parameter maxRefusals: connections beyond `maxConnections` that are still told so; later ones are just closed.
     init(loops: Int, maxConnections: Int, maxRefusals: Int, maxCompressed: Int) {
         self.maxConnections = maxConnections
         self.maxRefusals = maxRefusals
         self.maxCompressed = maxCompressed
-        counts = Mutex(Counts(connections: Array(repeating: 0, count: loops)))
+        counts = Lock(Counts(connections: Array(repeating: 0, count: loops)))
     }
 
     /// A place for one more connection, on the loop that has the fewest; nil when it can't even be refused.

@@ -1,6 +1,6 @@
 package import RelayJSON
 package import RelayStore
-import Synchronization
+import Threads
 
 /// A field's value, computed by Swift code from what a snapshot holds.
 package protocol CustomFieldResolver: Sendable {
@@ -32,7 +32,7 @@ package final class ReadLog: Sendable {
         var types: Set<NameIndex> = []
     }
 
-    private let reads = Mutex(Reads())
+    private let reads = Lock(Reads())
 
     init() {}
 

@@ -1,6 +1,6 @@
 package import GraphQLLanguage
 package import RelayJSON
-import Synchronization
+import Threads
 
 /// One operation of a valid document, ready to be executed any number of times.
 ///
@@ -24,7 +24,7 @@ package final class PreparedOperation: Sendable {
     private let schema: ExecutableSchema
     /// The variables that `@skip` and `@include` look at.
     private let conditionVariables: [String]
-    private let plans = Mutex<[[Bool]: Plan]>([:])
+    private let plans = Lock<[[Bool]: Plan]>([:])
 
     /// Plans kept; beyond that they are made anew each time (a client may vary 20 conditions).
     private static let planLimit = 64

@@ -1,6 +1,6 @@
 import GraphQLLanguage
 import RelayStore
-import Synchronization
+import Threads
 
 /// What is selected on a field's objects: one object plan where the type is concrete, one for each type that
 /// turns up where it is abstract.
@@ -10,7 +10,7 @@ import Synchronization
 package final class SelectionPlan: Sendable {
     private let concrete: ObjectPlan?
     private let compile: (@Sendable (NameIndex) -> ObjectPlan?)?
-    private let compiled = Mutex<[NameIndex: ObjectPlan]>([:])
+    private let compiled = Lock<[NameIndex: ObjectPlan]>([:])
 
     init(_ plan: ObjectPlan) {
         concrete = plan

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// The text of one GraphQL document, kept so that errors can say where they are.
 ///
@@ -14,7 +14,7 @@ package final class Source: Sendable {
     package let base: Int
     /// The count at the beginning and every ``markInterval`` bytes, as far as places were asked for: of a long document
     /// each field's is, and none is counted from the beginning.
-    private let marks = Mutex([LocationCounter()])
+    private let marks = Lock([LocationCounter()])
     private static let markInterval = 1_024
 
     private init(name: String, wellFormed bytes: [UInt8], base: Int) {

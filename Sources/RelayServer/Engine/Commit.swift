@@ -2,7 +2,7 @@ import EventStore
 import GraphQLExecution
 import RelayJSON
 import RelayStore
-import Synchronization
+import Threads
 
 /// One mutation that is durable: what subscriptions are told of.
 struct Commit: Sendable {
@@ -113,9 +113,9 @@ struct ExpectedState: Sendable {
 ///
 /// Written only by the completion of an append, in log order; read by everyone.
 final class DurableHead: Sendable {
-    private let state: Mutex<Snapshot>
+    private let state: Lock<Snapshot>
 
-    init(_ snapshot: Snapshot) { state = Mutex(snapshot) }
+    init(_ snapshot: Snapshot) { state = Lock(snapshot) }
 
     var snapshot: Snapshot { state.withLock { $0 } }
 

@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import Synchronization
+import Threads
 
 /// Requests in, operations out: finds a request's document, and parses, validates and prepares it unless
 /// that was done before. Whatever exceeds a limit is refused before any work is spent on it.
@@ -21,7 +21,7 @@ final class OperationCache: Sendable {
         let complexity: ComplexityEstimate
     }
 
-    private let entries: Mutex<GenerationalCache<Key, Entry>>
+    private let entries: Lock<GenerationalCache<Key, Entry>>
     private let schema: ExecutableSchema
     private let limits: DocumentLimits
     private let persisted: PersistedOperations
@@ -41,7 +41,7 @@ final class OperationCache: Sendable {
         self.schema = schema
         self.limits = limits
         self.persisted = persisted
-        entries = Mutex(GenerationalCache(generationCost: Self.generationBytes))
+        entries = Lock(GenerationalCache(generationCost: Self.generationBytes))
     }
 
     /// The operation, if it has been prepared before and the request keeps within the limits.

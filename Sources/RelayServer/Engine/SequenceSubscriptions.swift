@@ -3,7 +3,7 @@ import GraphQLLanguage
 import RelayArtifacts
 import RelayJSON
 import RelayStore
-import Synchronization
+import Threads
 
 /// Subscriptions that are fed by a sequence of Swift code: one task each, which asks for the next element
 /// when the last one has gone to the subscriber.
@@ -18,7 +18,7 @@ final class SequenceSubscriptions: Sendable {
     private let engineTasks: EngineTasks
     private let limit: Int
     /// By sink. A task takes itself out when it has ended, and only then.
-    private let tasks = Mutex<[ObjectIdentifier: Task<Void, Never>]>([:])
+    private let tasks = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
 
     /// - Parameters:
     ///   - limit: subscriptions whose tasks may run; beyond that they are refused.
@@ -130,7 +130,7 @@ private final class Room: Sendable {
         case done
     }
 
-    private let state = Mutex(State.open)
+    private let state = Lock(State.open)
 
     func wait(for sink: any SubscriptionSink) async {
         await withTaskCancellationHandler {

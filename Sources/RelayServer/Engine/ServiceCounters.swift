@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// What a service has done since it was started.
 package final class ServiceCounters: Sendable {
@@ -17,7 +17,7 @@ package final class ServiceCounters: Sendable {
         package var deliveries = 0
     }
 
-    private let counts = Mutex(Counts())
+    private let counts = Lock(Counts())
 
     package var now: Counts { counts.withLock { $0 } }
 

@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import Threads
 
 /// Says in the log which connections have ended, and why.
 ///
@@ -8,7 +8,7 @@ import Synchronization
 final class EndedClients: Sendable {
     private let logger: Logger
     private let later: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-    private let limit = Mutex(LineLimit())
+    private let limit = Lock(LineLimit())
 
     /// - Parameter later: calls back, once, when a time has passed.
     init(

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// The results of one operation as server-sent events, in an HTTP response of their own (graphql-sse,
@@ -25,7 +25,7 @@ final class EventStream: SubscriptionSink {
     let loop: IOLoop
     private let limit: Int
     private let onEnd: @Sendable (EventStream) -> Void
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameters:
     ///   - limit: bytes that may wait for the client before the stream is slowed down or ends.
@@ -37,7 +37,7 @@ final class EventStream: SubscriptionSink {
         self.loop = loop
         self.limit = limit
         self.onEnd = onEnd
-        state = Mutex(
+        state = Lock(
             State(
                 pacing: StreamPacing(resumeCursor: resumeCursor),
                 backlog: MissedBacklog(limit: limit)))

@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import GraphQLTransportWS
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// One WebSocket connection of a GraphQL client: does what its ``ServerConnection`` says.
@@ -42,7 +42,7 @@ final class GraphQLSocket: WebSocketHandler {
     private let service: GraphQLService
     private let authentication: Authentication
     private let limits: SocketLimits
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let onClose: @Sendable (GraphQLSocket, WebSocketClose) -> Void
 
     /// - Parameters:
@@ -58,7 +58,7 @@ final class GraphQLSocket: WebSocketHandler {
         self.authentication = authentication
         self.limits = limits
         self.onClose = onClose
-        state = Mutex(
+        state = Lock(
             State(
                 viewer: viewer, backlog: MissedBacklog(limit: limits.streamQueueBytes),
                 pace: RequestPace(limits)))

@@ -1,7 +1,7 @@
 import EventLog
 import EventStore
 import RelayStore
-import Synchronization
+import Threads
 import WebSocketIO
 
 #if canImport(Glibc)
@@ -17,7 +17,7 @@ final class Metrics: Sendable {
     private let service: GraphQLService
     /// Nil for a log in memory.
     private let journal: FileJournal?
-    private let server = Mutex(WeakServer())
+    private let server = Lock(WeakServer())
 
     init(_ service: GraphQLService, journal: FileJournal?) {
         self.service = service

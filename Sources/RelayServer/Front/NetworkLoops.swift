@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// The loops of one server. Each has a thread and serves its share of the connections.
@@ -78,7 +78,7 @@ private final class Handing: Sendable {
 
     private let frames: SharedFrames?
     /// Goes from one part of the batch to the next.
-    private let latest = Mutex(Latest())
+    private let latest = Lock(Latest())
 
     init(_ frames: SharedFrames?) { self.frames = frames }
 
@@ -134,9 +134,9 @@ final class SharedFrames: Sendable {
         var frame: OutgoingMessage?
     }
 
-    private let entries: Mutex<[ObjectIdentifier: Entry]>
+    private let entries: Lock<[ObjectIdentifier: Entry]>
 
-    init(_ plan: Plan) { entries = Mutex(plan.entries.filter { $0.value.loops > 1 }) }
+    init(_ plan: Plan) { entries = Lock(plan.entries.filter { $0.value.loops > 1 }) }
 
     /// What the last loop has asked for is let go.
     func frame(of response: Response) -> OutgoingMessage {

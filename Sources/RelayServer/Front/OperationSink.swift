@@ -2,6 +2,7 @@ import GraphQLExecution
 import GraphQLTransportWS
 import RelayJSON
 import Synchronization
+import Threads
 import WebSocketIO
 
 /// Where the results of one subscription of one socket go.
@@ -17,7 +18,7 @@ final class OperationSink: SubscriptionSink {
     private let limit: Int
     /// The socket wants nothing more for it. Read and written on the loop's thread.
     private let isOver = Atomic(false)
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     private struct State {
         var pacing: StreamPacing
@@ -35,7 +36,7 @@ final class OperationSink: SubscriptionSink {
         self.socket = socket
         self.connection = connection
         self.limit = limit
-        state = Mutex(State(pacing: StreamPacing(resumeCursor: resumeCursor)))
+        state = Lock(State(pacing: StreamPacing(resumeCursor: resumeCursor)))
     }
 
     var isWanted: Bool { socket?.wants(operation) ?? false }

@@ -1,6 +1,6 @@
 import GraphQLTransportWS
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 /// Somebody with streams, who wants to know in times of silence that nothing was missed.
@@ -30,7 +30,7 @@ struct ProgressNotice {
 
 /// Tells all who are connected, after some silence, how far everything has been delivered.
 final class ProgressNotices: Sendable {
-    private let listeners = Mutex<[ObjectIdentifier: any ProgressListener]>([:])
+    private let listeners = Lock<[ObjectIdentifier: any ProgressListener]>([:])
     private let silence: Duration
     private let cursor: @Sendable () -> String
 

@@ -1,7 +1,7 @@
 import GraphQLExecution
 import Logging
 import RelayStore
-import Synchronization
+import Threads
 
 /// What clients are told of the errors that handlers throw.
 ///
@@ -23,7 +23,7 @@ final class InternalErrors: Sendable {
 
     private let logger: Logger
     private let description: ErrorDescription?
-    private let known = Mutex<[String: Known]>([:])
+    private let known = Lock<[String: Known]>([:])
 
     init(_ logger: Logger, _ description: ErrorDescription?) {
         self.logger = logger

@@ -3,7 +3,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import Logging
 import RelayStore
-import Synchronization
+import Threads
 
 /// Answers queries from the past of a running server: `extensions.relay.at`.
 ///
@@ -74,7 +74,7 @@ final class PastQueries: Sendable {
     private let limits: Limits
     private let tasks: EngineTasks
     private let logger: Logger
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(
         _ journal: any EventJournal, _ identity: StoreIdentity, limits: Limits,

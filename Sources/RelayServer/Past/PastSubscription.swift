@@ -3,7 +3,7 @@ import GraphQLExecution
 import GraphQLLanguage
 package import RelayJSON
 package import RelayStore
-import Synchronization
+import Threads
 
 /// A subscription to the past of a log: told of each event as a subscriber would have been when it happened.
 ///
@@ -116,7 +116,7 @@ private final class PastSink: SubscriptionSink {
         var last: JSONObject?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var last: JSONObject? { state.withLock { $0.last } }
 

@@ -2,7 +2,7 @@ package import EventStore
 import GraphQLExecution
 import RelayJSON
 package import RelayStore
-import Synchronization
+import Threads
 
 /// Another course of a history, in which mutations are carried out again from their arguments.
 ///
@@ -185,7 +185,7 @@ private struct Course {
 extension Mutation {
     /// Records get the ids that they had.
     func context(at time: Int64) -> MutationContext {
-        let count = Mutex(0)
+        let count = Lock(0)
         return MutationContext(
             timeMicroseconds: time, viewer: intent.viewer,
             mutationID: intent.mutationID?.description

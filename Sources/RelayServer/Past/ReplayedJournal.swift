@@ -1,7 +1,7 @@
 import EventLog
 import EventStore
 import RelayStore
-import Synchronization
+import Threads
 
 /// Takes the place of a journal where what happens has happened already.
 struct ReplayedJournal: EventJournal {
@@ -51,9 +51,9 @@ private actor PlayedEvents {
 
 /// How far a replay has come.
 final class PlayedSequence: Sendable {
-    private let sequence: Mutex<UInt64>
+    private let sequence: Lock<UInt64>
 
-    init(_ sequence: UInt64) { self.sequence = Mutex(sequence) }
+    init(_ sequence: UInt64) { self.sequence = Lock(sequence) }
 
     var value: UInt64 { sequence.withLock { $0 } }
 

@@ -1,6 +1,6 @@
 import EventLog
 import GraphQLExecution
-import Synchronization
+import Threads
 
 /// Which document a request asks for: the one place where ids, hashes and texts become a text.
 ///
@@ -13,7 +13,7 @@ package final class PersistedOperations: Sendable {
     /// Only what is in `documents` is run.
     private let isExclusive: Bool
     /// By hash.
-    private let registered: Mutex<GenerationalCache<String, String>>
+    private let registered: Lock<GenerationalCache<String, String>>
 
     /// - Parameters:
     ///   - documents: texts by their ids.
@@ -25,7 +25,7 @@ package final class PersistedOperations: Sendable {
     ) {
         self.documents = documents
         self.isExclusive = isExclusive
-        registered = Mutex(GenerationalCache(generationCost: registeredBytes))
+        registered = Lock(GenerationalCache(generationCost: registeredBytes))
     }
 
     /// The text of the document that the request asks for.

@@ -2,7 +2,7 @@ import GraphQLExecution
 import Logging
 import RelayJSON
 import RelayStore
-import Synchronization
+import Threads
 
 /// Tells subscriptions what they have missed when it is more than a few commits: from memory when it is recent, else
 /// from the log.
@@ -94,9 +94,9 @@ final class CatchUp: Sendable {
     private let nearEvents: UInt64
     private let waitingLimit: Int
     private let logger: Logger
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Where results go, and requests that are done here.
-    private let outputs = Mutex<Outputs?>(nil)
+    private let outputs = Lock<Outputs?>(nil)
 
     struct Outputs: Sendable {
         let deliver: @Sendable ([Delivery]) -> Void

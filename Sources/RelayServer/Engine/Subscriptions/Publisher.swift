@@ -3,6 +3,7 @@ import GraphQLLanguage
 import RelayJSON
 import RelayStore
 import Synchronization
+import Threads
 
 /// Tells subscriptions what is durable: one commit, one result, in log order.
 ///
@@ -32,13 +33,13 @@ final class Publisher: Sendable {
     private let tasks: EngineTasks
     private let queue: SerialQueue<Message>
     private let outgoing: OutgoingDeliveries
-    private let table: Mutex<SubscriptionTable>
+    private let table: Lock<SubscriptionTable>
     /// Commits that may wait before the writer has to; beside those that it has appended by then.
     private let stepLimit: Int
     private let toldThrough: Atomic<UInt64>
-    private let lastFigures = Mutex(SubscriptionTable.Figures())
+    private let lastFigures = Lock(SubscriptionTable.Figures())
     private let waitingSteps = Atomic(0)
-    private let onRoom = Mutex<@Sendable () -> Void>({})
+    private let onRoom = Lock<@Sendable () -> Void>({})
 
     /// - Parameters:
     ///   - deliver: called with what each batch of messages leads to, in order.
@@ -65,7 +66,7 @@ final class Publisher: Sendable {
             !outgoing.isWaitedFor
         }
         toldThrough = Atomic(table.snapshot.sequence)
-        self.table = Mutex(table)
+        self.table = Lock(table)
     }
 
     /// Whether more commits should come.
@@ -149,7 +150,7 @@ private final class OutgoingDeliveries: Sendable {
         var isWaitedFor = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let limit: DeliverySize
 
     init(limit: DeliverySize) { self.limit = limit }

@@ -1,5 +1,5 @@
 import RelayStore
-import Synchronization
+import Threads
 
 /// The newest commits, each with the state after it: whoever was away for a moment gets from here what was
 /// missed, and the log need not be read.
@@ -36,7 +36,7 @@ final class RecentCommits: Sendable {
     /// Events among the commits that have brought another schema, rising. There are none behind those that it begins
     /// with: a server that runs keeps its schema.
     private let schemaChanges: [UInt64]
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(
         after base: Snapshot, schemaChanges: [UInt64] = [], commitLimit: Int = 4_096,
@@ -45,7 +45,7 @@ final class RecentCommits: Sendable {
         self.schemaChanges = schemaChanges
         self.commitLimit = commitLimit
         self.byteLimit = byteLimit
-        state = Mutex(State(base: base))
+        state = Lock(State(base: base))
     }
 
     /// The state before the first commit that is kept.

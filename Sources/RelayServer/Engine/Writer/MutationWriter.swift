@@ -2,6 +2,7 @@ import GraphQLExecution
 import RelayArtifacts
 import RelayStore
 import Synchronization
+import Threads
 
 /// The store's one writer: carries out mutations one after the other, has them made durable, and only then
 /// has them published and answered.
@@ -24,10 +25,10 @@ final class MutationWriter: Sendable {
     private let publish: @Sendable ([Step]) -> Void
     private let onAppend: @Sendable (JournalError?) -> Void
     private let queue: SerialQueue<WriterTurn.Message>
-    private let head: Mutex<PendingHead>
+    private let head: Lock<PendingHead>
     private let inFlight: InFlight
     private let inProgress: MutationsInProgress
-    private let time = Mutex(Duration.zero)
+    private let time = Lock(Duration.zero)
     private let isRevocationDue = Atomic(false)
 
     /// After an append has failed: when intents are revoked that nobody works on any more, if no mutation has
@@ -67,7 +68,7 @@ final class MutationWriter: Sendable {
         queue = SerialQueue(limit: .max, tasks: runner.inputs.tasks) {
             inFlight.hasRoom && hasRoom()
         }
-        head = Mutex(PendingHead(durable.snapshot))
+        head = Lock(PendingHead(durable.snapshot))
     }
 
     /// What carrying out mutations and folding what they wrote has taken so far.

@@ -1,5 +1,5 @@
 import RelayJSON
-import Synchronization
+import Threads
 
 /// Mutations that were taken and are not answered, wherever they are: in the writer's queue, behind an event
 /// that is on its way to the disk, at a handler that waits, behind the first request of the same id.
@@ -22,7 +22,7 @@ final class MutationsInProgress: Sendable {
 
     private let countLimit: Int
     private let byteLimit: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - countLimit: mutations that may be in progress.

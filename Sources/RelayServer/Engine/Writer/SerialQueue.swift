@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// Messages that are handled one after the other, in the order in which they were posted, on the
 /// concurrent pool; what piles up meanwhile is handed over as one batch.
@@ -19,7 +19,7 @@ final class SerialQueue<Message: Sendable>: Sendable {
         var count: Int { batch.count + waiting.count }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let limit: Int
     private let isOpen: @Sendable () -> Bool
     private let tasks: EngineTasks

@@ -1,6 +1,6 @@
 package import Logging
 package import RelayStore
-import Synchronization
+import Threads
 
 /// Whether the journal takes mutations: said in the log when that changes, and to whoever asks.
 package final class StorageHealth: Sendable {
@@ -14,7 +14,7 @@ package final class StorageHealth: Sendable {
         var isFrozen = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let logger: Logger
 
     package init(logger: Logger) { self.logger = logger }
