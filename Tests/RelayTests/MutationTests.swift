@@ -1,8 +1,9 @@
 import Foundation
 import OpenCombine
-import Relay
 import Testing
 import TodoFixtures
+
+@testable import Relay
 
 @Suite(.bounded) struct MutationTests {
     private let environment = MockEnvironment()
@@ -197,6 +198,19 @@ import TodoFixtures
         #expect(environment.mockNetwork.executionCount == 0)
     }
 
+    @Test(arguments: [[:], ["__typename": "Mutation"]])
+    func anOptimisticResponseWithoutFieldsIsAnError(_ response: [String: String]) throws {
+        let result = Collected(
+            environment.commitMutation(change("a", true), optimisticResponse: response))
+        let error = try #require(result.error as? EmptyOptimisticResponseError)
+        #expect(
+            error.errorDescription == """
+                The optimistic response cannot be used: it has no field, so that \(error.operation) would show \
+                nothing. Leave it out where nothing is to be shown.
+                """)
+        #expect(environment.mockNetwork.executionCount == 0)
+    }
+
     @Test func anOptimisticResponseOfAnotherShapeIsAnError() throws {
         let result = Collected(
             environment.commitMutation(
@@ -211,13 +225,21 @@ import TodoFixtures
     }
 
     @Test func variablesThatJSONCannotSayAreNotSent() throws {
-        let descriptor = OperationDescriptor(
-            request: RequestDescriptor(
+        func request() -> RequestDescriptor {
+            RequestDescriptor(
                 node: change("a", true).createDescriptor().request.node,
-                variables: ["input": Double.nan]))
-        let result = Collected(environment.execute(operation: descriptor))
+                variables: ["input": Double.nan])
+        }
+        let result = Collected(
+            environment.execute(operation: OperationDescriptor(request: request())))
         #expect(result.error as? NonFiniteVariableError != nil)
         #expect(environment.mockNetwork.executionCount == 0)
+        // Found again, so that nothing is left of it.
+        let tracker = OperationTracker()
+        tracker.begin(request())
+        #expect(tracker.isActive(request()))
+        tracker.end(request())
+        #expect(!tracker.isActive(request()))
     }
 
     @Test func mutationDirectivesEditConnections() throws {
