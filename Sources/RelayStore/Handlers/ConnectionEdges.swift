@@ -11,8 +11,6 @@ struct ConnectionEdges {
 
     var records: [RecordIndex?] { links?.records ?? [] }
 
-    var count: Int { links?.count ?? 0 }
-
     private var links: LinkList? {
         guard let row = source.row(connection.dataID),
             let key = source.draft.snapshot.symbols.findName("edges"),
