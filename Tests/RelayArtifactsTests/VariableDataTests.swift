@@ -1,4 +1,5 @@
 import Foundation
+import RelayJSON
 import Testing
 
 @testable import RelayArtifacts
@@ -41,6 +42,31 @@ import Testing
         ]
         let lists = nothings.flatMap { first in nothings.map { VariableValue.array([first, $0]) } }
         #expect(Set((nothings + lists).map(\.hashValue)).count == 7 + 49)
+    }
+
+    @Test func notANumberIsEqualToItself() {
+        let (quiet, negative) = (VariableValue.float(.nan), VariableValue.float(-.nan))
+        #expect(quiet == negative && quiet != .float(.infinity))
+        var entries: [VariableData: Int] = [["a": quiet]: 1]
+        entries[["a": negative]] = nil
+        #expect(entries.isEmpty)
+    }
+
+    /// JSON scalars may have members of any name.
+    @Test func namesAreTheSameWhenTheirBytesAre() {
+        let (one, two) = ("\u{e9}", "e\u{301}")
+        let both = VariableValue(JSONValue.object([one: 1, two: 2]))
+        #expect(both.json == .object([two: 2, one: 1]))
+        #expect(both[one] == 1 && both[two] == 2)
+        // The bytes of the letter e come first.
+        #expect(both.description == "{\(two):2,\(one):1}")
+        let first: VariableData = [one: 1]
+        var second: VariableData = [two: 1]
+        #expect(first != second)
+        #expect(Set([first, second]).count == 2)
+        second.merge(first)
+        second[two] = nil
+        #expect(second == first && second.hashValue == first.hashValue)
     }
 
     @Test func trap18ANilOptionalIsAbsentAndNotAnExplicitNull() {

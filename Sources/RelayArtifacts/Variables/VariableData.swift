@@ -14,30 +14,33 @@ package import RelayJSON
 /// the field as it is. An explicit null is ``VariableValue/null``.
 @dynamicMemberLookup
 public struct VariableData: Hashable, Sendable {
-    package private(set) var values: [String: VariableValue]
+    /// By the bytes of their names: a JSON scalar may have any name, also two that Unicode calls equivalent.
+    private var values: [ExactText: VariableValue]
 
     /// No variables.
     public init() { values = [:] }
 
     /// The given variables; those that are nil are left out.
     public init(_ data: [String: any VariableValueConvertible]) {
-        values = data.compactMapValues(\.presentVariableValue)
+        self.init()
+        for (name, value) in data { self[name] = value.presentVariableValue }
     }
 
     init(values: some Sequence<(String, VariableValue)>) {
-        self.values = Dictionary(values, uniquingKeysWith: { _, last in last })
+        self.init()
+        for (name, value) in values { self[name] = value }
     }
 
     /// Whether there are no variables.
     public var isEmpty: Bool { values.isEmpty }
 
     /// The value of the variable with this name; nil where it is absent.
-    public subscript(dynamicMember name: String) -> VariableValue? { values[name] }
+    public subscript(dynamicMember name: String) -> VariableValue? { self[name] }
 
     /// The value of the variable with this name; nil where it is absent.
     public subscript(_ name: String) -> VariableValue? {
-        get { values[name] }
-        set { values[name] = newValue }
+        get { values[ExactText(name)] }
+        set { values[ExactText(name)] = newValue }
     }
 
     /// Takes over all of the other's variables; where both have one, the other's counts.
@@ -45,9 +48,9 @@ public struct VariableData: Hashable, Sendable {
         values.merge(other.variableData.values) { _, new in new }
     }
 
-    /// Name and value, sorted by name.
+    /// Name and value, sorted by the bytes of the names.
     package var sorted: [(key: String, value: VariableValue)] {
-        values.sorted { $0.key < $1.key }
+        values.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) }
     }
 }
 
@@ -58,7 +61,8 @@ extension VariableData: ExpressibleByDictionaryLiteral {
     public typealias Value = any VariableValueConvertible
 
     public init(dictionaryLiteral elements: (String, any VariableValueConvertible)...) {
-        self.init(Dictionary(elements, uniquingKeysWith: { _, last in last }))
+        self.init()
+        for (name, value) in elements { self[name] = value.presentVariableValue }
     }
 }
 

@@ -21,14 +21,15 @@ public enum VariableValue: Hashable, Sendable {
 }
 
 extension VariableValue {
-    /// Texts are equal when their bytes are, so "é" as one scalar of Unicode and as two are different values.
+    /// Texts are equal when their bytes are, so "é" as one scalar of Unicode and as two are different values. NaN is
+    /// equal to NaN: values are keys of tables, and a key that is not itself is never found again.
     public static func == (left: VariableValue, right: VariableValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.string(let left), .string(let right)): left.isSame(as: right)
         case (.int(let left), .int(let right)): left == right
         case (.bool(let left), .bool(let right)): left == right
-        case (.float(let left), .float(let right)): left == right
+        case (.float(let left), .float(let right)): left == right || left.isNaN && right.isNaN
         case (.object(let left), .object(let right)): left == right
         case (.array(let left), .array(let right)): left == right
         default: false
@@ -41,7 +42,7 @@ extension VariableValue {
         case .string(let text): hasher.combine(case: 1, ExactText(text))
         case .int(let number): hasher.combine(case: 2, number)
         case .bool(let value): hasher.combine(case: 3, value)
-        case .float(let number): hasher.combine(case: 4, number)
+        case .float(let number): hasher.combine(case: 4, number.isNaN ? .nan : number)
         case .object(let data): hasher.combine(case: 5, data)
         case .array(let values): hasher.combine(case: 6, values)
         }
