@@ -38,7 +38,7 @@ public final class HTTPNetwork: RespondingNetwork {
         /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
         /// ids; for others it may be false, and such a mutation fails as `interrupted`.
         public var resendsMutations = true
-        /// Requests with a mutation that may break off before the answer came, or be answered with 429, 503 or
+        /// Requests with a mutation that may break off before the answer came, or be answered with 503 or
         /// no GraphQL response while other requests are answered; then it fails as `gaveUp`. With a store
         /// on disk the count survives a restart. nil: no limit but that of `retry`.
         public var maximumInterruptions: Int? = 10
@@ -70,8 +70,8 @@ public final class HTTPNetwork: RespondingNetwork {
     let options: Options
     let order = DeliveryOrder()
     private let turns: MutationTurns
-    /// Requests and events for which the server gave a GraphQL response. Whoever gets none each time sees by it that the
-    /// server answers others.
+    /// Queries and mutations for which the server gave a GraphQL response. A request that gets none each time can tell by
+    /// it that the server answers others.
     let answeredCount = Atomic<UInt64>(0)
     /// Nil where no tokens are sent.
     let tokenCalls: TokenCalls?
@@ -93,7 +93,9 @@ public final class HTTPNetwork: RespondingNetwork {
         self.options = options
         turns = MutationTurns(
             maximum: options.maximumMutationsInFlight, limit: options.maximumWaitingMutations)
-        tokenCalls = options.tokens.map(TokenCalls.init)
+        tokenCalls = options.tokens.map {
+            TokenCalls($0, patience: options.timeout * TokenCalls.timeoutsOfPatience)
+        }
         self.inputs = inputs
         loop = try NetworkLoop.loop()
     }
@@ -208,7 +210,7 @@ public final class HTTPNetwork: RespondingNetwork {
                 return response
             case .fail(let error):
                 let isServerWell = answeredCount.load(ordering: .relaxed) != answeredBefore
-                if let turn, attempts.foundNobody, !isServerWell {
+                if let turn, attempts.isUnreachable, !isServerWell {
                     turns.end(behind: turn, with: error)
                 }
                 throw error

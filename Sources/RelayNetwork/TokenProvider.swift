@@ -1,6 +1,8 @@
 /// Gives the token by which a server knows us.
 ///
-/// It is asked before each connection and each HTTP request, so it should remember its token. When the
+/// It is asked before each connection, and for HTTP requests: those that need a token while a call is under way share that
+/// call's answer. So it should remember its token. A call is cancelled when all requests that wait for it are: what must
+/// not be broken off, such as a refresh that uses up its refresh token, belongs in a `Task` of the provider's own. When the
 /// server has refused that token (401, or close code 4403), it is asked once more for a fresh one; if that
 /// is refused too, operations fail with `unauthenticated`.
 ///

@@ -90,7 +90,7 @@ struct HTTPAttemptsTests {
         attempts.countInterruptions(from: 0, name: "AddMutation", limit: 3)
         // What was before its first try says nothing, and each try needs an answer of its own.
         let answered: [(status: Int, othersAnswered: UInt64, counts: Bool)] = [
-            (503, 7, false), (503, 7, false), (200, 8, true), (503, 8, false), (429, 9, true),
+            (503, 7, false), (503, 7, false), (200, 8, true), (429, 9, false), (503, 10, true),
             (503, 12, true),
         ]
         for (number, answer) in answered.enumerated() {

@@ -65,6 +65,19 @@ struct TokenCallsTests {
         }
     }
 
+    /// A lost answer of the provider is no end of the network.
+    @Test func aCallThatTakesTooLongIsGivenUp() async {
+        let held = HeldTokens(count: 1)
+        let calls = TokenCalls(held.tokens, patience: .zero)
+        var token = RequestToken(from: calls)
+        #expect(await token.fetch(within: .milliseconds(1))?.code == .timedOut)
+        var other = RequestToken(from: calls)
+        #expect(await other.fetch(within: .testDeadline) == nil && other.value == "good")
+        await eventually { held.cancelledCount == 1 }
+        #expect(await token.fetch(within: .testDeadline) == nil && token.value == "good")
+        #expect(held.askedCount == 3)
+    }
+
     /// One that failed has waited long enough, and others may not have to.
     @Test func aCallGoesOnForThoseToCome() async {
         let held = HeldTokens(count: 1)

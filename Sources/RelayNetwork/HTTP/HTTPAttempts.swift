@@ -20,8 +20,8 @@ struct HTTPAttempts: Sendable {
     private let waitsForServer: Bool
     private var hasFreshToken = false
     private var failures = 0
-    /// Whether the request has failed because its last try found no server, or none that says anything, or no token.
-    private(set) var foundNobody = false
+    /// Whether the request has failed because its last try got no connection, or no token.
+    private(set) var isUnreachable = false
     /// Of a mutation: how often a request broke off that may have reached the server, or was the only one that the
     /// server did not answer.
     private var interruptions: Interruptions?
@@ -94,10 +94,12 @@ struct HTTPAttempts: Sendable {
                 \(answer.body.isEmpty ? "" : ": ")\(Self.firstLine(answer.body))
                 """)
         switch answer.status {
-        // 429 and 503 say that nothing was done, and with a page of a success somebody has answered in the server's
-        // place, the portal of a network, say: no interruption, however often. But where others were answered
-        // meanwhile, it is this request that the server cannot bear.
-        case 429, 503:
+        // A rate limit is about all requests, so whether others are answered says nothing.
+        case 429: return tryAgain(error)
+        // 503 says that nothing was done, and with a page of a success somebody has answered in the server's place, the
+        // portal of a network, say: no interruption, however often. But where others were answered meanwhile, it is
+        // this request that the server cannot bear.
+        case 503:
             if isServerWell { interrupted() }
             return tryAgain(error)
         case 200..<300:
@@ -113,7 +115,7 @@ struct HTTPAttempts: Sendable {
 
     /// There is no token to send the request with.
     mutating func hadNoToken(_ error: TransportError) -> Step {
-        tryAgain(error, findsNobody: true)
+        tryAgain(error, isUnreachable: true)
     }
 
     /// There was no answer.
@@ -128,18 +130,18 @@ struct HTTPAttempts: Sendable {
                     message: "\(loss.error) Whether the mutation was carried out is not known.",
                     cause: failure))
         }
-        let code = (failure as? IOError)?.code
-        if code != .cannotConnect { interrupted() }
-        return tryAgain(loss.error, findsNobody: code == .cannotConnect || code == .timedOut)
+        let isUnreachable = (failure as? IOError)?.code == .cannotConnect
+        if !isUnreachable { interrupted() }
+        return tryAgain(loss.error, isUnreachable: isUnreachable)
     }
 
-    private mutating func tryAgain(_ error: TransportError, findsNobody: Bool = false) -> Step {
+    private mutating func tryAgain(_ error: TransportError, isUnreachable: Bool = false) -> Step {
         if let error = exhaustion { return .fail(error) }
         failures += 1
         if waitsForServer || retry.allowsAnotherAttempt(afterFailures: failures) {
             return .wait(failures: failures)
         }
-        foundNobody = findsNobody
+        self.isUnreachable = isUnreachable
         return .fail(error)
     }
 

@@ -1,6 +1,5 @@
 import RelayArtifacts
 import RelayJSON
-import Synchronization
 import Threads
 import WebSocketIO
 
@@ -86,14 +85,13 @@ extension HTTPNetwork {
         http.timeout = options.streamTimeout
         let answer = EventStreamAnswer(
             onBegin: { if let gap = progress.connected() { _ = channel.push(gap) } },
-            take: { [self] item in
+            take: { item in
                 switch progress.receive(item) {
                 case .nothing: return .goOn
                 case .completed: return .complete
                 case .interrupted: return .interrupt
                 case .tooLarge: return .tooLarge
                 case .deliver(let response):
-                    answeredCount.wrappingAdd(1, ordering: .relaxed)
                     guard channel.push(response) else { return .goOn }
                     progress.noteFull()
                     return .interrupt

@@ -19,25 +19,26 @@ struct RequestToken {
     /// Has the token that the next try needs.
     /// - Parameter limit: how long the provider may take. One that takes longer is not asked again: its late answer is
     ///   used at the next try.
-    /// - Returns: why there is none; whatever, when the task is cancelled.
+    /// - Returns: why there is none. It means nothing when the task is cancelled.
     mutating func fetch(within limit: Duration) async -> TransportError? {
         guard isWanted, let calls else { return nil }
         while true {
-            let call = call ?? calls.join(isRefused: wasRefused)
+            let call = calls.goOn(with: call, isRefused: wasRefused)
             self.call = call
             guard let answer = await call.answer(within: limit) else {
                 return LinkMachine.noTokenInTime(limit)
             }
             self.call = nil
             switch answer {
+            // Those who had asked were cancelled, and the call with them.
+            case .failure where call.isAbandoned && !Task.isCancelled: continue
+            case .success(nil) where call.isAbandoned && !Task.isCancelled: continue
             // It was asked for before this one was refused.
             case .success(let token) where wasRefused && !call.isRefused && token == value: continue
             case .success(let token):
                 value = token
                 isWanted = false
                 return nil
-            // Those who had asked were cancelled, and the call with them.
-            case .failure where call.isAbandoned && !Task.isCancelled: continue
             case .failure(let error): return LinkMachine.noToken(error)
             }
         }

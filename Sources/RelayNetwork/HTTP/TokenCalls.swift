@@ -1,7 +1,8 @@
 import Threads
 
 /// Asks a provider of tokens for all requests of a network: one call is under way at a time, and whoever needs a token
-/// meanwhile shares it. So a provider that never answers has one call, not one for each request.
+/// meanwhile shares it. So a provider that never answers has one call, not one for each request. A call that takes
+/// longer than anybody's patience is given up, and the provider is asked anew.
 final class TokenCalls: Sendable {
     private struct State {
         /// Until the provider has returned, whether or not anybody waits for it.
@@ -12,23 +13,41 @@ final class TokenCalls: Sendable {
 
     private let state = Lock(State())
     private let provider: TokenProvider
+    private let patience: Duration
+    /// A call may take as long as so many requests wait for it, one after the other: somebody may have to log in.
+    static let timeoutsOfPatience = 10
 
-    init(_ provider: TokenProvider) { self.provider = provider }
+    /// - Parameter patience: how long a call may take before the next request asks anew.
+    init(_ provider: TokenProvider, patience: Duration = .seconds(300)) {
+        self.provider = provider
+        self.patience = patience
+    }
+
+    /// The call that a request waits for already, unless it was given up or takes too long; else one that it joins.
+    func goOn(with call: TokenCall?, isRefused: Bool) -> TokenCall {
+        if let call, !call.isAbandoned, !call.isOlder(than: patience) { return call }
+        return join(isRefused: isRefused)
+    }
 
     /// The call that is under way, or else a new one. Whoever joins it leaves it, or has its answer.
     func join(isRefused: Bool) -> TokenCall {
-        state.withLock { state in
-            if let call = state.underWay {
+        let (call, late) = state.withLock { state -> (TokenCall, TokenCall?) in
+            let late = state.underWay.flatMap { $0.isOlder(than: patience) ? $0 : nil }
+            if let call = state.underWay, late == nil {
                 if isRefused, !call.isRefused { state.nextIsRefused = true }
                 call.join()
-                return call
+                return (call, nil)
             }
             let call = TokenCall(isRefused: isRefused || state.nextIsRefused)
             state.nextIsRefused = false
             state.underWay = call
-            call.begin(provider) { self.state.withLock { $0.underWay = nil } }
-            return call
+            call.begin(provider) { [unowned call] in
+                self.state.withLock { if $0.underWay === call { $0.underWay = nil } }
+            }
+            return (call, late)
         }
+        late?.abandon()
+        return call
     }
 }
 
@@ -47,11 +66,12 @@ final class TokenCall: Sendable {
 
     /// Whether the provider was told that the last token was refused.
     let isRefused: Bool
+    private let began = ContinuousClock.now
     private let state = Lock(State())
 
     fileprivate init(isRefused: Bool) { self.isRefused = isRefused }
 
-    /// Whether the call was cancelled, because all who wanted its answer were.
+    /// Whether the call was cancelled, because all who wanted its answer were, or because it took too long.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// - Parameter onReturn: called before anybody has the answer.
@@ -67,6 +87,17 @@ final class TokenCall: Sendable {
             end(answer)
         }
         state.withLock { if $0.answer == nil { $0.task = task } }
+    }
+
+    fileprivate func isOlder(than age: Duration) -> Bool { ContinuousClock.now - began > age }
+
+    /// Nobody waits for it any longer, whether or not the provider hears of it.
+    fileprivate func abandon() {
+        let task = state.withLock { state in
+            state.isAbandoned = true
+            return state.task
+        }
+        task?.cancel()
     }
 
     fileprivate func join() { state.withLock { $0.interestedCount += 1 } }
@@ -95,13 +126,11 @@ final class TokenCall: Sendable {
     /// - Parameter isCancelled: it was cancelled. If it was the last one, so is the call; one that nobody waited for
     ///   long enough goes on, for those to come.
     func leave(isCancelled: Bool) {
-        let task = state.withLock { state -> Task<Void, Never>? in
+        let isLast = state.withLock { state in
             state.interestedCount -= 1
-            guard isCancelled, state.interestedCount == 0, state.answer == nil else { return nil }
-            state.isAbandoned = true
-            return state.task
+            return state.interestedCount == 0 && state.answer == nil
         }
-        task?.cancel()
+        if isLast, isCancelled { abandon() }
     }
 
     private func end(_ answer: Answer) {
