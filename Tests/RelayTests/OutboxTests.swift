@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Relay
@@ -14,27 +15,73 @@ import Testing
             })
         #expect(order.count == 200_000)
         #expect(order == order.sorted())
-        var isSent = false
-        outbox.behindUnfinished { _ in isSent = true }
-        #expect(isSent)
+        let isSent = Noted()
+        outbox.behindUnfinished(outbox.place("sent", isSent))
+        #expect(isSent.all == ["sent"])
     }
 
-    @Test func atTheBoundFurtherMutationsFail() {
+    @Test func atTheBoundThereAreNoPlaces() {
         let outbox = Outbox(limit: 2)
         var end: (() -> Void)?
         outbox.resume([{ end = $0 }])
-        var said: [String] = []
-        for name in ["a", "b", "c"] {
-            outbox.behindUnfinished { refusal in
-                switch refusal {
-                case .full(let limit): said.append("\(name) full \(limit)")
-                case .unkept: said.append("\(name) unkept")
-                case nil: said.append("\(name) sent")
-                }
-            }
-        }
-        #expect(said == ["c full 2"])
+        let sent = Noted()
+        for name in ["a", "b"] { outbox.behindUnfinished(outbox.place(name, sent)) }
+        #expect(outbox.makePlace { _ in } == nil)
+        #expect(sent.all == [])
         end?()
-        #expect(said == ["c full 2", "a sent", "b sent"])
+        #expect(sent.all == ["a", "b"])
+        #expect(outbox.makePlace { _ in } != nil)
+    }
+
+    /// It keeps nothing, counts no longer, and holds up nobody.
+    @Test func aPlaceThatIsGivenUpIsFree() throws {
+        let outbox = Outbox(limit: 3)
+        var end: (() -> Void)?
+        outbox.resume([{ end = $0 }])
+        let sent = Noted()
+        let first = outbox.place("a", sent)
+        weak var held: Noted?
+        let second: Outbox.Place
+        do {
+            let holder = Noted()
+            held = holder
+            second = outbox.place("b", holder)
+        }
+        let third = outbox.place("c", sent)
+        for place in [first, second, third] { outbox.behindUnfinished(place) }
+        #expect(held != nil)
+        outbox.leave(second)
+        #expect(held == nil)
+        // Also one that is in no order yet, and one that comes to its turn when it is over.
+        let fourth = outbox.place("d", sent)
+        outbox.leave(fourth)
+        outbox.behindUnfinished(fourth)
+        outbox.behindUnfinished(outbox.place("e", sent))
+        #expect(outbox.makePlace { _ in } == nil)
+        end?()
+        outbox.leave(first)
+        #expect(sent.all == ["a", "c", "e"])
+        // One that ended twice, or was sent, makes no room for more than it had.
+        let places = (0..<3).map { outbox.place("\($0)", sent) }
+        #expect(outbox.makePlace { _ in } == nil)
+        withExtendedLifetime(places) {}
+    }
+}
+
+/// What was sent, in order.
+private final class Noted: Sendable {
+    private let names = Mutex<[String]>([])
+
+    var all: [String] { names.withLock { $0 } }
+
+    func note(_ name: String) { names.withLock { $0.append(name) } }
+}
+
+extension Outbox {
+    fileprivate func place(_ name: String, _ sent: Noted) -> Place {
+        guard let place = makePlace({ _ in sent.note(name) }) else {
+            preconditionFailure("there is no place for \(name)")
+        }
+        return place
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import OpenCombine
+import RelayJSON
 import RelayStore
 import Synchronization
 import Testing
@@ -73,6 +74,69 @@ import TodoFixtures
         await eventually { sent.count == 50 }
         #expect(sent == (0..<50).map { "\($0)" })
         withExtendedLifetime(all) {}
+    }
+
+    /// Whoever sees a mutation shown and begins another has it sent behind that one, as the journal has them.
+    @Test(arguments: [true, false])
+    func oneThatIsBegunOnSeeingAnotherIsSentBehindIt(isJournaled: Bool) async throws {
+        let network = network
+        let environment =
+            isJournaled ? environment : Environment(network: network, store: Store())
+        let query = TodoQuery(id: "a").createDescriptor()
+        try environment.commitPayload(
+            query, ["node": ["__typename": "Todo", "id": "a", "text": "A", "complete": false]])
+        let commit = { (id: String) in
+            Collected(
+                environment.commitMutation(
+                    change(id, true), optimisticResponse: optimisticStatus(id, true)))
+        }
+        var second: Collected<ChangeTodoStatusMutation.Data?>?
+        let following = environment.subscribe(
+            snapshot: environment.lookup(selector: query.fragment, as: TodoQuery.Data.self)
+        ).sink { _ in if second == nil { second = commit("b") } }
+        let first = commit("a")
+        #expect(second != nil)
+        if isJournaled {
+            #expect(sent == [])
+            while journal.heldCount > 0 { journal.release() }
+        }
+        await eventually { sent.count == 2 }
+        #expect(sent == ["a", "b"])
+        withExtendedLifetime((following, first)) {}
+    }
+
+    /// From several threads, some of them cancelled at once: as the journal has them.
+    @Test func mutationsOfSeveralThreadsAreSentInTheOrderOfTheJournal() async {
+        let kept = Mutex<[Collected<ChangeTodoStatusMutation.Data?>]>([])
+        let environment = environment
+        let ended = Mutex(0)
+        for thread in 0..<4 {
+            Thread.detachNewThread {
+                for number in 0..<50 {
+                    let running = Collected(
+                        environment.commitMutation(change("\(thread)-\(number)", true)))
+                    if number % 7 == 3 { running.cancel() }
+                    kept.withLock { $0.append(running) }
+                }
+                ended.withLock { $0 += 1 }
+            }
+        }
+        // Released while they begin: some are durable at once, others later.
+        await eventually {
+            while journal.heldCount > 0 { journal.release() }
+            return ended.withLock { $0 } == 4 && journal.heldCount == 0
+        }
+        let begun = journal.events.compactMap { event -> String? in
+            guard case .mutation(let intent) = event.body else { return nil }
+            return intent.arguments["input"]?["id"]?.string
+        }
+        #expect(begun.count == 200)
+        let uncancelled = begun.filter { (Int($0.drop { $0 != "-" }.dropFirst()) ?? 0) % 7 != 3 }
+        await eventually { Set(uncancelled).isSubset(of: sent) }
+        let places = Dictionary(uniqueKeysWithValues: begun.enumerated().map { ($1, $0) })
+        let order = sent.compactMap { places[$0] }
+        #expect(order == order.sorted())
+        withExtendedLifetime(kept) {}
     }
 
     @Test func oneThatIsCancelledWhileItWaitsIsNeverSent() async {
@@ -165,6 +229,26 @@ import TodoFixtures
         let last = Collected(environment.commitMutation(change("d", true)))
         #expect(network.requests.count == 1)
         withExtendedLifetime(last) {}
+    }
+
+    /// Its place is free, and what it would have done is let go of.
+    @Test func oneThatIsCancelledWhileItWaitsForUnfinishedOnesKeepsNothing() throws {
+        let (environment, network) = try resumed(["a"])
+        try resume(environment)
+        weak var kept: Retries?
+        do {
+            let held = Retries()
+            kept = held
+            let cancelled = Collected(
+                environment.commitMutation(
+                    change("b", true), updater: { _, _ in held.runAll() }))
+            cancelled.cancel()
+        }
+        #expect(kept == nil)
+        let new = Collected(environment.commitMutation(change("c", true)))
+        network.requests.first?.resolve(Payloads.status("a", complete: true))
+        network.requests.first?.resolve(Payloads.status("c", complete: true))
+        #expect(new.isFinished && network.executionCount == 2)
     }
 
     private func resumed(

@@ -42,6 +42,9 @@ final class OperationExecutor: @unchecked Sendable {
 
     let lock = NSLock()
     private var phase = Phase.begun
+    /// Of a mutation of this process.
+    private var place: Outbox.Place?
+    private var isShown = false
     private var eventCount = 0
     /// A response that more parts of are to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
@@ -108,16 +111,11 @@ final class OperationExecutor: @unchecked Sendable {
                 enter(.waiting(unfinished.entry))
                 send()
             } else if operation.kind == .mutation {
-                enter(.waiting(try show()))
-                if optimistic != nil { note(.executeOptimistic) }
+                try show()
+                noteShown()
                 // It may have been cancelled by its own updater.
-                guard run.isWanted else {
-                    cancel()
-                    return AnyCancellable {}
-                }
-                environment.outbox.add(environment.store) { [self] refusal in
-                    if let refusal { failUnsent(refusal) } else { send() }
-                }
+                if !run.isWanted { cancel() }
+                environment.store.tellOfDurability()
             } else {
                 enter(.answered)
                 send()
@@ -168,31 +166,47 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
-    private func failUnsent(_ cause: Outbox.Refusal) {
-        let name = request.node.params.name
-        switch cause {
-        case .unkept(let cause):
-            end(
-                .failure(UnkeptMutationError(operation: name, cause: cause)),
-                reason: "its intent could not be kept")
-        case .full(let limit):
-            end(
-                .failure(TooManyMutationsError(operation: name, limit: limit)),
-                reason: "too many mutations wait")
+    /// The mutation begins in the store, with what it shows, and has its place in the outbox from then on: whoever
+    /// is told of it, and begins another, is sent behind it.
+    private func show() throws {
+        let outbox = environment.outbox
+        let place = outbox.makePlace { [self] refusal in
+            noteShown()
+            if let refusal { failUnsent(refusal) } else if run.isWanted { send() }
+        }
+        guard let place else {
+            throw TooManyMutationsError(operation: request.node.params.name, limit: outbox.limit)
+        }
+        lock.withLock { self.place = place }
+        func apply(_ optimistic: OptimisticMutation?) throws {
+            _ = try environment.store.applyMutation(
+                operation.selector, mutationID: mutationID, optimistic: optimistic
+            ) { entry in
+                enter(.waiting(entry))
+                outbox.enter(place, environment.store)
+            }
+        }
+        do {
+            try apply(optimistic)
+        } catch is NothingToShow {
+            try apply(nil)
         }
     }
 
-    /// The mutation begins in the store, with what it shows.
-    private func show() throws -> OptimisticEntryID {
-        func apply(_ optimistic: OptimisticMutation?) throws -> OptimisticEntryID {
-            try environment.store.applyMutation(
-                operation.selector, mutationID: mutationID, optimistic: optimistic)
+    /// Says that something is shown, once: also where the mutation is sent before all are told of what it shows.
+    private func noteShown() {
+        let isNew = lock.withLock {
+            defer { isShown = true }
+            return !isShown
         }
-        do {
-            return try apply(optimistic)
-        } catch is NothingToShow {
-            return try apply(nil)
-        }
+        if isNew, optimistic != nil { note(.executeOptimistic) }
+    }
+
+    private func failUnsent(_ cause: any Error) {
+        let name = request.node.params.name
+        end(
+            .failure(UnkeptMutationError(operation: name, cause: cause)),
+            reason: "its intent could not be kept")
     }
 
     // MARK: What the network says
@@ -271,20 +285,26 @@ final class OperationExecutor: @unchecked Sendable {
 
     /// - Returns: nil if it has ended before.
     private func finish() -> (OptimisticEntryID?, AnyCancellable?)? {
-        let result = lock.withLock { () -> (OptimisticEntryID?, AnyCancellable?)? in
+        typealias Held = (
+            entry: OptimisticEntryID?, subscription: AnyCancellable?, place: Outbox.Place?
+        )
+        let held = lock.withLock { () -> Held? in
             defer {
                 phase = .ended
                 partial = nil
                 subscription = nil
+                place = nil
             }
             switch phase {
             case .ended: return nil
-            case .waiting(let entry): return (entry, subscription)
-            case .begun, .answered: return (nil, subscription)
+            case .waiting(let entry): return (entry, subscription, place)
+            case .begun, .answered: return (nil, subscription, place)
             }
         }
-        if result != nil { environment.tracker.end(request) }
-        return result
+        guard let held else { return nil }
+        if let place = held.place { environment.outbox.leave(place) }
+        environment.tracker.end(request)
+        return (held.entry, held.subscription)
     }
 
     func revoke(_ entry: OptimisticEntryID?, reason: String) {

@@ -28,7 +28,8 @@ public struct UnkeptMutationError: SentenceError {
     }
 }
 
-/// A mutation was not sent, because too many wait for those that an earlier run of the program left unfinished.
+/// A mutation was not begun, because too many wait to be sent: for a journal that refuses, or for those that an
+/// earlier run of the program left unfinished.
 public struct TooManyMutationsError: SentenceError {
     /// The operation's name.
     public var operation: String
@@ -37,8 +38,8 @@ public struct TooManyMutationsError: SentenceError {
 
     public var errorDescription: String? {
         """
-        Mutation \(operation) was not sent: \(limit) mutations wait for those that an earlier run of the program \
-        left unfinished.
+        Mutation \(operation) was not sent: \(limit) mutations wait already, for the store's journal or for those \
+        that an earlier run of the program left unfinished.
         """
     }
 }
@@ -47,32 +48,40 @@ public struct TooManyMutationsError: SentenceError {
 /// process behind those that an earlier one left unfinished.
 ///
 /// 1. No mutation is sent before its intent is durable, unless the policy says otherwise.
-/// 2. Mutations are sent in the order in which they were begun.
+/// 2. Mutations are sent in the order in which they began in the store, which is that of the journal.
 /// 3. Of the unfinished ones at most one is under way.
-/// 4. At most ``limit`` wait for them; further ones fail.
+/// 4. At most ``limit`` have a place and wait; further ones are not begun.
 /// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time.
+/// 6. A place that is given up keeps nothing and holds up nobody: nothing waits for a place, places wait for the
+///    journal and for unfinished mutations.
 final class Outbox: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
+    /// Sends a mutation, or is told why its intent is not durable.
+    typealias Send = @Sendable (_ refusal: (any Error)?) -> Void
     /// Sends an unfinished mutation, and calls what it is given when that one has ended.
     typealias Resume = (_ ended: @escaping () -> Void) -> Void
 
-    /// Why a mutation is not sent.
-    enum Refusal {
-        /// Its intent is not durable.
-        case unkept(any Error)
-        /// So many wait.
-        case full(limit: Int)
+    /// What a mutation has until it is sent, or given up.
+    final class Place: @unchecked Sendable {
+        // Unchecked: behind the outbox's lock.
+
+        /// nil: it was sent, or given up.
+        fileprivate var send: Send?
+
+        fileprivate init(_ send: @escaping Send) { self.send = send }
     }
 
-    private let limit: Int
+    let limit: Int
     private let lock = NSLock()
     private var chosen = UnkeptMutationPolicy.hold
+    /// Places of which nothing was sent yet.
+    private var placeCount = 0
     private var unfinished: [Resume] = []
     /// Unfinished ones that wait or are being sent, by the names of their entries.
     private var claimed: Set<OptimisticEntryID> = []
     /// Those that wait for the unfinished ones.
-    private var waiting: [(Refusal?) -> Void] = []
+    private var waiting: [Place] = []
     private var isResuming = false
     /// An unfinished one is being sent, by the thread that sends them.
     private var isSending = false
@@ -88,29 +97,59 @@ final class Outbox: @unchecked Sendable {
 
     // MARK: Mutations of this process
 
-    /// Calls `send` when it is a mutation's turn, or with why it is not to be sent.
-    func add(_ store: Store, _ send: @escaping @Sendable (Refusal?) -> Void) {
-        let policy = policy
-        store.whenDurable(waitsOutRefusals: policy == .hold) { [self] result in
-            if case .failure(let error) = result, policy != .send { return send(.unkept(error)) }
-            behindUnfinished(send)
+    /// A place for a mutation that is about to begin. It is in no order yet.
+    /// - Parameter send: called when it is the mutation's turn, once at most.
+    /// - Returns: nil where ``limit`` wait.
+    func makePlace(_ send: @escaping Send) -> Place? {
+        lock.withLock {
+            if placeCount >= limit { return nil }
+            placeCount += 1
+            return Place(send)
         }
     }
 
-    /// Calls `send` when no unfinished mutation is left, or at once where too many wait.
-    func behindUnfinished(_ send: @escaping (Refusal?) -> Void) {
-        enum Turn { case now, later, never }
-        let turn = lock.withLock { () -> Turn in
-            if !isResuming { return .now }
-            if waiting.count >= limit { return .never }
-            waiting.append(send)
-            return .later
+    /// The mutation begins: it is sent behind those that have begun before. Called by the store's writer, whose
+    /// order this is; nothing is sent before somebody calls `tellOfDurability`, or the journal goes on.
+    func enter(_ place: Place, _ store: Store) {
+        let policy = policy
+        store.awaitDurability(waitsOutRefusals: policy == .hold) { [self] result in
+            if case .failure(let error) = result, policy != .send {
+                take(place)?(error)
+            } else {
+                behindUnfinished(place)
+            }
         }
-        switch turn {
-        case .now: send(nil)
-        case .later: break
-        case .never: send(.full(limit: limit))
+    }
+
+    /// The mutation is over, or never begins. Without effect when it was sent.
+    func leave(_ place: Place) {
+        let send = lock.withLock { () -> Send? in
+            guard let send = takeSend(place) else { return nil }
+            waiting.removeAll { $0 === place }
+            return send
         }
+        // What it holds goes when the lock is free again.
+        withExtendedLifetime(send) {}
+    }
+
+    private func take(_ place: Place) -> Send? { lock.withLock { takeSend(place) } }
+
+    /// Under the lock.
+    private func takeSend(_ place: Place) -> Send? {
+        guard let send = place.send else { return nil }
+        place.send = nil
+        placeCount -= 1
+        return send
+    }
+
+    /// It is a mutation's turn, unless unfinished ones are left.
+    func behindUnfinished(_ place: Place) {
+        let send = lock.withLock { () -> Send? in
+            if !isResuming { return takeSend(place) }
+            if place.send != nil { waiting.append(place) }
+            return nil
+        }
+        send?(nil)
     }
 
     // MARK: Mutations of earlier processes
@@ -147,7 +186,7 @@ final class Outbox: @unchecked Sendable {
                     return endedAtOnce
                 }
                 if !isOver { return }
-            case .send(let sends): for send in sends { send(nil) }
+            case .send(let places): for place in places { take(place)?(nil) }
             case .nothing: return
             }
         }
@@ -164,7 +203,7 @@ final class Outbox: @unchecked Sendable {
 
     private enum Step {
         case resume(Resume)
-        case send([(Refusal?) -> Void])
+        case send([Place])
         case nothing
     }
 

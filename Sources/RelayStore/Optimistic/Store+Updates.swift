@@ -101,15 +101,19 @@ extension Store {
     }
 
     /// A mutation begins. What it expects is shown until it is answered or revoked.
-    /// - Parameter optimistic: nil: nothing is shown.
+    /// - Parameters:
+    ///   - optimistic: nil: nothing is shown.
+    ///   - begun: called once the mutation has begun, by the one writer and before anybody is told: so in the
+    ///     order in which mutations begin. It must not call the store, but for
+    ///     ``awaitDurability(waitsOutRefusals:_:)``.
     package func applyMutation(
         _ operation: OperationSelector, mutationID: MutationID? = nil,
-        optimistic: OptimisticMutation? = nil
+        optimistic: OptimisticMutation? = nil, begun: (OptimisticEntryID) -> Void = { _ in }
     ) throws -> OptimisticEntryID {
         let intent = MutationIntent(
             operationName: operation.request.params.name, field: operation.request.params.name,
             arguments: .object(operation.variables.json), mutationID: mutationID)
-        guard let optimistic else { return try begin(intent, .none) }
+        guard let optimistic else { return try begin(intent, .none, begun) }
         // As in ``plan(_:)``.
         let plan = withExtendedLifetime(published) {
             NormalizationPlan(
@@ -136,7 +140,7 @@ extension Store {
                 if let updater = optimistic.updater {
                     try draft.run(updater, data, plan, root: operation.root, isOptimistic: true)
                 }
-            })
+            }, begun)
     }
 
     /// A mutation is answered: what it showed goes and the response comes, in one step and one
@@ -207,12 +211,14 @@ extension Store {
     }
 
     private func begin(
-        _ intent: MutationIntent, _ update: OptimisticUpdate
+        _ intent: MutationIntent, _ update: OptimisticUpdate,
+        _ begun: (OptimisticEntryID) -> Void = { _ in }
     ) throws -> OptimisticEntryID {
         try write { writer, outcome in
             let sequence = writer.state.confirmed.sequence
             let (id, step) = try writer.state.begin(intent, update)
             finish(step, from: sequence, &writer, &outcome)
+            begun(id)
             return id
         }
     }

@@ -55,6 +55,8 @@ public final class Store: Sendable {
     /// Whether tasks may wait.
     private let hasTasks = Atomic(false)
     private let journal: StoreJournal?
+    /// Those who wait for what no journal keeps; they need not, but they have an order.
+    private let unjournaled = DurabilityWaiters()
     let isCollectionScheduled = Atomic(false)
     let collectionHolds = Lock(CollectionHolds())
     /// The thread that holds the writer's lock; zero when none does.
@@ -262,17 +264,25 @@ public final class Store: Sendable {
     /// - Throws: why it is not, when the journal refuses for now or has stopped; see ``journalStatus``.
     public func synchronize() async throws { try await journal?.synchronize() }
 
-    /// Calls `tell` once everything that has changed so far is in the journal, and on the disk, or with why it
-    /// is not; without a journal at once. Calls come in the order in which they were asked for, one after the
-    /// other, outside all locks.
+    /// Has `tell` called once everything that has changed so far is in the journal, and on the disk, or with why
+    /// it is not; without a journal, always. Nobody is told anything now, so that this may be called inside a write:
+    /// that is for ``tellOfDurability()``.
+    ///
+    /// Calls come in the order in which they were asked for, one after the other, outside all locks.
     ///
     /// - Parameter waitsOutRefusals: whether a journal that refuses for now is waited for. One that has
     ///   stopped is not.
-    package func whenDurable(
+    package func awaitDurability(
         waitsOutRefusals: Bool, _ tell: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        guard let journal else { return tell(.success(())) }
-        journal.whenDurable(waitsOutRefusals: waitsOutRefusals, tell)
+        let waiter = DurabilityWaiters.Waiter(waitsOutRefusals: waitsOutRefusals, tell: tell)
+        if let journal { journal.wait(waiter) } else { unjournaled.add(waiter) { 0 } }
+    }
+
+    /// Tells those who wait for what is durable already. To be called after ``awaitDurability(waitsOutRefusals:_:)``,
+    /// outside all locks.
+    package func tellOfDurability() {
+        if let journal { journal.tellWaiters() } else { unjournaled.tell { (0, .keeping) } }
     }
 
     /// Keeps an event that is in the snapshot that the store was made of, and not in the journal yet.

@@ -7,21 +7,7 @@ final class StoreJournal: Sendable {
     private let options: StoreOptions
     private let backlog: Lock<JournalBacklog>
     private let isTelling = Atomic(false)
-    private let waiters = Lock(Waiters())
-
-    /// Somebody who waits until so many batches are durable.
-    private struct Waiter: Sendable {
-        let count: UInt64
-        let waitsOutRefusals: Bool
-        let tell: @Sendable (Result<Void, any Error>) -> Void
-    }
-
-    private struct Waiters {
-        /// In the order in which they came, and so in that of their counts.
-        var waiting: [Waiter] = []
-        /// Whether some thread is telling them: they are told one after the other, in order.
-        var isTelling = false
-    }
+    private let waiters = DurabilityWaiters()
 
     init(_ journal: any EventJournal, _ options: StoreOptions) {
         self.journal = journal
@@ -46,64 +32,26 @@ final class StoreJournal: Sendable {
     /// - Throws: why it is not, when the journal refuses or has failed.
     func synchronize() async throws {
         try await withCheckedThrowingContinuation { continuation in
-            whenDurable(waitsOutRefusals: false) { continuation.resume(with: $0) }
+            wait(.init(waitsOutRefusals: false) { continuation.resume(with: $0) })
+            tellWaiters()
         }
     }
 
-    /// Calls `tell` once everything that was taken in so far is durable, or with why it is not. Calls come in
-    /// the order in which they were asked for, one after the other, on the caller's thread if nothing is left
-    /// to wait for, and on no thread of the journal's.
-    ///
-    /// - Parameter waitsOutRefusals: whether a journal that refuses for now is waited for. One that has
-    ///   stopped is not.
-    func whenDurable(
-        waitsOutRefusals: Bool, _ tell: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        waiters.withLock { waiters in
-            let count = backlog.withLock { $0.addedCount }
-            waiters.waiting.append(
-                Waiter(count: count, waitsOutRefusals: waitsOutRefusals, tell: tell))
-        }
-        tellWaiters()
+    /// Has `tell` called once everything that was taken in so far is durable, or with why it is not. Nobody is
+    /// told anything now: that is for ``tellWaiters()``, and for what the journal says later.
+    func wait(_ waiter: DurabilityWaiters.Waiter) {
+        waiters.add(waiter) { backlog.withLock { $0.addedCount } }
+    }
+
+    /// Tells those who need not wait any longer, on the caller's thread and on no thread of the journal's.
+    func tellWaiters() {
+        // Asked for under the waiters' lock: what changes behind it finds them again.
+        waiters.tell { backlog.withLock { ($0.durableCount, $0.status) } }
     }
 
     /// On a thread of its own: whoever is told may write to the store, and so to the journal.
     private func tellWaitersSoon() {
-        if waiters.withLock({ !$0.waiting.isEmpty }) { Task { tellWaiters() } }
-    }
-
-    private func tellWaiters() {
-        var isContinuing = false
-        while true {
-            let calls = waiters.withLock { waiters -> [@Sendable () -> Void] in
-                if waiters.isTelling, !isContinuing { return [] }
-                let calls = takeCalls(&waiters)
-                waiters.isTelling = !calls.isEmpty
-                return calls
-            }
-            if calls.isEmpty { return }
-            isContinuing = true
-            for call in calls { call() }
-        }
-    }
-
-    /// Strikes off those who need not wait any longer, and gives what they are to be told.
-    private func takeCalls(_ waiters: inout Waiters) -> [@Sendable () -> Void] {
-        // Asked for under the waiters' lock: what changes behind it finds them again.
-        let (durable, status) = backlog.withLock { ($0.durableCount, $0.status) }
-        var calls: [@Sendable () -> Void] = []
-        waiters.waiting.removeAll { waiter in
-            let result: Result<Void, any Error>
-            switch status {
-            case _ where waiter.count <= durable: result = .success(())
-            case .stopped(let error): result = .failure(error)
-            case .retrying(let error) where !waiter.waitsOutRefusals: result = .failure(error)
-            case .keeping, .retrying: return false
-            }
-            calls.append { waiter.tell(result) }
-            return true
-        }
-        return calls
+        if !waiters.isEmpty { Task { tellWaiters() } }
     }
 
     private func handOver() {

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCombine
-import Relay
+
+@testable import Relay
 
 /// A network whose requests are answered by the lane of a model test that made them.
 final class LaneNetwork: Network {
@@ -21,25 +22,28 @@ final class LaneNetwork: Network {
         }
     }
 
+    /// One that somebody has subscribed to. Whatever is sent from then on arrives.
     final class Request: Sendable {
-        // A subject has a lock of its own.
-        nonisolated(unsafe) private let subject = PassthroughSubject<Data, any Error>()
+        // A run has a lock of its own.
+        nonisolated(unsafe) private let run: Execution<Data>.Run
 
-        var publisher: AnyPublisher<Data, any Error> { subject.eraseToAnyPublisher() }
+        fileprivate init(_ run: Execution<Data>.Run) { self.run = run }
 
-        func send(_ json: String) { subject.send(Data(json.utf8)) }
-        func complete() { subject.send(completion: .finished) }
-        func fail(_ error: any Error) { subject.send(completion: .failure(error)) }
+        func send(_ json: String) { run.send(Data(json.utf8)) }
+        func complete() { run.complete(.finished) }
+        func fail(_ error: any Error) { run.complete(.failure(error)) }
     }
 
     /// The lane that is at work on this thread.
     @TaskLocal static var current: Requests?
 
+    /// - Parameter cacheConfig: of a mutation, whose lane is its `metadata`: another lane's thread may send it.
     func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {
-        let request = Request()
-        Self.current?.add(request)
-        return request.publisher
+        ExecutionPublisher { run in
+            (cacheConfig.metadata as? Requests ?? Self.current)?.add(Request(run))
+            return AnyCancellable {}
+        }.eraseToAnyPublisher()
     }
 }

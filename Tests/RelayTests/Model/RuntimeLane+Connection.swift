@@ -46,7 +46,7 @@ extension RuntimeLane {
         }
     }
 
-    func changeConnection() throws {
+    func changeConnection() async throws {
         guard let connection else { return }
         let update = next()
         let new = "\(name)-edge-\(next())"
@@ -59,11 +59,12 @@ extension RuntimeLane {
         }
         note("change the connection: \(change)")
         let guess = Bool.random(using: &random) ? change.guess : nil
-        let (outcomes, made) = committing {
+        let (outcomes, asked) = committing {
             asking { commit(change, guess, on: connection.id) }
         } model: {
             if let guess { self.connection?.model.show(guess, update: update) }
         }
+        let made = await sent(asked)
         try require(made.count == 1, "\(made.count) requests were made for a connection")
         pending.append(
             Pending(
@@ -80,7 +81,11 @@ extension RuntimeLane {
     ) -> Outcomes {
         let response = guess?.optimisticResponse
         func run<Op: Relay.Operation>(_ operation: Op) -> Outcomes {
-            Outcomes(environment.commitMutation(operation, optimisticResponse: response)) { _ in
+            Outcomes(
+                environment.commitMutation(
+                    operation, cacheConfig: CacheConfig(metadata: requests),
+                    optimisticResponse: response)
+            ) { _ in
                 "done"
             }
         }

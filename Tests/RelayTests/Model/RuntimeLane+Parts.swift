@@ -18,7 +18,7 @@ extension RuntimeLane {
 
     /// An operation whose response comes in parts, with other work in between. The deferred fragment is read as
     /// each part is delivered.
-    func executeInParts() throws {
+    func executeInParts() async throws {
         let id = "\(name)-parts-\(next())"
         let environment = environment
         func line(_ todo: DeferredTodo?) -> String {
@@ -27,18 +27,21 @@ extension RuntimeLane {
         }
         switch Int.random(in: 0..<3, using: &random) {
         case 0:
-            try executeInParts(id, path: ["node"]) {
+            try await executeInParts(id, path: ["node"]) {
                 Outcomes(
                     environment.fetchQuery(DeferredTodoQuery(variables: .init(id: id)))
                 ) { line($0?.node) }
             }
         case 1:
             let mutation = DeferredRenameMutation(variables: .init(id: id, text: "x"))
-            try executeInParts(id, path: ["renameTodo", "todo"]) {
-                Outcomes(environment.commitMutation(mutation)) { line($0?.renameTodo?.todo) }
+            try await executeInParts(id, path: ["renameTodo", "todo"]) {
+                Outcomes(
+                    environment.commitMutation(
+                        mutation, cacheConfig: CacheConfig(metadata: requests))
+                ) { line($0?.renameTodo?.todo) }
             }
         default:
-            try executeInParts(id, path: ["todoAdded", "todo"]) {
+            try await executeInParts(id, path: ["todoAdded", "todo"]) {
                 Outcomes(environment.requestSubscription(DeferredTodoAddedSubscription())) {
                     line($0?.todoAdded?.todo)
                 }
@@ -48,9 +51,10 @@ extension RuntimeLane {
 
     private func executeInParts(
         _ id: String, path: [String], _ execute: () -> Outcomes
-    ) throws {
+    ) async throws {
         note("\(path[0]) \(id) in parts")
-        let (outcomes, made) = asking(execute)
+        let (outcomes, asked) = asking(execute)
+        let made = await sent(asked)
         try require(made.count == 1, "\(made.count) requests were made for parts")
         let data = path.reversed().reduce(#"{"__typename":"Todo","id":"\#(id)"}"#) {
             #"{"\#($1)":\#($0)}"#

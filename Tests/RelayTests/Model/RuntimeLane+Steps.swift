@@ -24,7 +24,7 @@ extension RuntimeLane {
         switch Int.random(in: 0..<123, using: &random) {
         case 0..<8: try fetch(place)
         case 8..<14: try fetchPassing()
-        case 14..<30: try mutate(place)
+        case 14..<30: try await mutate(place)
         case 30..<50: try answerSome()
         case 50..<55: cancelSome()
         case 55..<63: burst()
@@ -34,12 +34,12 @@ extension RuntimeLane {
         case 79..<84: todos[place].retention == nil ? retain(place) : release(place)
         case 84..<91: todos[place].follower == nil ? follow(place) : unfollow(place)
         case 91..<95: try invalidate(place)
-        case 95..<99: try executeInParts()
+        case 95..<99: try await executeInParts()
         case 99..<102: try keepResult()
         case 102..<104: letGo()
         case 104..<106: eventWithoutData()
         case 106..<110: try answerList()
-        case 110..<116: try changeConnection()
+        case 110..<116: try await changeConnection()
         case 116..<118: try fetchPage()
         default:
             note("collect")
@@ -100,7 +100,7 @@ extension RuntimeLane {
 
     // MARK: Mutations
 
-    private func mutate(_ place: Int) throws {
+    private func mutate(_ place: Int) async throws {
         let id = todos[place].id
         let mutation: ModelMutation =
             switch Int.random(in: 0..<5, using: &random) {
@@ -117,7 +117,7 @@ extension RuntimeLane {
         note("mutate \(id): \(mutation) response \(showsResponse) updater \(showsUpdate)")
         let changes =
             (showsResponse ? [mutation.change] : []) + (showsUpdate ? [.suffix("~")] : [])
-        let (outcomes, made) = committing {
+        let (outcomes, asked) = committing {
             asking {
                 commit(
                     mutation, id, showsResponse ? mutation.optimisticResponse(id) : nil,
@@ -126,6 +126,7 @@ extension RuntimeLane {
         } model: {
             if !changes.isEmpty { todos[place].model.show(changes, update: update) }
         }
+        let made = await sent(asked)
         try require(made.count == 1, "\(made.count) requests were made for a mutation")
         pending.append(
             Pending(
@@ -142,8 +143,9 @@ extension RuntimeLane {
         ) -> Outcomes {
             Outcomes(
                 environment.commitMutation(
-                    operation, optimisticResponse: response, optimisticUpdater: optimistic,
-                    updater: updater), line)
+                    operation, cacheConfig: CacheConfig(metadata: requests),
+                    optimisticResponse: response, optimisticUpdater: optimistic, updater: updater),
+                line)
         }
         switch mutation {
         case .rename(let text):

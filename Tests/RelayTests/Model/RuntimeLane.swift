@@ -119,6 +119,17 @@ final class RuntimeLane {
         return (result, requests.take())
     }
 
+    /// The same for a mutation: where others work on the environment, one of their threads may be about to send it.
+    func sent(_ made: [LaneNetwork.Request]) async -> [LaneNetwork.Request] {
+        let deadline = ContinuousClock.now + .testDeadline
+        var made = made
+        while made.isEmpty, !isAlone, ContinuousClock.now < deadline {
+            await Task.yield()
+            made = requests.take()
+        }
+        return made
+    }
+
     // MARK: What readers see
 
     static func record(_ snapshot: Relay.Snapshot<TodoQuery.Data>) -> TodoModel.Record {

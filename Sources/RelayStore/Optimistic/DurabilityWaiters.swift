@@ -1,0 +1,68 @@
+import Threads
+
+/// Those who wait until what they have changed is durable.
+///
+/// They are told in the order in which they came, one after the other, outside all locks: who is told has been
+/// told completely before the next one is.
+final class DurabilityWaiters: Sendable {
+    struct Waiter: Sendable {
+        /// Whether a journal that refuses for now is waited for. One that has stopped is not.
+        let waitsOutRefusals: Bool
+        let tell: @Sendable (Result<Void, any Error>) -> Void
+    }
+
+    fileprivate struct State {
+        /// With the number of changes that each waits for, in the order in which they came: the numbers rise.
+        var waiting: [(changes: UInt64, waiter: Waiter)] = []
+        /// Whether some thread is telling them.
+        var isTelling = false
+    }
+
+    private let state = Lock(State())
+
+    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
+
+    /// - Parameter changes: how many there are by now; asked under the lock.
+    func add(_ waiter: Waiter, behind changes: () -> UInt64) {
+        state.withLock { $0.waiting.append((changes(), waiter)) }
+    }
+
+    /// Tells those who need not wait any longer. If another thread does, it does it for these too; if the caller
+    /// is being told something, they come next.
+    /// - Parameter durable: how many changes are durable, and what the journal says; asked under the lock.
+    func tell(_ durable: () -> (changes: UInt64, status: JournalStatus)) {
+        var isContinuing = false
+        while true {
+            let calls = state.withLock { state -> [@Sendable () -> Void] in
+                if state.isTelling, !isContinuing { return [] }
+                let calls = state.takeCalls(durable())
+                state.isTelling = !calls.isEmpty
+                return calls
+            }
+            if calls.isEmpty { return }
+            isContinuing = true
+            for call in calls { call() }
+        }
+    }
+}
+
+extension DurabilityWaiters.State {
+    /// Strikes off those who need not wait any longer, and gives what they are to be told.
+    fileprivate mutating func takeCalls(
+        _ durable: (changes: UInt64, status: JournalStatus)
+    ) -> [@Sendable () -> Void] {
+        var calls: [@Sendable () -> Void] = []
+        waiting.removeAll { changes, waiter in
+            let result: Result<Void, any Error>
+            switch durable.status {
+            case _ where changes <= durable.changes: result = .success(())
+            case .stopped(let error): result = .failure(error)
+            case .retrying(let error) where !waiter.waitsOutRefusals: result = .failure(error)
+            case .keeping, .retrying: return false
+            }
+            calls.append { waiter.tell(result) }
+            return true
+        }
+        return calls
+    }
+}
