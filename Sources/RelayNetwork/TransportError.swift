@@ -104,7 +104,8 @@ extension TransportError {
 }
 
 extension TransportError: NetworkFailure {
-    package var endsMutation: Bool {
+    /// Whether it is about the operation; see `NetworkFailure` of the runtime.
+    public var endsMutation: Bool {
         switch code {
         // It would end the same way again, or must not be sent again.
         case .gaveUp, .interrupted, .unsupported, .badResponse: true

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import Relay
+@testable import RelayStore
 
 @Suite struct OutboxTests {
     @Test func manyThatEndAtOnceDoNotFillTheStack() {
@@ -9,8 +10,9 @@ import Testing
         var order: [Int] = []
         outbox.resume(
             (0..<200_000).map { number in
-                { ended in
-                    order.append(number); ended()
+                .init(number) { ended in
+                    order.append(number)
+                    ended(nil)
                 }
             })
         #expect(order.count == 200_000)
@@ -22,13 +24,13 @@ import Testing
 
     @Test func atTheBoundThereAreNoPlaces() {
         let outbox = Outbox(limit: 2)
-        var end: (() -> Void)?
-        outbox.resume([{ end = $0 }])
+        var end: (((any Error)?) -> Void)?
+        outbox.resume([.init(1) { end = $0 }])
         let sent = Noted()
         for name in ["a", "b"] { outbox.behindUnfinished(outbox.place(name, sent)) }
         #expect(outbox.makePlace { _ in } == nil)
         #expect(sent.all == [])
-        end?()
+        end?(nil)
         #expect(sent.all == ["a", "b"])
         #expect(outbox.makePlace { _ in } != nil)
     }
@@ -36,8 +38,8 @@ import Testing
     /// It keeps nothing, counts no longer, and holds up nobody.
     @Test func aPlaceThatIsGivenUpIsFree() throws {
         let outbox = Outbox(limit: 3)
-        var end: (() -> Void)?
-        outbox.resume([{ end = $0 }])
+        var end: (((any Error)?) -> Void)?
+        outbox.resume([.init(1) { end = $0 }])
         let sent = Noted()
         let first = outbox.place("a", sent)
         weak var held: Noted?
@@ -58,7 +60,7 @@ import Testing
         outbox.behindUnfinished(fourth)
         outbox.behindUnfinished(outbox.place("e", sent))
         #expect(outbox.makePlace { _ in } == nil)
-        end?()
+        end?(nil)
         outbox.leave(first)
         #expect(sent.all == ["a", "c", "e"])
         // One that ended twice, or was sent, makes no room for more than it had.
@@ -75,6 +77,15 @@ private final class Noted: Sendable {
     var all: [String] { names.withLock { $0 } }
 
     func note(_ name: String) { names.withLock { $0.append(name) } }
+}
+
+extension Outbox.Unfinished {
+    fileprivate init(
+        _ number: Int, _ send: @escaping (@escaping ((any Error)?) -> Void) -> Void
+    ) {
+        self.init(
+            entry: OptimisticEntryID(rawValue: UInt64(number)), send: send, skip: { _ in })
+    }
 }
 
 extension Outbox {

@@ -216,8 +216,8 @@ import TodoFixtures
         let new = Collected(environment.commitMutation(change("c", true)))
         func names() -> [String?] { network.requests.map(\.cacheConfig.transactionID) }
         #expect(names() == ["old:1"])
-        // One that fails holds nobody up.
-        network.requests.first?.reject(CancellationError())
+        // One that the server refuses holds nobody up.
+        network.requests.first?.resolve(#"{"errors":[{"message":"no"}]}"#)
         #expect(names() == ["old:2"])
         #expect(new.values.isEmpty)
         network.requests.first?.resolve(Payloads.status("b", complete: true))
@@ -286,17 +286,68 @@ import TodoFixtures
         shown.cancel()
     }
 
-    /// Nobody waits for it at a screen: it is told, and stays.
+    /// Nobody waits for it at a screen: it is told, and stays, and so do those behind it, in their order.
     @Test func oneThatTheNetworkLosesStaysForALaterCall() throws {
+        let (environment, network) = try resumed(["a", "b", "c"])
+        let told = Mutex<[String]>([])
+        func resume() throws {
+            try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
+                resumed in
+                let isFailed = (try? resumed.result.get()) == nil
+                told.withLock { $0.append(resumed.transactionID + (isFailed ? " no" : "")) }
+            }
+        }
+        func names() -> [String?] { network.requests.map(\.cacheConfig.transactionID) }
+        try resume()
+        let new = Collected(environment.commitMutation(change("d", true)))
+        network.requests.first?.resolve(Payloads.status("a", complete: true))
+        #expect(names() == ["old:2"])
+        network.requests.first?.reject(URLError(.notConnectedToInternet))
+        #expect(told.withLock { $0 } == ["old:1", "old:2 no", "old:3 no"])
+        #expect(try environment.store.pendingMutations.count == 3)
+        // What this run has begun has somebody who waits for it.
+        #expect(network.requests.count == 1)
+        network.requests.first?.resolve(Payloads.status("d", complete: true))
+        #expect(new.isFinished)
+
+        try resume()
+        #expect(names() == ["old:2"])
+        network.requests.first?.resolve(Payloads.status("b", complete: true))
+        #expect(names() == ["old:3"])
+        network.requests.first?.resolve(Payloads.status("c", complete: true))
+        #expect(
+            told.withLock { $0 } == ["old:1", "old:2 no", "old:3 no", "old:2", "old:3"])
+        #expect(try environment.store.pendingMutations.isEmpty)
+        #expect(network.executionCount == 5)
+    }
+
+    /// Whoever asks for them again when he is told has them in their order, too.
+    @Test func askingAgainWhenOneWasNotSentKeepsTheOrder() throws {
+        let (environment, network) = try resumed(["a", "b", "c"])
+        let isAskedAgain = Mutex(false)
+        try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
+            resumed in
+            guard resumed.transactionID == "old:2", !isAskedAgain.withLock({ $0 }) else { return }
+            isAskedAgain.withLock { $0 = true }
+            try? resume(environment)
+        }
+        network.requests.first?.reject(URLError(.notConnectedToInternet))
+        for number in 1...3 {
+            #expect(network.requests.map(\.cacheConfig.transactionID) == ["old:\(number)"])
+            network.requests.first?.resolve(Payloads.status("abc", complete: true))
+        }
+        #expect(network.executionCount == 4)
+        #expect(try environment.store.pendingMutations.isEmpty)
+    }
+
+    /// A network of one's own says which of its failures are about the mutation.
+    @Test func oneThatANetworkSaysIsOverHoldsNobodyUp() throws {
+        struct Refused: NetworkFailure { var endsMutation: Bool { true } }
         let (environment, network) = try resumed(["a", "b"])
         try resume(environment)
-        network.requests.first?.reject(URLError(.notConnectedToInternet))
-        network.requests.first?.resolve(Payloads.status("b", complete: true))
+        network.requests.first?.reject(Refused())
+        #expect(network.requests.map(\.cacheConfig.transactionID) == ["old:2"])
         #expect(try environment.store.pendingMutations.count == 1)
-        try resume(environment)
-        #expect(network.requests.map(\.cacheConfig.transactionID) == ["old:1"])
-        network.requests.first?.resolve(Payloads.status("a", complete: true))
-        #expect(try environment.store.pendingMutations.isEmpty)
     }
 
     /// The server knows a mutation by an id; a program's own name for it is for its events.

@@ -50,12 +50,15 @@ extension Environment {
     /// Optimistic updates of that process that belong to no mutation are taken back: whoever showed them is gone.
     ///
     /// One that fails for a reason that has nothing to do with it, because the server lets nobody in, say, stays
-    /// as it is, and is sent again by the next call, in this run of the program or a later one. A call leaves alone
-    /// what an earlier call is still sending, and what this process has begun.
+    /// as it is, and is sent again by the next call, in this run of the program or a later one. Those behind it stay as
+    /// well, so that the order is kept; mutations that this process has begun meanwhile are sent. Which failures of a
+    /// network of your own are about the mutation, it says by ``NetworkFailure``. A call leaves alone what an earlier
+    /// call is still sending, and what this process has begun.
     ///
     /// - Parameters:
     ///   - mutations: all those that the program knows.
-    ///   - completion: told how each ended.
+    ///   - completion: told how each ended; of one that was not sent, because one before it stays, the error of
+    ///     that one.
     /// - Returns: the names of operations that were found and are not among `mutations`. They stay as they
     ///   are, and can be sent by a later call.
     @discardableResult
@@ -63,8 +66,8 @@ extension Environment {
         _ mutations: [ResumableMutation], completion: ((ResumedMutation) -> Void)? = nil
     ) throws -> [String] {
         var unknown: [String] = []
-        var known: [Outbox.Resume] = []
-        let claimed = try store.unfinishedMutations.filter { outbox.claim($0.entry) }
+        var known: [Outbox.Unfinished] = []
+        let claimed = outbox.claim(try store.unfinishedMutations) { $0.entry }
         // An earlier call may have ended one, and let go of it, since the list was made.
         let left = Set(try store.unfinishedMutations.map(\.entry))
         for (entry, pending) in claimed {
@@ -85,43 +88,50 @@ extension Environment {
             }
             let request = RequestDescriptor(
                 node: mutation.node, variables: VariableData(intent.arguments.object ?? [:]))
-            known.append { [self] ended in
-                let released = { [outbox] in
-                    outbox.release(entry)
-                    ended()
-                }
-                resume(
-                    ExecutionPublisher { [self] run in
-                        OperationExecutor(
-                            self, OperationDescriptor(request: request),
-                            CacheConfig(transactionID: "\(id)"), updater: mutation.updater,
-                            unfinished: .init(entry, intent.interruptionCount), run: run
-                        ).begin()
-                    }, "\(id)", name, completion, released)
+            let execution = ExecutionPublisher<GraphQLResponse> { [self] run in
+                OperationExecutor(
+                    self, OperationDescriptor(request: request),
+                    CacheConfig(transactionID: "\(id)"), updater: mutation.updater,
+                    unfinished: .init(entry, intent.interruptionCount), run: run
+                ).begin()
             }
+            let tell = { (result: Result<GraphQLResponse?, any Error>) in
+                guard let completion else { return }
+                completion(
+                    ResumedMutation(transactionID: "\(id)", operation: name, result: result))
+            }
+            known.append(
+                .init(
+                    entry: entry,
+                    send: { [store] ended in
+                        Self.complete(execution) { result in
+                            tell(result)
+                            guard case .failure(let error) = result, store.isPending(entry) else {
+                                return ended(nil)
+                            }
+                            ended(error)
+                        }
+                    },
+                    skip: { tell(.failure($0)) }))
         }
         outbox.resume(known)
         return unknown
     }
 
-    private func resume(
-        _ responses: ExecutionPublisher<GraphQLResponse>, _ transactionID: String, _ name: String,
-        _ completion: ((ResumedMutation) -> Void)?, _ ended: @escaping () -> Void
+    /// Executes, and tells the last response, nil for none, or why there is none.
+    private static func complete(
+        _ responses: ExecutionPublisher<GraphQLResponse>,
+        _ tell: @escaping (Result<GraphQLResponse?, any Error>) -> Void
     ) {
         var last: GraphQLResponse?
         // Nobody holds the subscription: it goes on until the mutation ends.
         responses.subscribe(
             Subscribers.Sink(
                 receiveCompletion: { end in
-                    let result: Result<GraphQLResponse?, any Error> =
-                        switch end {
-                        case .finished: .success(last)
-                        case .failure(let error): .failure(error)
-                        }
-                    completion?(
-                        ResumedMutation(
-                            transactionID: transactionID, operation: name, result: result))
-                    ended()
+                    switch end {
+                    case .finished: tell(.success(last))
+                    case .failure(let error): tell(.failure(error))
+                    }
                 },
                 receiveValue: { last = $0 }))
     }

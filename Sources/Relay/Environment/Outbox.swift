@@ -51,7 +51,8 @@ public struct TooManyMutationsError: SentenceError {
 /// 2. Mutations are sent in the order in which they began in the store, which is that of the journal.
 /// 3. Of the unfinished ones at most one is under way.
 /// 4. At most ``limit`` have a place and wait; further ones are not begun.
-/// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time.
+/// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time. One that ends and stays ends the
+///    round: those behind it stay as well, so that none is sent before it.
 /// 6. A place that is given up keeps nothing and holds up nobody: nothing waits for a place, places wait for the
 ///    journal and for unfinished mutations.
 final class Outbox: @unchecked Sendable {
@@ -59,8 +60,15 @@ final class Outbox: @unchecked Sendable {
 
     /// Sends a mutation, or is told why its intent is not durable.
     typealias Send = @Sendable (_ refusal: (any Error)?) -> Void
-    /// Sends an unfinished mutation, and calls what it is given when that one has ended.
-    typealias Resume = (_ ended: @escaping () -> Void) -> Void
+
+    /// A mutation that an earlier process began.
+    struct Unfinished {
+        let entry: OptimisticEntryID
+        /// Sends it, and calls what it is given when it has ended; with why, where it stays all the same.
+        let send: (_ ended: @escaping ((any Error)?) -> Void) -> Void
+        /// It is not sent in this round: one before it has ended with this error and stays.
+        let skip: (any Error) -> Void
+    }
 
     /// What a mutation has until it is sent, or given up.
     final class Place: @unchecked Sendable {
@@ -77,7 +85,7 @@ final class Outbox: @unchecked Sendable {
     private var chosen = UnkeptMutationPolicy.hold
     /// Places of which nothing was sent yet.
     private var placeCount = 0
-    private var unfinished: [Resume] = []
+    private var unfinished: [Unfinished] = []
     /// Unfinished ones that wait or are being sent, by the names of their entries.
     private var claimed: Set<OptimisticEntryID> = []
     /// Those that wait for the unfinished ones.
@@ -154,17 +162,20 @@ final class Outbox: @unchecked Sendable {
 
     // MARK: Mutations of earlier processes
 
-    /// Somebody is about to have an unfinished mutation sent.
-    /// - Returns: false if somebody else is; then it is not to be sent again.
-    func claim(_ entry: OptimisticEntryID) -> Bool {
-        lock.withLock { claimed.insert(entry).inserted }
+    /// Somebody is about to have unfinished mutations sent. All are asked for at once, as those that stay together are
+    /// let go of at once: so nobody has the later ones without the earlier ones.
+    /// - Returns: those that nobody else is about to have sent, in their order.
+    func claim<Mutation>(
+        _ mutations: [Mutation], _ entry: (Mutation) -> OptimisticEntryID
+    ) -> [Mutation] {
+        lock.withLock { mutations.filter { claimed.insert(entry($0)).inserted } }
     }
 
-    /// An unfinished mutation has ended; if it is still there, somebody may have it sent again.
+    /// An unfinished mutation is not sent; if it is still there, somebody may have it sent another time.
     func release(_ entry: OptimisticEntryID) { lock.withLock { _ = claimed.remove(entry) } }
 
     /// Sends unfinished mutations one after the other, each when the one before it has ended.
-    func resume(_ mutations: [Resume]) {
+    func resume(_ mutations: [Unfinished]) {
         let starts = lock.withLock {
             unfinished += mutations
             defer { isResuming = true }
@@ -176,8 +187,8 @@ final class Outbox: @unchecked Sendable {
     private func sendNext() {
         while true {
             switch lock.withLock({ takeStep() }) {
-            case .resume(let resume):
-                resume { [self] in ended() }
+            case .resume(let mutation):
+                mutation.send { [self] cause in ended(mutation, cause) }
                 // The end of most comes later and goes on from there. One that ended inside the call is gone on
                 // from here, so that many of them don't fill the stack.
                 let isOver = lock.withLock {
@@ -192,8 +203,17 @@ final class Outbox: @unchecked Sendable {
         }
     }
 
-    /// An unfinished mutation has ended.
-    private func ended() {
+    /// - Parameter cause: why it has ended, where it stays.
+    private func ended(_ mutation: Unfinished, _ cause: (any Error)?) {
+        let skipped = lock.withLock { () -> [Unfinished] in
+            claimed.remove(mutation.entry)
+            if cause == nil { return [] }
+            defer { unfinished = [] }
+            // All at once: whoever asks for them again from here on has them in their order.
+            for behind in unfinished { claimed.remove(behind.entry) }
+            return unfinished
+        }
+        if let cause { for behind in skipped { behind.skip(cause) } }
         let goesOn = lock.withLock {
             if isSending { endedAtOnce = true }
             return !isSending
@@ -202,7 +222,7 @@ final class Outbox: @unchecked Sendable {
     }
 
     private enum Step {
-        case resume(Resume)
+        case resume(Unfinished)
         case send([Place])
         case nothing
     }

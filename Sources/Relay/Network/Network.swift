@@ -61,9 +61,10 @@ public struct CacheConfig {
 }
 
 /// Why a network has no response, for what is sent again by itself: mutations that an earlier run of the program left
-/// unfinished, and queries after a gap.
-package protocol NetworkFailure: Error {
-    /// Whether it is about the operation that failed with it, and not about the way to the server.
+/// unfinished, and queries after a gap. Any other error counts as one about the way to the server.
+public protocol NetworkFailure: Error {
+    /// Whether it is about the operation that failed with it, so that it would fail with it again, and not about the
+    /// way to the server. An unfinished mutation is then over; otherwise it stays, and those behind it wait for it.
     var endsMutation: Bool { get }
 }
 

@@ -189,6 +189,11 @@ extension Store {
         }
     }
 
+    /// Whether a mutation has begun and not ended. True inside an updater, where it cannot be known.
+    package func isPending(_ entry: OptimisticEntryID) -> Bool {
+        (try? write { writer, _ in writer.state.entries[entry] != nil }) ?? true
+    }
+
     /// The mutations that have begun and not ended, oldest first; after a restart also those of the
     /// process before.
     package var pendingMutations: [(entry: OptimisticEntryID, mutation: PendingMutation)] {
