@@ -99,11 +99,10 @@ struct JournaledClient {
             optimisticResponse: [
                 "addTodo": [
                     "todoEdge": [
-                        "cursor": "",
                         "node": [
                             "__typename": "Todo", "id": "new:\(text)", "text": text,
                             "complete": false,
-                        ],
+                        ]
                     ]
                 ]
             ],

@@ -188,14 +188,29 @@ import TodoFixtures
         let misspelt: [String: Any] = ["changeTodoStatsu": ["todo": ["id": "a", "complete": true]]]
         let result = Collected(
             environment.commitMutation(change("a", true), optimisticResponse: misspelt))
-        let error = try #require(result.error as? UnknownRootFieldError)
-        #expect(error.field == "changeTodoStatsu" && error.fields == ["changeTodoStatus"])
+        let error = try #require(result.error as? UnknownFieldError)
+        #expect(error.path == "" && error.field == "changeTodoStatsu")
+        #expect(error.fields == ["changeTodoStatus"])
         #expect(
             error.errorDescription == """
                 The optimistic response cannot be used: operation \(error.operation) does not select \
                 "changeTodoStatsu" at its root, but "changeTodoStatus".
                 """)
         #expect(environment.mockNetwork.executionCount == 0)
+    }
+
+    @Test func aMisspeltNameFurtherInIsAnErrorToo() throws {
+        let misspelt: [String: Any] = ["changeTodoStatus": ["todo": ["id": "a", "compleet": true]]]
+        let result = Collected(
+            environment.commitMutation(change("a", true), optimisticResponse: misspelt))
+        let error = try #require(result.error as? UnknownFieldError)
+        #expect(
+            error.errorDescription == """
+                The optimistic response cannot be used: operation \(error.operation) does not select "compleet" \
+                at "changeTodoStatus.todo", but "id", "complete".
+                """)
+        #expect(environment.mockNetwork.executionCount == 0)
+        #expect(isComplete == [false, false])
     }
 
     @Test(arguments: [[:], ["__typename": "Mutation"]])

@@ -67,7 +67,8 @@ extension Environment {
     ///   - operation: what was asked.
     ///   - payload: the response's data.
     public func commitPayload(_ operation: OperationDescriptor, _ payload: [String: Any]) throws {
-        try store.commitPayload(operation.selector, try optimisticResponseBytes(payload))
+        let response = JSONValue.object(["data": try JSONValue(any: payload)])
+        try store.commitPayload(operation.selector, response.bytes)
     }
 
     /// Shows a change that is no part of a mutation, until what is returned is cancelled or let go.
@@ -98,13 +99,9 @@ extension Environment {
     func bytes(ofOptimistic data: [String: Any], to operation: OperationDescriptor) throws
         -> [UInt8]
     {
-        try UnknownRootFieldError.check(data.keys, of: operation.request.node)
-        return try optimisticResponseBytes(data)
-    }
-
-    /// The bytes of a response with this data.
-    private func optimisticResponseBytes(_ data: [String: Any]) throws -> [UInt8] {
-        JSONValue.object(["data": try JSONValue(any: data)]).bytes
+        let json = try JSONValue(any: data)
+        try OptimisticResponseCheck.check(json.object ?? [:], of: operation.request.node)
+        return JSONValue.object(["data": json]).bytes
     }
 
     /// A program's updater, as the store runs it.
