@@ -100,6 +100,28 @@ import TodoFixtures
         #expect(try environment.store.retainedQueries.isEmpty)
     }
 
+    @Test func whoAsksInsideAnUpdaterIsToldWhatIsThere() throws {
+        let operation = TodoQuery(id: "a").createDescriptor()
+        try environment.cachePayload(TodoQuery(id: "a"), Payloads.todo("a", "A", complete: true))
+        try environment.keep(TodoQuery(id: "a"))
+        var told: [Relay.OperationAvailability] = []
+        var contents: [KeptQuery.Content] = []
+        try environment.commitUpdate { [environment] store in
+            store["a"]?["text"] = "B"
+            told = ["a", "b"].map {
+                environment.check(operation: TodoQuery(id: $0).createDescriptor())
+            }
+            contents = environment.keptQueries.map(\.content)
+        }
+        #expect(told == [.available(nil), .missing])
+        #expect(contents == [.cached])
+        try environment.commitUpdate { $0["a"]?.invalidateRecord() }
+        try environment.commitUpdate { [environment] _ in
+            told = [environment.check(operation: operation)]
+        }
+        #expect(told == [.stale])
+    }
+
     @Test func whoFetchesBecauseOfAMutationsAnswerGetsNoOlderOne() throws {
         let network = MockNetwork()
         let cache = ResponseCache(of: network, size: 2, lifetime: 10) { 0 }

@@ -32,11 +32,10 @@ extension Environment {
         SnapshotPublisher(store: store, snapshot: snapshot, log: log)
     }
 
-    /// Whether everything that an operation selects is in the store.
+    /// Whether everything that an operation selects is in the store. Inside an updater: whether it was before the
+    /// updater began; when it was fetched is not told there, and what has been invalidated at some time is stale.
     public func check(operation: OperationDescriptor) -> OperationAvailability {
-        // It cannot be asked from inside an updater; there nothing is known to be there.
-        guard let found = try? store.check(operation.selector) else { return .missing }
-        switch found {
+        switch store.availability(of: operation.selector) {
         case .missing: return .missing
         case .stale: return .stale
         case .available(let microseconds):
@@ -114,6 +113,13 @@ extension Environment {
             }
             try updater(&source, read)
         }
+    }
+}
+
+extension Store {
+    /// Whether an operation can be answered, also for those who ask inside an updater.
+    func availability(of operation: OperationSelector) -> RelayStore.OperationAvailability {
+        (try? check(operation)) ?? checkPublished(operation)
     }
 }
 

@@ -97,8 +97,7 @@ final class KeptQueries: @unchecked Sendable {
 
     private func content(_ entry: Entry?) -> KeptQuery.Content {
         guard let entry else { return .unnamed }
-        let found = try? store.check(entry.operation.selector)
-        if found == nil || found == .missing { return .incomplete }
+        if store.availability(of: entry.operation.selector) == .missing { return .incomplete }
         return entry.isFetched ? .complete : .cached
     }
 

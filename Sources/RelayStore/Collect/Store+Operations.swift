@@ -20,6 +20,23 @@ extension Store {
         }
     }
 
+    /// The same for those who ask inside an updater: from what was there before the updater began. When it was fetched
+    /// is not known there, so what has been invalidated at some time counts as stale. Writes nothing.
+    package func checkPublished(_ operation: OperationSelector) -> OperationAvailability {
+        let published = published
+        return withExtendedLifetime(published) {
+            guard let root = symbols.findRecord(operation.root.rawValue) else { return .missing }
+            // As in ``plan(_:)``: the writer has its plans to himself.
+            let plan = NormalizationPlan(
+                operation.request.operation, variables: operation.variables, symbols: symbols)
+            var check = AvailabilityCheck(
+                published.snapshot, handlers: options.missingFieldHandlers)
+            check.check(root, plan)
+            if check.invalidatedAt != nil { return .stale }
+            return check.isMissing ? .missing : .available(fetchedMicroseconds: nil)
+        }
+    }
+
     private func isStale(_ root: RetainedOperations.Root?, _ invalidatedAt: Int64?) -> Bool {
         if let invalidatedAt, Int64(root?.fetchedAt ?? 0) <= invalidatedAt { return true }
         guard let limit = options.queryExpirationMicroseconds,
