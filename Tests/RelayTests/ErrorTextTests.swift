@@ -4,6 +4,7 @@ import Testing
 import TodoFixtures
 
 @testable import Relay
+@testable import RelayStore
 
 /// What people read when something fails.
 @Suite struct ErrorTextTests {
@@ -13,13 +14,13 @@ import TodoFixtures
     private struct Words: Error, CustomStringConvertible { var description: String { "it broke" } }
 
     @Test func sentencesEndOnce() {
-        let error = ResponseError(operation: "Q", cause: Sentence())
+        let error = Relay.ResponseError(operation: "Q", cause: Sentence())
         #expect(
             "\(error)"
                 == "The response to operation Q was not applied. It broke. The store is as it was.")
         #expect(error.localizedDescription == "\(error)")
         #expect(
-            "\(ResponseError(operation: "Q", cause: Words()))"
+            "\(Relay.ResponseError(operation: "Q", cause: Words()))"
                 == "The response to operation Q was not applied. it broke. The store is as it was.")
     }
 
@@ -51,5 +52,28 @@ import TodoFixtures
         let read = Collected(environment.fetchQuery(TodoQuery(id: "a")))
         environment.mostRecent?.resolve(#"{"errors":[{"message":"no"}]}"#)
         #expect(read.error.map { "\($0)" } == "Operation TodoQuery failed: no")
+    }
+
+    /// Apps show the latter.
+    @Test func whatAStoreThrowsReadsTheSamePrintedAndLocalized() throws {
+        func thrown(_ updater: StoreUpdater) throws -> any Error {
+            try #require(throws: (any Error).self) { try environment.commitUpdate(updater) }
+        }
+        let unread = RelayStore.ResponseError(description: "It is no response.")
+        let errors: [(error: any Error, text: String)] = [
+            (
+                try thrown { _ in throw HandlerError("A todo needs a text.", code: "BAD") },
+                "A todo needs a text."
+            ),
+            (
+                try thrown { [environment] _ in try environment.commitUpdate { _ in } },
+                "\(StoreError.updateWithinUpdate)"
+            ),
+            (unread, "It is no response."), (UpdaterError(message: "It is gone."), "It is gone."),
+        ]
+        for (error, text) in errors {
+            #expect("\(error)" == text)
+            #expect(error.localizedDescription == text)
+        }
     }
 }

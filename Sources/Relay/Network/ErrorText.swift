@@ -1,4 +1,5 @@
 public import Foundation
+public import RelayStore
 
 /// An error that says itself in whole sentences, printed as well as in `localizedDescription`.
 public protocol SentenceError: LocalizedError, CustomStringConvertible {}
@@ -11,4 +12,22 @@ extension SentenceError {
 func sentence(_ error: any Error) -> String {
     let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
     return text.last.map { ".!?".contains($0) } ?? true ? text : text + "."
+}
+
+// What a store throws, for programs that show `localizedDescription`.
+
+extension UpdaterError: SentenceError {
+    public var errorDescription: String? { message }
+}
+
+extension HandlerError: SentenceError {
+    public var errorDescription: String? { message }
+}
+
+extension StoreError: SentenceError {
+    package var errorDescription: String? { description }
+}
+
+extension RelayStore.ResponseError: SentenceError {
+    package var errorDescription: String? { description }
 }
