@@ -187,6 +187,11 @@ final class PoisonMutationTests: Sendable {
         }
     }
 
+    @Test func tenTimesAreTheDefault() {
+        #expect(WebSocketNetwork.Options().maximumInterruptions == 10)
+        #expect(HTTPNetwork.Options().maximumInterruptions == 10)
+    }
+
     /// During an outage a mutation of an earlier run waits; but not for ever where the server answers others.
     @Test(arguments: [503, 200])
     func oneThatTheServerAloneDoesNotAnswerIsGivenUp(status: Int) async throws {
@@ -215,10 +220,15 @@ final class PoisonMutationTests: Sendable {
             // Nothing else is asked for: it might be an outage.
             await eventually { server.received.all.count > 20 }
             #expect(ended.all.isEmpty)
+            #expect(try environment.store.poisonCount == 0)
+            // Each count has an answer of its own, so that one of them is seen here before it is the last.
+            let counts = Noted<UInt64>()
             await eventually {
                 _ = try? await network.responses(to: .texts, variables: [:]).first()
+                counts.note((try? environment.store.poisonCount) ?? 0)
                 return ended.all.count == 2
             }
+            #expect(counts.all.contains { $0 > 0 }, "\(counts.all)")
             #expect(server.received.all.dropLast().allSatisfy { $0 == "poison" })
             #expect(server.received.all.last == "behind")
             let first = try #require(ended.all.first)
@@ -231,5 +241,12 @@ final class PoisonMutationTests: Sendable {
             #expect(try environment.store.pendingMutations.isEmpty)
             journal.close()
         }
+    }
+}
+
+extension Store {
+    /// How often the oldest pending mutation was interrupted, as the journal has it.
+    fileprivate var poisonCount: UInt64 {
+        get throws { try pendingMutations.first?.mutation.intent.interruptionCount ?? 0 }
     }
 }

@@ -123,16 +123,34 @@ struct ExecutionTests {
     @Test func aSubscriberThatAsksForNothingIsCutOff() {
         let work = Work()
         let publisher = work.publisher()
-        var ended: Subscribers.Completion<any Error>?
+        var ends: [Subscribers.Completion<any Error>] = []
+        var received: [Int] = []
+        var subscription: (any Subscription)?
         let idle = AnySubscriber<Int, any Error>(
-            receiveSubscription: { _ in }, receiveValue: { _ in .none },
-            receiveCompletion: { ended = $0 })
+            receiveSubscription: { subscription = $0 },
+            receiveValue: {
+                received.append($0)
+                return .none
+            },
+            receiveCompletion: { ends.append($0) })
         publisher.subscribe(idle)
         let eager = Collected(publisher)
         for value in 0..<1_100 { work.runs[0].send(value) }
         #expect(eager.values.count == 1_100)
         // What waits is not thrown away: the end comes behind it.
-        #expect(ended == nil)
+        #expect(ends.isEmpty && received.isEmpty)
+        subscription?.request(.max(24))
+        work.runs[0].send(1_100)
+        #expect(ends.isEmpty && received.count == 24)
+        subscription?.request(.unlimited)
+        #expect(received == Array(0..<1_024))
+        guard case .failure(let error)? = ends.first else {
+            Issue.record("it was not cut off")
+            return
+        }
+        #expect(error is SlowSubscriberError && ends.count == 1)
+        work.runs[0].send(1_101)
+        #expect(received.count == 1_024 && eager.values.count == 1_102)
     }
 
     @Test func awaitingACancelledTaskCancels() async {

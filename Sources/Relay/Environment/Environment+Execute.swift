@@ -19,6 +19,7 @@ extension Environment {
     /// While a query is being fetched, whoever fetches the same with the same variables shares its answer,
     /// and no second request is made; so do ``fetch(_:cacheConfig:)`` and everybody with `force`, which is
     /// about a network's cached responses. A `poll`, `metadata` or a `transactionID` make a request its own.
+    /// A publisher that has finished executes anew for the next subscriber, as a `dataTaskPublisher` does.
     ///
     /// - Returns: a publisher of the result: once, or again and again with `cacheConfig.poll`. It is what the server
     ///   answered, also where other responses or optimistic updates change the same records. nil where the
