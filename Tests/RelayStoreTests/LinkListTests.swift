@@ -133,6 +133,158 @@ import Testing
         #expect(list.places.count <= 2 * list.count + 65, "the holes are given back")
     }
 
+    // MARK: Prepending
+
+    /// So many prepends copy each link a few times, and who follows them looks at each link a few times.
+    @Test func aPrependCopiesWhatItChanges() {
+        var list = LinkList((0..<100).map(record))
+        var (copied, seen) = (0, 0)
+        let count = 5_000
+        for number in 0..<count {
+            let next = list.splicing(start: 0, deleted: 0, inserted: [record(1_000 + number)])
+            copied += Self.leavesCopied(from: list, to: next)
+            next.forEachLinkAdded(since: list) { _ in seen += 1 }
+            #expect(next.splice(from: list)?.inserted == [record(1_000 + number)])
+            list = next
+        }
+        #expect(list.count == count + 100)
+        #expect(list.next(from: 0)?.record == record(1_000 + count - 1))
+        // One each time, and all of them each time that there is no room: of a list that is half as long again.
+        #expect(copied < 2 * count)
+        #expect(seen < 5 * count)
+    }
+
+    private static func leavesCopied(from old: LinkList, to new: LinkList) -> Int {
+        func addresses(_ list: LinkList) -> Set<UInt> {
+            var addresses: Set<UInt> = []
+            list.places.forEachLeaf { _, leaf in
+                leaf.withUnsafeBufferPointer {
+                    _ = addresses.insert(UInt(bitPattern: $0.baseAddress))
+                }
+                return true
+            }
+            return addresses
+        }
+        return addresses(new).subtracting(addresses(old)).count
+    }
+
+    private typealias Link = (position: Int, record: RecordIndex?)
+
+    /// Prepends among all other operations, beside a model that is an array of positions; the seed is printed.
+    @Test func roomInFrontIsSeenByNobody() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        var list = LinkList.empty
+        var model: [Link] = []
+        var end = 0
+        for step in 0..<4_000 {
+            let before = (list: list, model: model)
+            // Some are the same.
+            let inserted = (0...random.below(3)).map { _ in
+                random.below(9) == 0 ? nil : record(random.below(3) == 0 ? random.below(4) : step)
+            }
+            switch random.below(step / 500 % 2 == 0 ? 100 : 160) {
+            case 0..<60:
+                list = list.splicing(start: -random.below(2), deleted: 0, inserted: inserted)
+                Self.splice(&model, &end, 0..<0, inserted)
+            case 60..<75:
+                let position = end + (random.below(20) == 0 ? random.below(5) : 0)
+                list = list.appending(inserted[0], at: position)
+                model.append((position, inserted[0]))
+                end = position + 1
+            case 75..<80:
+                let start = random.below(model.count + 1)
+                let deleted = random.below(model.count - start + 1) % 4
+                list = list.splicing(start: start, deleted: deleted, inserted: inserted)
+                Self.splice(&model, &end, start..<start + deleted, inserted)
+            default:
+                guard !model.isEmpty else { continue }
+                list = list.removing(at: model.remove(at: random.below(model.count)).position)
+            }
+            let isRight =
+                Self.isSame(list, model, end, around: random.below(end + 2) - 1)
+                && Self.isDifferenceRight(from: before, to: (list, model))
+            #expect(isRight, "seed \(seed), step \(step)")
+            if !isRight { return }
+        }
+    }
+
+    private static func splice(
+        _ model: inout [Link], _ end: inout Int, _ range: Range<Int>, _ inserted: [RecordIndex?]
+    ) {
+        if range.lowerBound >= model.count {
+            for record in inserted {
+                model.append((end, record))
+                end += 1
+            }
+            return
+        }
+        var records = model.map(\.record)
+        records.replaceSubrange(range, with: inserted)
+        model = records.enumerated().map { ($0, $1) }
+        end = model.count
+    }
+
+    private static func isSame(
+        _ list: LinkList, _ model: [Link], _ end: Int, around position: Int
+    ) -> Bool {
+        var links: [Link] = []
+        list.forEachLink { links.append(($0, $1)) }
+        let next = model.first { $0.position >= position }
+        let previous = model.last { $0.position <= position }
+        return links.elementsEqual(model, by: ==) && list.records == model.map(\.record)
+            && list.count == model.count && list.end == end
+            && list.first == model.first?.position ?? end
+            && list.next(from: position)?.position == next?.position
+            && list.previous(from: position)?.position == previous?.position
+            && (list[position] == .hole) == (next?.position != position)
+            && (0..<4).map { RecordIndex(rawValue: $0) }.allSatisfy { record in
+                list.position(of: record) == model.first { $0.record == record }?.position
+            }
+    }
+
+    private static func isDifferenceRight(
+        from old: (list: LinkList, model: [Link]), to new: (list: LinkList, model: [Link])
+    ) -> Bool {
+        func lines(_ sign: String, _ links: [Link], without others: [Link]) -> Set<String> {
+            func lines(_ links: [Link]) -> Set<String> {
+                Set(
+                    links.compactMap { link in link.record.map { "\(sign)\(link.position):\($0)" } }
+                )
+            }
+            return lines(links).subtracting(lines(others))
+        }
+        var changed: Set<String> = []
+        new.list.forEachDifference(from: old.list) {
+            changed.insert("-\($0):\($1)")
+        } added: {
+            changed.insert("+\($0):\($1)")
+        }
+        guard
+            changed
+                == lines("-", old.model, without: new.model)
+                .union(lines("+", new.model, without: old.model))
+        else { return false }
+        var added: Set<RecordIndex?> = []
+        new.list.forEachLinkAdded(since: old.list) { added.insert($0) }
+        let (before, after) = (old.model.map(\.record), new.model.map(\.record))
+        guard Set(after).subtracting(before).isSubset(of: added), added.isSubset(of: after) else {
+            return false
+        }
+        return new.list.splice(from: old.list) == shortestSplice(from: before, to: after)
+    }
+
+    private static func shortestSplice(
+        from old: [RecordIndex?], to new: [RecordIndex?]
+    ) -> LinkSplice? {
+        if old == new { return nil }
+        let start = zip(old, new).prefix { $0 == $1 }.count
+        let end = zip(old[start...].reversed(), new[start...].reversed()).prefix { $0 == $1 }.count
+        return LinkSplice(
+            start: start, removed: Array(old[start..<old.count - end]),
+            inserted: Array(new[start..<new.count - end]))
+    }
+
     private static func difference(
         _ before: [(position: Int, record: RecordIndex)],
         _ after: [(position: Int, record: RecordIndex)]

@@ -29,7 +29,7 @@ struct ConnectionMembers {
     private mutating func followLinks(in snapshot: Snapshot) {
         let old = links ?? .empty
         links = snapshot.links("edges", of: connection)
-        for edge in links?.splice(from: old)?.inserted ?? [] { add(edge, snapshot) }
+        links?.forEachLinkAdded(since: old) { add($0, snapshot) }
     }
 
     private mutating func add(_ edge: RecordIndex?, _ snapshot: Snapshot) {

@@ -15,10 +15,22 @@ extension LinkList {
         }
     }
 
-    /// Calls the body with every link that this list has and an older one has not, null elements included.
-    /// Costs what ``forEachDifference(from:removed:added:)`` does.
+    /// Calls the body with every link that this list has and an older one has not, null elements included; after a
+    /// packing or a splice perhaps with some that both have.
+    ///
+    /// Costs what ``forEachDifference(from:removed:added:)`` does, and after a prepend that found room what is different.
     package func forEachLinkAdded(since old: LinkList, _ body: (RecordIndex?) -> Void) {
-        forEachChange(from: old, removed: { _, _ in }, added: { _, record in body(record) })
+        if self === old { return }
+        guard positions == nil && old.positions == nil || sharesPositions(with: old) else {
+            walkDifference(from: old) { _, _ in
+            } added: { _, record in
+                body(record)
+            }
+            return
+        }
+        places.forEachDifference(from: old.places) { _, _, after in
+            if let after, case .link(let record) = Self.content(after) { body(record) }
+        }
     }
 
     private func forEachChange(
@@ -26,17 +38,17 @@ extension LinkList {
         added: (_ position: Int, RecordIndex?) -> Void
     ) {
         if self === old { return }
-        let arePlacesAlike = positions == nil && old.positions == nil
+        let arePlacesAlike = positions == nil && old.positions == nil && room == old.room
         if !arePlacesAlike, !sharesPositions(with: old) {
             walkDifference(from: old, removed: removed, added: added)
             return
         }
         places.forEachDifference(from: old.places) { place, before, after in
             if let before, case .link(let record) = Self.content(before) {
-                removed(old.positions?[place] ?? place, record)
+                removed(old.position(ofPlace: place), record)
             }
             if let after, case .link(let record) = Self.content(after) {
-                added(positions?[place] ?? place, record)
+                added(position(ofPlace: place), record)
             }
         }
     }

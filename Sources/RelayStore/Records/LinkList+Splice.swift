@@ -9,19 +9,12 @@ package struct LinkSplice: Hashable, Sendable {
 extension LinkList {
     /// The shortest splice that makes this list of an older one; nil when they have the same links.
     ///
-    /// A list that was appended to is compared where it differs; otherwise this walks through both, and takes no
-    /// memory but for what is different.
+    /// A list that was appended to, or prepended to where it had room, is compared where it differs; otherwise this
+    /// walks through both, and takes no memory but for what is different.
     package func splice(from old: LinkList) -> LinkSplice? {
         if self === old { return nil }
         let start = commonBeginning(with: old)
-        let shorter = min(count, old.count)
-        var end = 0
-        var (mine, theirs) = (linksBack(from: self.end), old.linksBack(from: old.end))
-        while start + end < shorter, let link = mine.next(), let other = theirs.next(),
-            link.record == other.record
-        {
-            end += 1
-        }
+        let end = commonEnd(with: old, atMost: min(count, old.count) - start)
         let removed = old.links(from: start, count: old.count - end - start)
         let inserted = links(from: start, count: count - end - start)
         if removed.isEmpty, inserted.isEmpty { return nil }
@@ -31,9 +24,11 @@ extension LinkList {
     /// How many links both begin with.
     private func commonBeginning(with old: LinkList) -> Int {
         // Without holes and positions of their own, what two lists share in memory need not be looked at.
-        if hasNoHoles, old.hasNoHoles {
+        if hasNoHoles, old.hasNoHoles, room == old.room {
             var first = min(count, old.count)
-            places.forEachDifference(from: old.places) { place, _, _ in first = min(first, place) }
+            places.forEachDifference(from: old.places) { place, _, _ in
+                first = min(first, place - room)
+            }
             return first
         }
         var common = 0
@@ -44,7 +39,22 @@ extension LinkList {
         return common
     }
 
-    private var hasNoHoles: Bool { positions == nil && count == places.count }
+    /// How many links both end with.
+    private func commonEnd(with old: LinkList, atMost limit: Int) -> Int {
+        if hasNoHoles, old.hasNoHoles, places.count == old.places.count {
+            var last = -1
+            places.forEachDifference(from: old.places) { place, _, _ in last = place }
+            return min(limit, places.count - 1 - last)
+        }
+        var common = 0
+        var (mine, theirs) = (linksBack(from: self.end), old.linksBack(from: old.end))
+        while common < limit, let link = mine.next(), let other = theirs.next(),
+            link.record == other.record
+        {
+            common += 1
+        }
+        return common
+    }
 
     private func links(from index: Int, count: Int) -> [RecordIndex?] {
         guard count > 0 else { return [] }

@@ -3,23 +3,26 @@
 ///
 /// Every link has a *position*, given once, rising, and never given again while the list is only appended
 /// to and removed from. That is what makes a connection's cursors stable (Cursor Connections §Cursor)
-/// without a word about them in the log. Only `splicing` in the middle renumbers.
+/// without a word about them in the log. Only `splicing` before the end renumbers.
 ///
 /// A removed link leaves a hole. While there are few of them, a link's position is its place in memory;
 /// when more places are holes than links, the list is packed, and keeps the positions beside the links.
-/// Nobody else can tell the difference.
+/// A list that was prepended to has room in front, and the next prepend copies nothing else: places count from the
+/// beginning of the room, positions from its end. Nobody else can tell the difference.
 ///
 /// Positions come from outside too, as cursors, and counts as splices of a log. Every operation takes any
 /// `Int`: what lies outside of the list is before or behind everything in it.
 ///
 /// Invariants: 1. `count` is the number of places that are not holes. 2. Holes are equal to `hole` and
-/// nothing else is. 3. All places before `firstPlace` are holes; `firstPlace` is none, or is
-/// `places.count`. 4. `positions`, if there are any, rise and are as many as the places. 5. All positions
-/// are below `end`.
+/// nothing else is. 3. All places before `firstPlace` are holes, those of the room among them; `firstPlace` is none,
+/// or is `places.count`. 4. `positions`, if there are any, rise and are as many as the places; there is no room then.
+/// 5. All positions are below `end`.
 package final class LinkList: Sendable {
     let places: PersistentVector<UInt32>
     /// The position of each place; nil while they are the same.
     let positions: PersistentVector<Int>?
+    /// Places in front of position 0, for links to come.
+    let room: Int
     private let firstPlace: Int
     /// Links in the list.
     package let count: Int
@@ -31,20 +34,25 @@ package final class LinkList: Sendable {
     static let null = UInt32.max - 1
     /// A list is not packed for fewer holes than this.
     private static let leastHoles = 64
+    private static let leastRoom = 32
 
     package static let empty = LinkList(
         places: PersistentVector(), positions: nil, count: 0, firstPlace: 0, end: 0)
 
     private init(
         places: PersistentVector<UInt32>, positions: PersistentVector<Int>?, count: Int,
-        firstPlace: Int, end: Int
+        room: Int = 0, firstPlace: Int, end: Int
     ) {
         assert(count <= places.count - firstPlace, "invariants 1 and 3")
+        assert(firstPlace >= room, "invariant 3")
         assert(firstPlace == places.count || places[firstPlace] != Self.hole, "invariant 3")
-        assert(positions.map { $0.count == places.count } ?? (end == places.count), "invariant 4")
-        assert(places.count <= end, "invariant 5")
+        assert(
+            positions.map { $0.count == places.count && room == 0 } ?? (end == places.count - room),
+            "invariant 4")
+        assert(places.count - room <= end, "invariant 5")
         self.places = places
         self.positions = positions
+        self.room = room
         self.count = count
         self.firstPlace = firstPlace
         self.end = end
@@ -59,6 +67,9 @@ package final class LinkList: Sendable {
     }
 
     package var isEmpty: Bool { count == 0 }
+
+    /// Whether the links' positions are 0, 1, 2 and so on.
+    var hasNoHoles: Bool { positions == nil && count == places.count - room }
 
     /// Position of the first link, or `end` if there is none.
     package var first: Int { firstPlace < places.count ? position(ofPlace: firstPlace) : end }
@@ -192,16 +203,17 @@ package final class LinkList: Sendable {
 
     /// With a link at the end, at a position of the caller's: one that is at least `end`.
     func appending(_ record: RecordIndex?, at position: Int) -> LinkList {
+        if room > 0, position != end { return packed().appending(record, at: position) }
         var places = places
         var positions = positions
-        if positions == nil, position != places.count {
+        if positions == nil, position != end {
             positions = PersistentVector()
             for place in 0..<places.count { positions?.append(place) }
         }
         places.append(record?.rawValue ?? Self.null)
         positions?.append(position)
         return LinkList(
-            places: places, positions: positions, count: count + 1,
+            places: places, positions: positions, count: count + 1, room: room,
             firstPlace: isEmpty ? places.count - 1 : firstPlace, end: position + 1)
     }
 
@@ -221,9 +233,10 @@ package final class LinkList: Sendable {
         var firstPlace = firstPlace
         while firstPlace < places.count, places[firstPlace] == Self.hole { firstPlace += 1 }
         let list = LinkList(
-            places: places, positions: positions, count: count - 1, firstPlace: firstPlace,
-            end: end)
-        return places.count - list.count > max(Self.leastHoles, list.count) ? list.packed() : list
+            places: places, positions: positions, count: count - 1, room: room,
+            firstPlace: firstPlace, end: end)
+        let holeCount = places.count - room - list.count
+        return holeCount > max(Self.leastHoles, list.count) ? list.packed() : list
     }
 
     private func packed() -> LinkList {
@@ -239,6 +252,7 @@ package final class LinkList: Sendable {
         if start >= count {
             return inserted.reduce(self) { $0.appending($1) }
         }
+        if start <= 0, deleted <= 0 { return prepending(inserted) }
         var records = self.records
         let from = max(0, start)
         let to = from + min(max(0, deleted), records.count - from)
@@ -246,14 +260,35 @@ package final class LinkList: Sendable {
         return LinkList(records)
     }
 
+    /// With links in front of all others. Many prepends, one after the other, copy each link a few times: a copy of the
+    /// whole list is made with room for half as many again.
+    private func prepending(_ inserted: some Collection<RecordIndex?>) -> LinkList {
+        let count = count + inserted.count
+        var places = places
+        var room = room - inserted.count
+        if hasNoHoles, room >= 0 {
+            for (index, record) in inserted.enumerated() {
+                places[room + index] = record?.rawValue ?? Self.null
+            }
+        } else {
+            room = max(Self.leastRoom, count / 2)
+            places = PersistentVector()
+            for _ in 0..<room { places.append(Self.hole) }
+            for record in inserted { places.append(record?.rawValue ?? Self.null) }
+            forEachRecord { places.append($0?.rawValue ?? Self.null) }
+        }
+        return LinkList(
+            places: places, positions: nil, count: count, room: room, firstPlace: room, end: count)
+    }
+
     // MARK: Positions and places
 
     @inline(__always)
-    private func position(ofPlace place: Int) -> Int { positions.map { $0[place] } ?? place }
+    func position(ofPlace place: Int) -> Int { positions.map { $0[place] } ?? place - room }
 
     /// The first place whose position is not before this one.
     private func place(atOrBehind position: Int) -> Int {
-        guard let positions else { return min(max(position, 0), places.count) }
+        guard let positions else { return min(max(position, 0), places.count - room) + room }
         var low = 0
         var high = positions.count
         while low < high {
