@@ -144,8 +144,12 @@ public final class Store: Sendable {
             writingThread.store(thread, ordering: .relaxed)
             defer { writingThread.store(0, ordering: .relaxed) }
             var outcome = Outcome()
-            // Also when the body throws: what was asked for before has nothing to do with it.
-            defer { isToldOf = deliveries.add(outcome.deliveries) }
+            // Also when the body throws: what was asked for, before it or by it, has nothing to do with that. What the
+            // body asked for is done before anybody else can take it over, and have to tell of it.
+            defer {
+                perform(&writer, &outcome)
+                isToldOf = deliveries.add(outcome.deliveries)
+            }
             perform(&writer, &outcome)
             return try body(&writer, &outcome)
         }

@@ -161,8 +161,10 @@ import Testing
         reader.cancel()
     }
 
-    /// Who commits is the one who tells, before the commit returns: collections on other threads run no callback.
-    @Test func aCollectionTellsNobodyOfAnothersCommit() async throws {
+    /// Who commits is the one who tells, before the commit returns, also of what its updater has ended: collections on
+    /// other threads run no callback.
+    @Test(arguments: [false, true])
+    func aCollectionTellsNobodyOfAnothersCommit(_ updaterEndsAnother: Bool) async throws {
         let store = Store.quiet()
         try store.commit("One", ["id": "a"], response("a", "old"))
         let observer = store.observe { _ in }
@@ -181,11 +183,17 @@ import Testing
         for number in 1...5_000 {
             // Every second commit also leaves garbage.
             let text = "\(number)"
-            try store.commitUpdate { store in
-                store["a"]?["text"] = text
+            var shown: OptimisticEntryID?
+            if updaterEndsAnother {
+                shown = try store.applyUpdate { $0["a"]?["text"] = "shown" }
+                told.store(number - 1, ordering: .relaxed)
+            }
+            try store.commitUpdate { source in
+                source["a"]?["text"] = text
                 if number.isMultiple(of: 2) {
-                    _ = store.create(dataID: DataID(text), typeName: "Todo")
+                    _ = source.create(dataID: DataID(text), typeName: "Todo")
                 }
+                if let shown { store.revert(shown) }
             }
             if told.load(ordering: .relaxed) != number { missed.append(number) }
         }
