@@ -215,6 +215,7 @@ public final class Store: Sendable {
         _ step: StoreState.Step, from sequence: UInt64, isCollection: Bool = false,
         _ writer: inout Writer, _ outcome: inout Outcome
     ) {
+        assert(!isCollection || step.failures.isEmpty, "no updater runs in a collection")
         append(step.events, behind: sequence, to: writer.state.confirmed)
         if writer.collection != nil {
             writer.collection?.touch(step.changes)
