@@ -50,6 +50,10 @@ package enum TodoDocuments {
         subscription TodoAddedSubscription($userId: ID! = "me") @relay_test_operation {
           todoAdded(userId: $userId) { todo { id text complete } }
         }
+
+        subscription TodoRemovedSubscription($userId: ID! = "me") {
+          todoRemoved(userId: $userId) { deletedTodoId @deleteRecord }
+        }
         """
 
     static let all: Result<RelayDocuments, any Error> = Result {

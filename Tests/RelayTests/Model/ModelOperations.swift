@@ -57,6 +57,54 @@ struct NodesQuery: Relay.Operation {
     }
 }
 
+struct TodoRemovedSubscription: Relay.Operation {
+    static let node = TodoDocuments.request("TodoRemovedSubscription")
+    var variables = Variables()
+
+    struct Variables: VariableDataConvertible {
+        var variableData: VariableData { ["userId": "me"] }
+    }
+
+    struct Data: ReadableRecord {
+        var todoRemoved: Payload?
+
+        init(_ record: inout RecordReader) throws {
+            todoRemoved = try record.optionalLinked("todoRemoved")
+        }
+
+        struct Payload: ReadableRecord {
+            var deletedTodoId: String
+
+            init(_ record: inout RecordReader) throws {
+                deletedTodoId = try record.string("deletedTodoId")
+            }
+        }
+    }
+}
+
+/// The updater of a mutation's response.
+enum ModelUpdater: CaseIterable {
+    case none
+    case adds
+    case fails
+
+    struct Refusal: Error {}
+
+    var changes: [TodoModel.Change] { self == .adds ? [.suffix("!")] : [] }
+
+    func updater(of id: String) -> SelectorStoreUpdater? {
+        switch self {
+        case .none: nil
+        case .adds: { store, _ in RuntimeLane.addSuffix("!", to: id, in: &store) }
+        case .fails:
+            { store, _ in
+                RuntimeLane.addSuffix("?", to: id, in: &store)
+                throw Refusal()
+            }
+        }
+    }
+}
+
 /// What a mutation of the model test does, with its texts on the wire.
 enum ModelMutation {
     case rename(String)
@@ -80,6 +128,17 @@ enum ModelMutation {
             #"{"data":{"changeTodoStatus":{"todo":{"id":"\#(id)","complete":\#(complete)}}}}"#
         case .delete: #"{"data":{"removeTodo":{"deletedTodoId":"\#(id)"}}}"#
         }
+    }
+
+    /// A response that says that its field came to nothing.
+    var nullResponse: String {
+        let field =
+            switch self {
+            case .rename: "renameTodo"
+            case .complete: "changeTodoStatus"
+            case .delete: "removeTodo"
+            }
+        return #"{"data":{"\#(field)":null},"errors":[{"message":"no","path":["\#(field)"]}]}"#
     }
 
     func optimisticResponse(_ id: String) -> [String: Any] {

@@ -12,7 +12,7 @@ extension RuntimeLane {
         for place in todos.indices {
             retain(place)
             try fetch(place)
-            try answer(pending.count - 1)
+            answer(pending.count - 1)
         }
         try beginList()
         try beginConnection()
@@ -25,9 +25,9 @@ extension RuntimeLane {
         case 0..<8: try fetch(place)
         case 8..<14: try fetchPassing()
         case 14..<30: try await mutate(place)
-        case 30..<50: try answerSome()
+        case 30..<50: answerSome()
         case 50..<55: cancelSome()
-        case 55..<63: burst()
+        case 55..<63: try burst()
         case 63..<69: try updateLocally(place)
         case 69..<74: try show(place)
         case 74..<79: hide()
@@ -48,10 +48,16 @@ extension RuntimeLane {
         try await compare()
     }
 
-    /// Ends everything that goes on: what was shown is gone, what was confirmed stays.
-    func end() async throws {
+    /// Ends everything that is under way: what was shown is gone, what was confirmed stays.
+    func settle() async throws {
         while !pending.isEmpty { cancel(pending.count - 1) }
         while !shown.isEmpty { hide() }
+        try await compare()
+    }
+
+    /// Lets go of everything. All lanes have settled: nobody is being told anything any more, and what was told beyond
+    /// what must be is seen now.
+    func end() async throws {
         try await compare()
         for place in todos.indices {
             unfollow(place)
@@ -95,7 +101,7 @@ extension RuntimeLane {
         }
         try require(made.count == 1, "\(made.count) requests were made for a fetch")
         pending.append(Pending(kind: .passing(id: id), request: made[0], outcomes: [outcomes]))
-        if Bool.random(using: &random) { try answer(pending.count - 1) }
+        if Bool.random(using: &random) { answer(pending.count - 1) }
     }
 
     // MARK: Mutations
@@ -110,28 +116,43 @@ extension RuntimeLane {
             }
         let showsResponse = Bool.random(using: &random)
         let showsUpdate = Bool.random(using: &random)
-        let addsSuffix = Bool.random(using: &random)
-        let suffix: SelectorStoreUpdater = { store, _ in Self.addSuffix("~", to: id, in: &store) }
-        let updater: SelectorStoreUpdater = { store, _ in Self.addSuffix("!", to: id, in: &store) }
+        // What nobody keeps may be gone, and nothing is refused then.
+        let isPicky = todos[place].isCertain && Int.random(in: 0..<3, using: &random) == 0
+        let suffix: SelectorStoreUpdater = { store, _ in
+            if isPicky { try Self.refuseComplete(id, in: store) }
+            Self.addSuffix("~", to: id, in: &store)
+        }
+        let after = ModelUpdater.allCases.randomElement(using: &random) ?? .none
         let update = next()
-        note("mutate \(id): \(mutation) response \(showsResponse) updater \(showsUpdate)")
-        let changes =
-            (showsResponse ? [mutation.change] : []) + (showsUpdate ? [.suffix("~")] : [])
+        note(
+            "mutate \(id): \(mutation) response \(showsResponse) updater \(showsUpdate) picky \(isPicky)"
+        )
+        var changes = showsResponse ? [mutation.change] : []
+        if showsUpdate { changes += isPicky ? [.refuseComplete, .suffix("~")] : [.suffix("~")] }
+        // An optimistic updater that throws at once ends its mutation, and nothing is sent.
+        let isRefused = todos[place].model.head.applying(changes) == nil
         let (outcomes, asked) = committing {
             asking {
                 commit(
                     mutation, id, showsResponse ? mutation.optimisticResponse(id) : nil,
-                    showsUpdate ? suffix : nil, addsSuffix ? updater : nil)
+                    showsUpdate ? suffix : nil, after.updater(of: id))
             }
         } model: {
-            if !changes.isEmpty { todos[place].model.show(changes, update: update) }
+            if !changes.isEmpty, !isRefused {
+                todos[place].model.show(changes, update: update)
+            }
+        }
+        if isRefused {
+            try require(asked.isEmpty, "a request was made for a refused mutation")
+            expectations.append((outcomes, ["failed"]))
+            return
         }
         let made = await sent(asked)
         try require(made.count == 1, "\(made.count) requests were made for a mutation")
         pending.append(
             Pending(
-                kind: .mutation(todo: place, mutation, update: update, addsSuffix: addsSuffix),
-                request: made[0], outcomes: [outcomes]))
+                kind: .mutation(todo: place, mutation, update: update, after), request: made[0],
+                outcomes: [outcomes]))
     }
 
     private func commit(
@@ -163,179 +184,35 @@ extension RuntimeLane {
         }
     }
 
-    private static func addSuffix(
+    static func addSuffix(
         _ suffix: String, to id: String, in store: inout any RecordSourceSelectorProxy
     ) {
         guard let record = store[DataID(id)], let text = record["text"] as? String else { return }
         record["text"] = text + suffix
     }
 
-    // MARK: Answers
-
-    private func answerSome() throws {
-        guard !pending.isEmpty else { return }
-        let place = Int.random(in: pending.indices, using: &random)
-        if Int.random(in: 0..<4, using: &random) == 0 { refuse(place) } else { try answer(place) }
-    }
-
-    /// Answers as a server does that did what was asked.
-    private func answer(_ place: Int) throws {
-        let pending = pending.remove(at: place)
-        switch pending.kind {
-        case .fetch(let todo): answerFetch(pending, of: todo, end: true)
-        case .passing(let id):
-            note("answer \(id)")
-            expect(pending, ["todo \(id) passing true", "finished"])
-            pending.request.send(Payloads.todo(id, "passing", complete: true))
-            pending.request.complete()
-        case .connection(let change, let update): answerConnection(pending, change, update)
-        case .mutation(let place, let mutation, let update, let addsSuffix):
-            let id = todos[place].id
-            note("grant \(id): \(mutation), updater \(addsSuffix)")
-            let line =
-                switch mutation {
-                case .rename(let text): "renamed \(id) \(text)"
-                case .complete(let complete): "status \(id) \(complete)"
-                case .delete: "removed \(id)"
-                }
-            expect(pending, [line, "finished"])
-            committing {
-                pending.request.send(mutation.response(id))
-                pending.request.complete()
-            } model: {
-                todos[place].model.revoke(update: update)
-                confirm([mutation.change] + (addsSuffix ? [.suffix("!")] : []), on: place)
-            }
-        }
-    }
-
-    private func answerConnection(
-        _ pending: Pending, _ change: ConnectionModel.Change, _ update: Int
-    ) {
-        note("grant \(change)")
-        expect(pending, ["done", "finished"])
-        committing {
-            pending.request.send(change.response)
-            pending.request.complete()
-        } model: {
-            connection?.model.revoke(update: update)
-            connection?.model.confirm(change)
-        }
-    }
-
-    private func answerFetch(_ pending: Pending, of place: Int, end: Bool) {
-        let id = todos[place].id
-        let (text, complete) = ("f\(next())", Bool.random(using: &random))
-        note("answer \(id): \(text) \(complete)")
-        expect(pending, ["todo \(id) \(text) \(complete)", "finished"])
-        committing {
-            pending.request.send(Payloads.todo(id, text, complete: complete))
-            pending.request.complete()
-        } model: {
-            confirm([.text(text), .complete(complete)], on: place)
-            let isRetained = todos[place].retention != nil
-            todos[place].isCertain = isRetained || todos[place].follower != nil
-            todos[place].isFetchKnown = isRetained
-            todos[place].isInvalidated = false
-            todos[place].isStoreInvalidated = false
-        }
-    }
-
-    private func confirm(_ changes: [TodoModel.Change], on place: Int) {
-        todos[place].model.confirm(changes)
-        // What was said of the record is gone with it.
-        if todos[place].model.confirmed == .deleted { todos[place].isInvalidated = false }
-    }
-
-    private func expect(_ pending: Pending, _ lines: [String]) {
-        for outcomes in pending.outcomes { expectations.append((outcomes, lines)) }
-    }
-
-    /// Fails: on the way, or by errors of the server's.
-    private func refuse(_ place: Int) {
-        let pending = pending.remove(at: place)
-        let isServer = Bool.random(using: &random)
-        note("refuse \(pending.kind)")
-        expect(pending, ["failed"])
-        committing {
-            if isServer {
-                pending.request.send(#"{"errors":[{"message":"no"}]}"#)
-            } else {
-                pending.request.fail(URLError(.timedOut))
-            }
-        } model: {
-            revoke(pending)
-        }
-    }
-
-    private func cancelSome() {
-        if !pending.isEmpty { cancel(Int.random(in: pending.indices, using: &random)) }
-    }
-
-    private func cancel(_ place: Int) {
-        let pending = pending.remove(at: place)
-        note("cancel \(pending.kind)")
-        expect(pending, [])
-        committing {
-            pending.outcomes.forEach { $0.cancel() }
-        } model: {
-            revoke(pending)
-        }
-        // Nobody listens any more.
-        pending.request.send(Payloads.todo("\(name)-late", "late", complete: true))
-    }
-
-    private func revoke(_ pending: Pending) {
-        switch pending.kind {
-        case .mutation(let place, _, let update, _): todos[place].model.revoke(update: update)
-        case .connection(_, let update): connection?.model.revoke(update: update)
-        case .fetch, .passing: break
-        }
-    }
-
-    // MARK: Events
-
-    /// Several events at once, and perhaps the answer to a query among them: one step.
-    private func burst() {
-        let size = Int.random(in: 1...4, using: &random)
-        var messages: [(text: String, id: String, complete: Bool)] = []
-        var model: [(changes: [TodoModel.Change], place: Int)] = []
-        for _ in 0..<size {
-            let place = Int.random(in: todos.indices, using: &random)
-            let complete = Bool.random(using: &random)
-            var text = "e\(next())"
-            var buried: Int?
-            if Int.random(in: 0..<3, using: &random) == 0 {
-                buried = Int.random(in: todos.indices, using: &random)
-                text += " buries \(todos[buried ?? 0].id)"
-            }
-            messages.append((text, todos[place].id, complete))
-            model.append(([.text(text), .complete(complete)], place))
-            if let buried { model.append(([.delete], buried)) }
-        }
-        note("burst \(messages)")
-        for message in messages {
-            expectedEvents.append("todo \(message.id) \(message.text) \(message.complete)")
-        }
-        committing {
-            ResponseBurst.gather {
-                for (text, id, complete) in messages {
-                    eventRequest.send(
-                        """
-                        {"data":{"todoAdded":{"todo":\
-                        {"id":"\(id)","text":"\(text)","complete":\(complete)}}}}
-                        """)
-                }
-            }
-        } model: {
-            for (changes, place) in model { confirm(changes, on: place) }
-        }
+    /// Throws on a todo that is complete.
+    private static func refuseComplete(
+        _ id: String, in store: any RecordSourceSelectorProxy
+    ) throws {
+        if store[DataID(id)]?["complete"] as? Bool == true { throw ModelUpdater.Refusal() }
     }
 
     // MARK: Local changes
 
     private func updateLocally(_ place: Int) throws {
         let (id, text) = (todos[place].id, "l\(next())")
+        if Int.random(in: 0..<6, using: &random) == 0 {
+            // What an updater wrote before it threw is nowhere.
+            note("update \(id): \(text), and throw")
+            let result = Result {
+                try environment.commitUpdate { store in
+                    store[DataID(id)]?["text"] = text
+                    throw ModelUpdater.Refusal()
+                }
+            }
+            return try require((try? result.get()) == nil, "an updater threw, and nobody was told")
+        }
         note("update \(id): \(text)")
         try committing {
             try environment.commitUpdate { store in store[DataID(id)]?["text"] = text }

@@ -7,7 +7,9 @@ import TodoFixtures
 
 /// One task of the model test: works on todos of its own in an environment that it shares with other lanes, and
 /// compares after each step what the runtime says with what its model says.
-final class RuntimeLane {
+final class RuntimeLane: @unchecked Sendable {
+    // Unchecked: one task at a time works with it.
+
     /// What the runtime said and the model did not.
     struct Mismatch: Error, CustomStringConvertible {
         let description: String
@@ -41,7 +43,7 @@ final class RuntimeLane {
             case fetch(todo: Int)
             /// A query that nobody keeps.
             case passing(id: String)
-            case mutation(todo: Int, ModelMutation, update: Int, addsSuffix: Bool)
+            case mutation(todo: Int, ModelMutation, update: Int, ModelUpdater)
             case connection(ConnectionModel.Change, update: Int)
         }
 

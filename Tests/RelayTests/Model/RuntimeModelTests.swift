@@ -5,8 +5,9 @@ import RelayStore
 import Testing
 
 /// The whole runtime against an independent model (``TodoModel``): queries, mutations that are answered, fail, are
-/// late or never answered, in any order, subscriptions with bursts, local updates, collections, invalidation and
-/// followers, connections, responses in parts, results that are kept, errors of elements, from one task or several. Exact values,
+/// late, come to nothing or are never answered, in any order, subscriptions with bursts of all of these, updaters that
+/// throw, local updates, collections, invalidation and followers, connections, responses in parts, results that are kept,
+/// errors of elements, from one task or several. Exact values,
 /// exact notifications, every result equal to its response.
 ///
 /// ``ModelRounds`` says how many rounds, and how one is repeated.
@@ -23,18 +24,20 @@ struct RuntimeModelTests {
         let environment = Environment(
             network: LaneNetwork(), store: Self.store(bufferSize: bufferSize))
         let seeds = (0..<laneCount).map { _ in random.next() }
-        try await withThrowingTaskGroup { lanes in
+        let lanes = try await withThrowingTaskGroup(of: RuntimeLane.self) { tasks in
             for (number, seed) in seeds.enumerated() {
-                lanes.addTask {
+                tasks.addTask {
                     let lane = try RuntimeLane(
                         environment, name: "L\(number)", isAlone: laneCount == 1, seed: seed)
                     try await lane.begin()
                     for _ in 0..<30 { try await lane.step() }
-                    try await lane.end()
+                    try await lane.settle()
+                    return lane
                 }
             }
-            try await lanes.waitForAll()
+            return try await tasks.reduce(into: [RuntimeLane]()) { $0.append($1) }
         }
+        for lane in lanes { try await lane.end() }
         try await leavesNothing(environment, bufferSize: bufferSize)
     }
 

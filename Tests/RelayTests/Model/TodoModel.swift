@@ -18,6 +18,8 @@ struct TodoModel {
         case suffix(String)
         /// A local updater's: sets the text, if the record is there.
         case localText(String)
+        /// An updater's that throws on a todo that is complete.
+        case refuseComplete
         case delete
     }
 
@@ -25,15 +27,17 @@ struct TodoModel {
     /// By the number of the update, which rises.
     private var shown: [(update: Int, changes: [Change])] = []
 
-    /// What readers see.
+    /// What readers see. An update that throws on what is below it shows nothing.
     var head: Record {
-        shown.reduce(confirmed) { record, entry in record.applying(entry.changes) }
+        shown.reduce(confirmed) { record, entry in record.applying(entry.changes) ?? record }
     }
 
     /// Whether an optimistic update is shown.
     var isCovered: Bool { !shown.isEmpty }
 
-    mutating func confirm(_ changes: [Change]) { confirmed = confirmed.applying(changes) }
+    mutating func confirm(_ changes: [Change]) {
+        confirmed = confirmed.applying(changes) ?? confirmed
+    }
 
     mutating func show(_ changes: [Change], update: Int) { shown.append((update, changes)) }
 
@@ -41,11 +45,12 @@ struct TodoModel {
 }
 
 extension TodoModel.Record {
-    func applying(_ changes: [TodoModel.Change]) -> Self {
-        changes.reduce(self) { $0.applying($1) }
+    /// - Returns: nil if one of the changes throws.
+    func applying(_ changes: [TodoModel.Change]) -> Self? {
+        changes.reduce(self) { record, change in record?.applying(change) }
     }
 
-    private func applying(_ change: TodoModel.Change) -> Self {
+    private func applying(_ change: TodoModel.Change) -> Self? {
         var (text, complete): (String?, Bool?) = (nil, nil)
         var isThere = false
         if case .fields(let old, let state) = self {
@@ -53,6 +58,7 @@ extension TodoModel.Record {
         }
         switch change {
         case .delete: return .deleted
+        case .refuseComplete: return complete == true ? nil : self
         case .text(let new): return .fields(text: new, complete: complete)
         case .complete(let new): return .fields(text: text, complete: new)
         case .localText(let new): return isThere ? .fields(text: new, complete: complete) : self
