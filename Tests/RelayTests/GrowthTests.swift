@@ -7,9 +7,11 @@ import TodoFixtures
 
 @testable import Relay
 
-/// What passes through an environment leaves nothing: thousands leave what hundreds leave.
-@Suite(.bounded, .timeLimit(.minutes(10))) struct GrowthTests {
-    private static let count = 8_000
+/// What passes through an environment leaves nothing: thousands leave what hundreds leave. `RELAY_GROWTH_COUNT` says how
+/// many (default: 8,000).
+@Suite(.bounded, .timeLimit(.minutes(30))) struct GrowthTests {
+    private static let count =
+        ProcessInfo.processInfo.environment["RELAY_GROWTH_COUNT"].flatMap(Int.init) ?? 8_000
     /// Ids and storage keys; each query, mutation and event brings two that nobody has heard of.
     private static let limit = 6_000
 
@@ -50,6 +52,21 @@ import TodoFixtures
         #expect(store.snapshot.recordLimit < 2 * Self.limit)
     }
 
+    /// Everything has ended: so the tables of what is under way are empty.
+    private func expectNothingUnderWay() {
+        let tables: [(owner: AnyObject, names: [String])] = [
+            (environment.tracker, ["active"]), (environment.queries, ["running"]),
+            (environment.outbox, ["unfinished", "claimed", "waiting"]),
+        ]
+        for (owner, names) in tables {
+            for name in names {
+                let table = Mirror(reflecting: owner).descendant(name)
+                let count = table.map { Mirror(reflecting: $0).children.count }
+                #expect(count == 0, "\(type(of: owner)).\(name)")
+            }
+        }
+    }
+
     @Test func distinctQueriesLeaveNothing() async throws {
         for number in 0..<Self.count {
             let id = "q\(number)"
@@ -58,6 +75,7 @@ import TodoFixtures
             #expect(result.data?.node?.id == id)
             await collect(after: number)
         }
+        expectNothingUnderWay()
     }
 
     @Test func mutationsLeaveNothing() async throws {
@@ -68,6 +86,7 @@ import TodoFixtures
             #expect(result.data?.changeTodoStatus?.todo.id == id)
             await collect(after: number)
         }
+        expectNothingUnderWay()
     }
 
     @Test func eventsLeaveNothing() async throws {
@@ -84,5 +103,6 @@ import TodoFixtures
             await collect(after: number)
         }
         told.cancel()
+        expectNothingUnderWay()
     }
 }
