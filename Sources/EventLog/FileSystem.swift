@@ -109,6 +109,8 @@ extension File {
 
     /// Up to `count` bytes from `offset`; fewer only at the end of the file.
     package func bytes(at offset: UInt64, count: Int) throws(FileSystemError) -> [UInt8] {
+        // All threads share the empty array, and `unsafeUninitializedCapacity` writes to it.
+        if count == 0 { return [] }
         var failure: FileSystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             do throws(FileSystemError) {

@@ -27,7 +27,8 @@ package enum Zlib {
     /// What `compressed` stands for; nil unless that is whole and has exactly `length` bytes.
     package static func decompressed(_ compressed: [UInt8], length: Int) -> [UInt8]? {
         var isWhole = false
-        let plain = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+        // All threads share the empty array, and `unsafeUninitializedCapacity` writes to it.
+        let plain = [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             var size = uLong(length)
             let result = uncompress(buffer.baseAddress, &size, compressed, uLong(compressed.count))
             isWhole = result == Z_OK && size == uLong(length)

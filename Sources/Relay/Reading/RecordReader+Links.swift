@@ -45,6 +45,8 @@ extension RecordReader {
         _ name: StaticString, _ type: T.Type = T.self
     ) throws -> [T?]? {
         guard let readers = try children(name) else { return nil }
+        // An array without capacity is one that all threads share, and `unsafeUninitializedCapacity` writes to it.
+        if readers.count == 0 { return [] }
         return try [T?](unsafeUninitializedCapacity: readers.count) { elements, count in
             while count < readers.count {
                 elements.initializeElement(at: count, to: try readers.read(count, name))
@@ -68,6 +70,7 @@ extension RecordReader {
         _ name: StaticString, _ type: T.Type = T.self
     ) throws -> [T]? {
         guard let readers = try children(name) else { return nil }
+        if readers.count == 0 { return [] }
         return try [T](unsafeUninitializedCapacity: readers.count) { elements, count in
             for place in 0..<readers.count {
                 guard var reader = readers.reader(place) else { continue }
