@@ -69,8 +69,6 @@ struct StillPeerTests {
             #expect(made < 100 * UInt32(timers), "the loop turned \(made) times")
             try await client.setReading(true)
             await eventually { client.received.count >= size }
-            // The client answers no pings: by now the server may have left it.
-            #expect(connection.queuedBytes == 0)
         }
     }
 

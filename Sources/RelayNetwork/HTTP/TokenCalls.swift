@@ -7,8 +7,6 @@ final class TokenCalls: Sendable {
     private struct State {
         /// Until the provider has returned, whether or not anybody waits for it.
         var underWay: TokenCall?
-        /// Somebody's token was refused while a call was under way that may bring the same one.
-        var nextIsRefused = false
     }
 
     private let state = Lock(State())
@@ -34,12 +32,10 @@ final class TokenCalls: Sendable {
         let (call, late) = state.withLock { state -> (TokenCall, TokenCall?) in
             let late = state.underWay.flatMap { $0.isOlder(than: patience) ? $0 : nil }
             if let call = state.underWay, late == nil {
-                if isRefused, !call.isRefused { state.nextIsRefused = true }
                 call.join()
                 return (call, nil)
             }
-            let call = TokenCall(isRefused: isRefused || state.nextIsRefused)
-            state.nextIsRefused = false
+            let call = TokenCall(isRefused: isRefused)
             state.underWay = call
             call.begin(provider) { [unowned call] in
                 self.state.withLock { if $0.underWay === call { $0.underWay = nil } }
