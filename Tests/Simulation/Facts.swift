@@ -20,6 +20,8 @@ struct Facts {
     var repeatAnswerCount = 0
     /// Since the last start.
     var lostPowerAt: UInt64?
+    /// In any life.
+    private(set) var hasLostPower = false
 
     mutating func endLife() {
         started = []
@@ -27,5 +29,8 @@ struct Facts {
     }
 
     /// - Parameter time: when a server last ran: one that was killed before syncs nothing until the power goes.
-    mutating func losePower(at time: UInt64) { lostPowerAt = lostPowerAt ?? time }
+    mutating func losePower(at time: UInt64) {
+        lostPowerAt = lostPowerAt ?? time
+        hasLostPower = true
+    }
 }

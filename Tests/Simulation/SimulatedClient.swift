@@ -61,39 +61,61 @@ final class SimulatedClient: @unchecked Sendable {
         work.values.compactMap { if case .mutation(let id) = $0 { id } else { nil } }.sorted()
     }
 
+    var openStreamCount: Int {
+        work.values.count { if case .mutation = $0 { false } else { true } }
+    }
+
     // MARK: What it does
 
     /// - Parameters:
     ///   - isKnown: in a document that others use, too.
     ///   - waits: for its handler, if it knows of a todo.
     func mutate(_ random: inout SeededGenerator, isKnown: Bool = false, waits: Bool = false) {
+        let field: String
+        var todo = todos.randomElement(using: &random)
+        switch waits ? 2 : Int.random(in: 0..<10, using: &random) {
+        case 0: field = "removeTodo"
+        case 1: field = "changeTodoStatus"
+        case 2...3: field = "renameTodo"
+        default: (field, todo) = ("addTodo", nil)
+        }
+        // A document that the server has never seen takes longer than one that it knows.
+        send(
+            todo == nil ? "addTodo" : field, todo,
+            isCold: !isKnown && Bool.random(using: &random))
+    }
+
+    /// Adds a todo, or does something to the one that it has heard of last.
+    /// - Returns: the mutation's id.
+    @discardableResult
+    func mutate(_ field: String) -> String {
+        send(field, field == "addTodo" ? nil : todos.last, isCold: false)
+    }
+
+    /// - Parameter isCold: in a document that nobody else uses.
+    /// - Returns: the mutation's id.
+    @discardableResult
+    private func send(_ field: String, _ todo: String?, isCold: Bool) -> String {
         lastMutation += 1
         let id = "\(name):\(lastMutation)"
-        var input: JSONObject
-        let field: String
-        let choice = waits ? 2 : Int.random(in: 0..<10, using: &random)
-        switch (choice, todos.randomElement(using: &random)) {
-        case (0, let todo?): (field, input) = ("removeTodo", ["id": .string(todo)])
-        case (1, let todo?):
-            (field, input) = ("changeTodoStatus", ["id": .string(todo), "complete": true])
-        case (2...3, let todo?):
-            (field, input) = (
-                "renameTodo", ["id": .string(todo), "text": .string("renamed by \(id)")]
-            )
-        default: (field, input) = ("addTodo", ["text": .string(id)])
+        var input: JSONObject = ["clientMutationId": .string(id)]
+        if let todo { input["id"] = .string(todo) }
+        switch field {
+        case "addTodo": input["text"] = .string(id)
+        case "renameTodo": input["text"] = .string("renamed by \(id)")
+        case "changeTodoStatus": input["complete"] = true
+        default: break
         }
-        input["clientMutationId"] = .string(id)
         let types = [
             "addTodo": "AddTodoInput", "removeTodo": "RemoveTodoInput",
             "changeTodoStatus": "ChangeTodoStatusInput", "renameTodo": "RenameTodoInput",
         ]
         let selection = field == "removeTodo" ? "deletedTodoId" : "todo { id text }"
-        // A document that the server has never seen takes longer than one that it knows.
-        let isCold = !isKnown && Bool.random(using: &random)
         let document =
             "mutation M($input: \(types[field] ?? "")!) { \(isCold ? "a\(lastMutation): " : "")\(field)(input: $input) { \(selection) } }"
         begin(
             .mutation(id: id), .mutation, document, ["input": .object(input)], mutationID: id)
+        return id
     }
 
     func subscribe(isLive: Bool) {

@@ -40,8 +40,12 @@ final class Simulation: @unchecked Sendable {
     private var history: [String] = []
     private var clockOffset: Int64 = 0
     private var idCount = 0
-    private var isFrozen = false
-    /// When a server last ran.
+    /// When the log froze, in this life of the server: from then on it syncs nothing.
+    private var frozenAt: UInt64?
+    private var isFrozen: Bool { frozenAt != nil }
+    /// The last event when nothing was under way any more, before the last mutations.
+    private var quietSince: UInt64 = 0
+    /// When a server last ran, and its log was not frozen.
     private var lastRan: UInt64 = 0
     /// Errors that the disk was made to give and that end a server.
     private var hasFailedDisk = false
@@ -109,7 +113,7 @@ final class Simulation: @unchecked Sendable {
     /// The first counts; what comes after it may only follow from it.
     func violate(_ what: String) { violation = violation ?? what }
 
-    func noteFrozen() { isFrozen = true }
+    func noteFrozen() { frozenAt = frozenAt ?? scheduler.now }
 
     func noteTold(_ sequence: UInt64, epoch: UInt64) { facts.told = max(facts.told, sequence) }
 
@@ -506,7 +510,7 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func end(losesPower: Bool) throws {
-        if server != nil { lastRan = scheduler.now }
+        if server != nil { lastRan = frozenAt ?? scheduler.now }
         let found: SimulatedDisk
         if losesPower {
             let isHarsh = Bool.random(using: &random)
@@ -521,7 +525,7 @@ final class Simulation: @unchecked Sendable {
         facts.endLife()
         for client in clients { client.cut() }
         disk = found
-        isFrozen = false
+        frozenAt = nil
         hasFailedDisk = false
         hasReadFaults = false
         // Nobody of the old process goes on in the new one.
@@ -534,9 +538,29 @@ final class Simulation: @unchecked Sendable {
 
     // MARK: The end
 
+    /// Nothing is in anybody's way any more, so everything comes to its end, and whoever asks for something gets it.
     private func heal() throws {
         note("all is well")
         healDisk()
+        guard try passes(until: { isQuiet }) else {
+            let waiting = clients.flatMap(\.unansweredMutations)
+            let pending = server?.service.snapshot.pending.count ?? 0
+            throw Violation(
+                "two minutes after the last fault \(waiting.count) mutations are not answered, "
+                    + "\(waiting.prefix(3)) among them; \(pending) intents have no end; "
+                    + subscribedOrNot)
+        }
+        quietSince = server?.service.snapshot.sequence ?? 0
+        try carryOutLastMutations()
+        guard try passes(until: { isQuiet }) else { throw Violation(subscribedOrNot) }
+        if let reason = server?.service.health.reason {
+            throw Violation("mutations are carried out, and the server says: \(reason)")
+        }
+    }
+
+    /// Lets everybody go on undisturbed, for two minutes at most.
+    /// - Returns: whether it came to that.
+    private func passes(until isSo: () -> Bool) throws -> Bool {
         for _ in 0..<120 {
             if isFrozen { try restartFrozen() }
             try start()
@@ -547,19 +571,41 @@ final class Simulation: @unchecked Sendable {
             scheduler.pass(milliseconds: 1_000)
             settle()
             try check()
-            if clients.allSatisfy({ $0.unansweredMutations.isEmpty }), !isFrozen,
-                server?.service.snapshot.pending.isEmpty == true,
-                facts.repeatCount == facts.repeatAnswerCount,
-                clients.allSatisfy({ $0.socket != nil })
-            {
-                return
-            }
+            if !isFrozen, isSo() { return true }
         }
-        let waiting = clients.flatMap(\.unansweredMutations)
-        let pending = server?.service.snapshot.pending.count ?? 0
-        throw Violation(
-            "two minutes after the last fault \(waiting.count) mutations are not answered, "
-                + "\(waiting.prefix(3)) among them; \(pending) intents have no end")
+        return false
+    }
+
+    /// Everybody is connected, everything is answered, and every stream has begun.
+    private var isQuiet: Bool {
+        clients.allSatisfy { $0.unansweredMutations.isEmpty && $0.socket != nil }
+            && server?.service.snapshot.pending.isEmpty == true
+            && facts.repeatCount == facts.repeatAnswerCount
+            && server?.service.subscriptionCounts.subscriptions == openStreamCount
+    }
+
+    private var openStreamCount: Int { clients.reduce(0) { $0 + $1.openStreamCount } }
+
+    private var subscribedOrNot: String {
+        let count = server?.service.subscriptionCounts.subscriptions ?? 0
+        return "the server knows of \(count) streams, and there are \(openStreamCount)"
+    }
+
+    /// A server that lives does what it is asked: each client adds a todo, and has it renamed by a handler that waits.
+    /// Either may be refused for a while.
+    private func carryOutLastMutations() throws {
+        for field in ["addTodo", "renameTodo"] {
+            var ids = [String?](repeating: nil, count: clients.count)
+            let isCarriedOut = try passes {
+                for (index, client) in clients.enumerated() {
+                    if let id = ids[index], facts.acknowledged[id] != nil { continue }
+                    if client.unansweredMutations.isEmpty { ids[index] = client.mutate(field) }
+                }
+                return ids.allSatisfy { $0.map { facts.acknowledged[$0] != nil } ?? false }
+            }
+            if isCarriedOut { continue }
+            throw Violation("two minutes after all was well \(field) is still refused")
+        }
     }
 
     private func checkEnd() throws {
@@ -584,7 +630,9 @@ final class Simulation: @unchecked Sendable {
         }
         for client in clients {
             for (stream, isLive) in client.streams {
-                isLive ? try checkLive(stream, history) : try checkEvents(stream, log, client.name)
+                isLive
+                    ? try checkLive(stream, history, client.name)
+                    : try checkEvents(stream, log, client.name)
             }
         }
         try check()
@@ -634,18 +682,28 @@ final class Simulation: @unchecked Sendable {
         facts.lostPowerAt = nil
     }
 
-    /// Between two gaps that it was told of, a stream has every event of the log, once, in order.
+    /// What a stream was told between two gaps that it was told of, as far as it holds: not what came before a loss of
+    /// power that may have taken it back.
+    private func toldForGood(_ stream: SimulatedClient.Stream) -> ArraySlice<[Told]> {
+        if durability == .always || !facts.hasLostPower { return stream.segments[...] }
+        return stream.isOver ? [] : stream.segments.suffix(1)
+    }
+
+    private typealias Told = SimulatedClient.Told
+
+    /// Between two gaps that it was told of, a stream has every event of the log, once, in order. One that is open has
+    /// those of the end, whatever it was told before.
     private func checkEvents(
         _ stream: SimulatedClient.Stream, _ log: EventsOfLog, _ name: String
     ) throws {
-        guard durability == .always else { return }
-        for (number, segment) in stream.segments.enumerated() {
-            guard let first = segment.first?.cursor.sequence,
-                let last = segment.last?.cursor.sequence
-            else { continue }
+        let segments = toldForGood(stream)
+        for (number, segment) in zip(segments.indices, segments) {
             let isOpen = number == stream.segments.count - 1 && !stream.isOver
+            var first = segment.first?.cursor.sequence ?? .max
+            if isOpen { first = min(first, quietSince + 1) }
+            let last = isOpen ? .max : segment.last?.cursor.sequence ?? 0
             let expected = log.mutations.filter {
-                $0.field == "addTodo" && $0.sequence >= first && (isOpen || $0.sequence <= last)
+                $0.field == "addTodo" && $0.sequence >= first && $0.sequence <= last
             }
             let told = segment.map(\.cursor.sequence)
             if told != expected.map(\.sequence) {
@@ -661,33 +719,59 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
-    /// A live result is what the query gives at its sequence, and no older one follows a newer.
-    private func checkLive(_ stream: SimulatedClient.Stream, _ history: History) throws {
-        guard durability == .always, let service = server?.service else { return }
-        for segment in stream.segments {
+    /// A live result is what the query gives at its sequence, no older one follows a newer, and the last one of a stream
+    /// that is open is what the query gives at the end.
+    private func checkLive(
+        _ stream: SimulatedClient.Stream, _ history: History, _ name: String
+    ) throws {
+        let segments = toldForGood(stream)
+        for segment in segments {
             let sequences = segment.map(\.cursor.sequence)
             if sequences != sequences.sorted() {
                 throw Violation("live results came in the order \(sequences)")
             }
         }
         let firstState = try history.firstState
-        for told in stream.segments.joined().suffix(3) where told.cursor.sequence >= firstState {
-            let request = GraphQLRequest(
-                query: String(SimulatedClient.live.dropFirst("subscription".count)),
-                extensions: ["relay": ["at": .int(Int64(told.cursor.sequence))]])
-            var answer: JSONValue?
-            let box = AnswerBox()
-            service.execute(try service.prepare(request), request) { box.set($0) }
-            settle()
-            if case .executed(let response)? = box.outcome {
-                answer = try JSONValue(parsing: response.bytes)["data"]
-            }
+        for told in segments.joined().suffix(3) where told.cursor.sequence >= firstState {
+            let answer = try liveQuery(at: told.cursor.sequence)
             if answer != told.data {
                 throw Violation(
-                    "at \(told.cursor.sequence) a live query was told \(told.data.text), and is \(answer?.text ?? "refused")"
-                )
+                    "a live query of \(name) at \(told.cursor.sequence) \(differs(answer, told))")
             }
         }
+        if stream.isOver { return }
+        let now = try liveQuery(at: nil)
+        let last = segments.last?.last
+        if last?.data != now {
+            throw Violation("a live query of \(name) in the end \(differs(now, last))")
+        }
+    }
+
+    /// Says where what is right and what was told begin to differ.
+    private func differs(_ right: JSONValue?, _ told: Told?) -> String {
+        guard let right else { return "is refused" }
+        guard let told else { return "was told nothing" }
+        let (expected, found) = (right.text.utf8, told.data.text.utf8)
+        let start = max(zip(expected, found).prefix { $0 == $1 }.count - 40, 0)
+        let part = { (text: String.UTF8View) in
+            String(decoding: text.dropFirst(start).prefix(80), as: UTF8.self)
+        }
+        return "is …\(part(expected))…, and was told at \(told.cursor.sequence) …\(part(found))…"
+    }
+
+    /// The result of the live query, without its subscription.
+    /// - Parameter sequence: nil asks for the newest state.
+    /// - Returns: nil when it is refused.
+    private func liveQuery(at sequence: UInt64?) throws -> JSONValue? {
+        guard let service = server?.service else { return nil }
+        let request = GraphQLRequest(
+            query: String(SimulatedClient.live.dropFirst("subscription".count)),
+            extensions: sequence.map { ["relay": ["at": .int(Int64($0))]] } ?? [:])
+        let box = AnswerBox()
+        service.execute(try service.prepare(request), request) { box.set($0) }
+        settle()
+        guard case .executed(let response)? = box.outcome else { return nil }
+        return try JSONValue(parsing: response.bytes)["data"]
     }
 }
 
