@@ -189,8 +189,9 @@ let package = Package(
         tests(
             of: "RelayServer",
             [
-                "EventStore", "GraphQLExecution", "GraphQLLanguage", "GraphQLTransportWS",
-                "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO", logging,
+                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO",
+                logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",

@@ -86,6 +86,19 @@ package struct CheckpointFiles: Sendable {
         return (nil, ignored)
     }
 
+    /// The event of the newest checkpoint that this fold can use, by its header alone: its payload is not read, so it
+    /// may be damaged.
+    /// - Parameter through: the log's last event.
+    package func newestSequence(
+        foldVersions: ClosedRange<UInt32>, through: UInt64
+    ) throws(LogError) -> UInt64? {
+        for sequence in try sequences().reversed() where sequence <= through {
+            let found = try open(sequence, foldVersions: foldVersions) { _, header, _ in header }
+            if case .success = found { return sequence }
+        }
+        return nil
+    }
+
     /// The sequences of all checkpoint files, rising; half-written ones have other names.
     package func sequences() throws(LogError) -> [UInt64] {
         try reading { () throws(FileSystemError) in try names().compactMap(Self.sequence(ofName:)) }
@@ -172,6 +185,22 @@ package struct CheckpointFiles: Sendable {
     private func read(
         _ sequence: UInt64, foldVersions: ClosedRange<UInt32>?
     ) throws(LogError) -> Result<Checkpoint, Ignored> {
+        try open(sequence, foldVersions: foldVersions) {
+            file, header, body throws(CheckpointFault) in
+            let payload = try payload(of: file, count: body.count)
+            guard payload.count == body.count, Checksum.crc32(payload) == body.checksum else {
+                throw .payloadChecksum
+            }
+            return Checkpoint(header: header, payload: payload)
+        }
+    }
+
+    /// Opens a checkpoint file whose header is right, and whose length is what the header says.
+    private func open<Content>(
+        _ sequence: UInt64, foldVersions: ClosedRange<UInt32>?,
+        _ read: (any File, Checkpoint.Header, (count: Int, checksum: UInt32))
+            throws(CheckpointFault) -> Content
+    ) throws(LogError) -> Result<Content, Ignored> {
         let path = directory.checkpointPath(sequence)
         let file: any File
         do throws(FileSystemError) {
@@ -197,11 +226,7 @@ package struct CheckpointFiles: Sendable {
                 return .failure(Ignored(file: path, reason: reason))
             }
             guard size - UInt64(bytes.count) == length else { throw .cutShort }
-            let payload = try payload(of: file, count: Int(length))
-            guard payload.count == Int(length), Checksum.crc32(payload) == checksum else {
-                throw .payloadChecksum
-            }
-            return .success(Checkpoint(header: header, payload: payload))
+            return .success(try read(file, header, (count: Int(length), checksum: checksum)))
         } catch {
             return .failure(Ignored(file: path, reason: error.sentence))
         }

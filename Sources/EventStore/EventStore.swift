@@ -37,7 +37,7 @@ package struct EventStore: Sendable {
     ///
     /// Takes the directory's lock and brings the log into order, then restores the newest
     /// checkpoint that this build can use and folds the events behind it, or all events when there
-    /// is none.
+    /// is none. Where ``EventStoreOptions/tailEvents`` are wanted, it is the newest before these.
     /// - Parameter indexes: the look-ups that snapshots shall have.
     /// - Throws: what opening the log says (`locked`, `damaged`, `futureVersion`, …), or
     ///   `notAHistory`. Nothing is changed then, and the lock is given back.
@@ -80,8 +80,8 @@ extension EventStore {
 /// What a start found and did.
 package struct StartReport: Sendable {
     package let recovery: RecoveryReport
-    /// A sentence for each checkpoint that could not be used.
-    package let ignoredCheckpoints: [String]
+    /// A sentence for each checkpoint that could not be used, and for newest commits that are not at hand.
+    package let remarks: [String]
     /// The event of the checkpoint that was restored; 0 for none.
     package let checkpoint: UInt64
     /// The last event.
@@ -93,7 +93,7 @@ package struct StartReport: Sendable {
 
     /// Everything out of the ordinary, each a sentence.
     package var sentences: [String] {
-        recovery.sentences + ignoredCheckpoints
+        recovery.sentences + remarks
     }
 
     /// One line that says how the store came to its state.

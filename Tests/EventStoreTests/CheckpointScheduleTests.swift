@@ -18,15 +18,15 @@ import Testing
         return snapshot
     }
 
-    private func schedule(written: UInt64 = 0) -> CheckpointSchedule {
+    private func schedule(newest: UInt64 = 0) -> CheckpointSchedule {
         var interval = CheckpointInterval()
         interval.events = 10
         interval.bytes = 1_000
-        return CheckpointSchedule(interval, written: written)
+        return CheckpointSchedule(interval, newest: newest)
     }
 
     @Test func oneIsDueAfterEnoughEventsOrEnoughBytes() throws {
-        var schedule = schedule(written: 100)
+        var schedule = schedule(newest: 100)
         let asked = [
             schedule.begin(try snapshot(at: 109), logBytes: 999),
             schedule.begin(try snapshot(at: 109), logBytes: 1_000),

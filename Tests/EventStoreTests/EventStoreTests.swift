@@ -1,5 +1,6 @@
 import EventLog
 import RelayStore
+import Synchronization
 import Testing
 
 @testable import EventStore
@@ -75,6 +76,108 @@ import Testing
             #expect(commit.snapshot.stateHash == folded.stateHash, "seed \(seed)")
         }
         #expect(commits.isEmpty, "seed \(seed)")
+    }
+
+    /// Opens the log with the newest 60 events at hand.
+    private func openWithTail(
+        _ change: (inout EventStoreOptions) -> Void = { _ in }
+    ) throws -> EventStore {
+        var options = EventStoreOptions.quiet
+        options.tailEvents = 60
+        change(&options)
+        return try EventStore.open(directory.path, options: options)
+    }
+
+    @Test(arguments: [[], [120], [70, 120], [90, 149]] as [Set<UInt64>])
+    func aLateCheckpointLeavesNoneOfTheNewestCommitsOut(_ checkpoints: Set<UInt64>) throws {
+        let history = try RandomHistory(seed: 7, count: 150)
+        try write(history.events, checkpointingAfter: checkpoints)
+        let store = try openWithTail()
+        store.journal.close()
+        let count = UInt64(history.events.count)
+        #expect(store.tail.base.sequence == count - 60)
+        #expect(store.report.checkpoint == checkpoints.filter { $0 <= count - 60 }.max() ?? 0)
+        #expect(store.report.sentences == [])
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+    }
+
+    /// It was written already, though the start did not read it.
+    @Test func behindALateCheckpointTheNextIsDueAnIntervalLater() throws {
+        let history = try RandomHistory(seed: 7, count: 150)
+        try write(history.events.prefix(150), checkpointingAfter: [140])
+        let reports = Mutex<[UInt64]>([])
+        let store = try openWithTail { options in
+            options.checkpointInterval.events = 100
+            options.onCheckpoint = { outcome in
+                if case .success(let report) = outcome {
+                    reports.withLock { $0.append(report.sequence) }
+                }
+            }
+        }
+        store.journal.checkpointIfDue(store.snapshot)
+        store.journal.close()
+        #expect(reports.withLock { $0 } == [])
+        #expect(store.report.checkpoint == 0)
+    }
+
+    /// The next start begins there, and need not fold what is before.
+    @Test func aCheckpointThatIsOlderThanTheNewestIsWritten() throws {
+        let history = try RandomHistory(seed: 7, count: 150)
+        try write(history.events, checkpointingAfter: [140])
+        let store = try openWithTail()
+        let base = store.tail.base
+        try store.journal.checkpoint(base)
+        store.journal.close()
+        let again = try openWithTail()
+        again.journal.close()
+        #expect(again.report.checkpoint == base.sequence)
+        #expect(again.report.foldedEvents == 60)
+        #expect(again.snapshot.stateHash == history.snapshot.stateHash)
+    }
+
+    @Test func theTailOfACompactedLogBeginsWithItsState() throws {
+        let history = try RandomHistory(seed: 7, count: 150)
+        let count = UInt64(history.events.count)
+        try write(history.events.prefix(Int(count) - 20))
+        _ = try EventStore.compact(directory.path, options: .quiet)
+        try write(history.events.suffix(20), checkpointingAfter: [count - 5])
+        let store = try openWithTail()
+        store.journal.close()
+        #expect(store.tail.base.sequence == count - 20)
+        #expect(store.report.sentences == [])
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+    }
+
+    /// The server starts as it did without a tail, and says what it is without.
+    @Test func behindDamageAStartGoesOnFromALaterCheckpointWithAShorterTail() throws {
+        let history = try RandomHistory(seed: 7, count: 150)
+        var options = EventStoreOptions.quiet
+        options.log.segmentSizeBytes = 1 << 12
+        options.log.firstSegmentSizeBytes = 1 << 12
+        let running = try EventStore.open(directory.path, options: options)
+        var snapshot = running.snapshot
+        var changes = ChangeSet()
+        for event in history.events {
+            try running.journal.appendAndWait(event)
+            try snapshot.fold(event, changes: &changes)
+            if event.sequence == 140 { try running.journal.checkpoint(snapshot) }
+        }
+        running.journal.close()
+        let reader = try EventLogReader(directory.path)
+        let frame = try #require(try reader.frame(containing: 100))
+        try #require(try reader.segmentFiles().last?.path != frame.segment)
+        let file = try POSIXFileSystem().open(frame.segment, .readWrite)
+        try file.writeAll([0xFF, 0xFF, 0xFF], at: frame.offset + UInt64(frame.byteCount) - 8)
+        file.close()
+        let store = try openWithTail()
+        store.journal.close()
+        #expect(store.report.checkpoint == 140)
+        #expect(store.tail.base.sequence == 140)
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash)
+        #expect(store.report.sentences.count == 1, "\(store.report.sentences)")
+        #expect(
+            store.report.sentences.first?.hasPrefix("Not all of the newest commits are at hand: ")
+                == true)
     }
 
     @Test func aStartFromACheckpointEqualsAFullRefold() throws {

@@ -19,24 +19,26 @@ package struct CheckpointInterval: Sendable {
 /// state is.
 struct CheckpointSchedule {
     private let interval: CheckpointInterval
-    /// The last checkpoint that is on the disk; 0 for none.
-    private(set) var written: UInt64
+    /// The newest checkpoint that was written in this run; 0 for none.
+    private(set) var written: UInt64 = 0
     /// Bytes of the last checkpoint of this run.
     private(set) var size = 0
     /// Where the last one was begun. One that failed counts too: without room, the next try is as
     /// far away as after a success.
     private var begun: UInt64
     private var begunLogBytes: UInt64 = 0
-    /// How much was behind the last checkpoint when this run began.
+    /// How much was behind the newest checkpoint when this run began.
     private let tailBytes: UInt64
     private var isWriting = false
     private var isClosed = false
 
-    init(_ interval: CheckpointInterval, written: UInt64, tailBytes: UInt64 = 0) {
+    /// - Parameters:
+    ///   - newest: the event of the newest checkpoint there is; 0 for none.
+    ///   - tailBytes: how much there is behind it.
+    init(_ interval: CheckpointInterval, newest: UInt64, tailBytes: UInt64 = 0) {
         self.interval = interval
         self.tailBytes = tailBytes
-        self.written = written
-        begun = written
+        begun = newest
     }
 
     /// - Parameter logBytes: how much has been appended to the log in this run.

@@ -8,17 +8,22 @@ final class Checkpointer: Sendable {
     private let epoch: UInt32
     private let options: EventStoreOptions
     private let schedule: Lock<CheckpointSchedule>
+    /// The event of the checkpoint that was read at the start, 0 for none.
+    private let restored: UInt64
     private let queue: BackgroundQueue
     private let drop: @Sendable (UInt64) -> Void
 
     /// - Parameters:
-    ///   - sequence: the checkpoint that is there, 0 for none.
-    ///   - tailBytes: how much there is behind it.
+    ///   - restored: the event of the checkpoint that was read at the start, 0 for none.
+    ///   - newest: that of the newest checkpoint, 0 for none.
+    ///   - tailBytes: how much there is behind the newest.
     ///   - drop: events up to this one are not needed any more.
     init(
-        _ files: CheckpointFiles, epoch: UInt32, after sequence: UInt64, tailBytes: UInt64,
-        options: EventStoreOptions, drop: @escaping @Sendable (UInt64) -> Void
+        _ files: CheckpointFiles, epoch: UInt32, restored: UInt64, newest: UInt64,
+        tailBytes: UInt64, options: EventStoreOptions,
+        drop: @escaping @Sendable (UInt64) -> Void
     ) {
+        self.restored = restored
         self.drop = drop
         queue = BackgroundQueue("relay.checkpoint", isUtility: true, runner: options.log.runner)
         self.files = files
@@ -26,7 +31,7 @@ final class Checkpointer: Sendable {
         self.options = options
         schedule = Lock(
             CheckpointSchedule(
-                options.checkpointInterval, written: sequence, tailBytes: tailBytes))
+                options.checkpointInterval, newest: newest, tailBytes: tailBytes))
     }
 
     /// Begins a checkpoint of a snapshot if one is due and none is being written.
@@ -40,10 +45,12 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// Writes a checkpoint now, behind one that is being written, unless it is there already.
+    /// Writes a checkpoint now, behind one that is being written, unless it is there already; also one that is older than
+    /// others.
     func write(now snapshot: Snapshot) throws(EventStoreError) {
         let outcome = queue.sync { () -> Result<CheckpointReport, EventStoreError>? in
-            schedule.withLock { $0.written } < snapshot.sequence ? write(snapshot) : nil
+            let known = [restored, schedule.withLock { $0.written }]
+            return known.contains(snapshot.sequence) ? nil : write(snapshot)
         }
         _ = try outcome?.get()
     }

@@ -14,8 +14,12 @@ package final class Replay {
     var watch: History.Watch?
     private let events: EventCursor
 
-    /// Bytes of events that were read so far.
-    var readBytes: UInt64 { events.byteCount }
+    /// An event whose place in what is read is noted.
+    var mark: UInt64 = 0
+    private var bytesThroughMark: UInt64 = 0
+
+    /// Bytes of events that were read so far behind the mark; of all where nothing is marked.
+    var readBytes: UInt64 { events.byteCount - bytesThroughMark }
 
     /// Events between two calls of a ``History/watch``.
     static let watchInterval: UInt64 = 1_024
@@ -126,5 +130,6 @@ package final class Replay {
         } catch {
             throw .unfoldable(error)
         }
+        if event.sequence == mark { bytesThroughMark = events.byteCount }
     }
 }

@@ -31,19 +31,19 @@ struct OpenedLog {
             }
             firstSequence = try onLog { () throws(LogError) in try reader.firstSequence() }
             let head = log.head.sequence
-            let replay = try Replay(reader, near: head, through: head, indexes: indexes)
-            let checkpoint = replay.snapshot.sequence
-            tail = try HistoryTail(replay, through: head, eventCount: options.tailEvents)
-            try replay.advance(to: head)
+            let fold = try StartFold(
+                reader, from: firstSequence, through: head, tailEvents: options.tailEvents,
+                indexes: indexes)
+            tail = fold.tail
+            snapshot = fold.snapshot
             checkpointer = Checkpointer(
-                log.checkpoints, epoch: log.metadata.epoch, after: checkpoint,
-                tailBytes: replay.readBytes, options: options
+                log.checkpoints, epoch: log.metadata.epoch, restored: fold.restored,
+                newest: fold.newest, tailBytes: fold.tailBytes, options: options
             ) { [weak log] in log?.drop(through: $0) }
-            snapshot = replay.snapshot
             report = StartReport(
-                recovery: log.recovery, ignoredCheckpoints: replay.ignoredCheckpoints,
-                checkpoint: checkpoint, sequence: snapshot.sequence,
-                recordCount: snapshot.recordCount, duration: .now - start)
+                recovery: log.recovery, remarks: fold.remarks, checkpoint: fold.restored,
+                sequence: snapshot.sequence, recordCount: snapshot.recordCount,
+                duration: .now - start)
             self.reader = reader
         } catch {
             log.close()

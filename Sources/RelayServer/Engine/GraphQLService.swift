@@ -117,7 +117,8 @@ package final class GraphQLService: Sendable {
         }
         catchUp = CatchUp(
             schemaService, journal, identity, durable: durable, recent: recent,
-            documents: documents, limits: limits, tasks: inputs.tasks, logger: logger)
+            documents: documents, limits: limits, tasks: inputs.tasks,
+            counters: counters, logger: logger)
         let publisher = Publisher(
             SubscriptionTable(schemaService, identity, snapshot: snapshot, recent: recent),
             limits: limits, tasks: inputs.tasks, deliver: counted, settle: settle,

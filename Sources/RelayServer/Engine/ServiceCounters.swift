@@ -15,6 +15,8 @@ package final class ServiceCounters: Sendable {
         package var publications = 0
         /// Results of subscriptions that were handed to the transports.
         package var deliveries = 0
+        /// Events read from the log for subscriptions that were away for longer than memory reaches.
+        package var resumedEvents = 0
     }
 
     private let counts = Lock(Counts())

@@ -93,6 +93,10 @@ final class Metrics: Sendable {
             counts.publications)
         page.counter(
             "relay_deliveries_total", "Results of subscriptions that were sent.", counts.deliveries)
+        page.counter(
+            "relay_resume_log_events_total",
+            "Events read from the log for subscriptions that were away for longer than memory reaches.",
+            counts.resumedEvents)
         let executions = service.subscriptionExecutions
         page.counter(
             "relay_executions_total", "Executions for subscriptions.", executions.run)

@@ -3,6 +3,8 @@ import RelayStore
 /// Goes through the past of a journal, event by event, on a state of its own.
 struct PastReplay {
     private(set) var snapshot: Snapshot
+    /// Events that were read and folded so far, also those that led to where it began.
+    private(set) var readEvents = 0
     private var events: AsyncThrowingStream<Event, any Error>.Iterator
 
     /// More events than the budget would have to be folded.
@@ -53,6 +55,7 @@ struct PastReplay {
         }
         var changes = ChangeSet()
         try snapshot.fold(event, changes: &changes)
+        readEvents += 1
         return Step(event: event, intent: intent)
     }
 }

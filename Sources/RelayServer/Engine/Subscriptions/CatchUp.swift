@@ -93,6 +93,7 @@ final class CatchUp: Sendable {
     private let eventLimit: UInt64
     private let nearEvents: UInt64
     private let waitingLimit: Int
+    private let counters: ServiceCounters
     private let logger: Logger
     private let state = Lock(State())
     /// Where results go, and requests that are done here.
@@ -111,7 +112,8 @@ final class CatchUp: Sendable {
     init(
         _ service: SchemaService, _ journal: any EventJournal, _ identity: StoreIdentity,
         durable: DurableHead, recent: RecentCommits, documents: DocumentLimits,
-        limits: GraphQLService.Limits, tasks: EngineTasks, logger: Logger
+        limits: GraphQLService.Limits, tasks: EngineTasks, counters: ServiceCounters,
+        logger: Logger
     ) {
         self.service = service
         self.journal = journal
@@ -123,6 +125,7 @@ final class CatchUp: Sendable {
         eventLimit = UInt64(limits.resumeEvents)
         nearEvents = UInt64(limits.nearEvents)
         waitingLimit = limits.resumingSubscriptions
+        self.counters = counters
         self.logger = logger
     }
 
@@ -303,6 +306,7 @@ final class CatchUp: Sendable {
             }
             return outputs.deliver(batch.filter(\.isAnnounced).map { Self.broken($0.request) })
         }
+        counters.count(\.resumedEvents, replay.readEvents)
         keep(replay.snapshot)
         state.withLock { state in
             for waiting in batch { state.parked?.remove(waiting.request.sink) }
@@ -398,6 +402,7 @@ final class CatchUp: Sendable {
         var size = DeliverySize()
         while replay.snapshot.sequence < end, !pass.isEmpty {
             let step = try await replay.step()
+            counters.count(\.resumedEvents)
             if replay.snapshot.sequence.isMultiple(of: Self.lookInterval) { pass.removeUnwanted() }
             guard let intent = step.intent, case .response(let response) = step.event.body else {
                 continue

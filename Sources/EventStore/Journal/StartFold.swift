@@ -1,0 +1,63 @@
+import EventLog
+import RelayStore
+
+/// How a start comes to the state after the last event.
+///
+/// Those who were away go on from the newest commits, each with the state after it. So the fold begins before these,
+/// though a later checkpoint may be there: what a start costs more is bounded by the interval between two
+/// checkpoints, and what a resume costs follows from what was missed, however the last run has ended.
+struct StartFold {
+    /// The state after the last event.
+    let snapshot: Snapshot
+    let tail: HistoryTail
+    /// The event of the checkpoint that it began with; 0 for none.
+    let restored: UInt64
+    /// The event of the newest checkpoint, which may be a later one; 0 for none.
+    let newest: UInt64
+    /// Bytes of events behind the newest checkpoint.
+    let tailBytes: UInt64
+    /// A sentence for each checkpoint that could not be used, and for a tail that is shorter than it was to be.
+    let remarks: [String]
+
+    /// - Parameters:
+    ///   - first: the first event that is kept.
+    ///   - head: the last event.
+    ///   - tailEvents: of how many of the newest events the tail is wanted.
+    init(
+        _ reader: EventLogReader, from first: UInt64, through head: UInt64, tailEvents: UInt64,
+        indexes: [IndexDefinition]
+    ) throws(EventStoreError) {
+        // Where the beginning is gone, events may be kept before the first state there is.
+        let checkpoints = try onLog { () throws(LogError) in try reader.checkpoints.sequences() }
+        let earliest = first > 1 ? checkpoints.first { $0 >= first - 1 } ?? 0 : 0
+        let wanted = min(max(head - min(tailEvents, head), earliest), head)
+        do throws(EventStoreError) {
+            try self.init(
+                reader, near: wanted, through: head, tailEvents: tailEvents, indexes: indexes)
+        } catch  where wanted < head {
+            // A later checkpoint may lead to the end all the same.
+            try self.init(
+                reader, near: head, through: head, tailEvents: tailEvents, indexes: indexes,
+                remarks: ["Not all of the newest commits are at hand: \(error.message)"])
+        }
+    }
+
+    private init(
+        _ reader: EventLogReader, near sequence: UInt64, through head: UInt64, tailEvents: UInt64,
+        indexes: [IndexDefinition], remarks: [String] = []
+    ) throws(EventStoreError) {
+        let replay = try Replay(reader, near: sequence, through: head, indexes: indexes)
+        restored = replay.snapshot.sequence
+        let found = try onLog { () throws(LogError) in
+            try reader.checkpoints.newestSequence(
+                foldVersions: StateFormat.versions, through: head)
+        }
+        newest = max(found ?? 0, restored)
+        if newest > restored { replay.mark = newest }
+        tail = try HistoryTail(replay, through: head, eventCount: tailEvents)
+        try replay.advance(to: head)
+        snapshot = replay.snapshot
+        tailBytes = replay.readBytes
+        self.remarks = remarks + replay.ignoredCheckpoints
+    }
+}
