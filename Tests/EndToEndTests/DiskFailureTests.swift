@@ -54,6 +54,11 @@ struct DiskFailureTests {
         #expect(refusal?.code == "STORAGE_FULL", "\(added) todos, then \(refusal?.json.text ?? "")")
         #expect(refusal?.message?.hasPrefix("There is no room on the server's disk.") == true)
         #expect(refusal?.data == .null)
+        #expect(try await server.get("/readyz") == Self.notReady)
+        #expect(try await server.metric("relay_storage_full") == "1")
+        #expect(try await server.metric("relay_storage_refusals_total") == "\(refusals)")
+        let said = try await server.process.errorLine(containing: "The disk is full")
+        #expect(said.contains("error") && said.contains(data), "where and what: \(said)")
         // Reads go on, and show what was acknowledged.
         let count: JSONValue = ["user": ["totalCount": .int(2 + added)]]
         #expect(try await server.data("{ user { totalCount } }") == count)
@@ -65,6 +70,10 @@ struct DiskFailureTests {
         #expect(taken.errors.isEmpty, "\(taken.json.text)")
         let next = try await live.nextLine("the state after it").payload().data
         #expect(next == ["user": ["totalCount": .int(3 + added)]])
+        #expect(try await server.get("/readyz") == Page(status: 200, body: "ok\n"))
+        #expect(try await server.metric("relay_storage_full") == "0")
+        #expect(try await server.metric("relay_storage_refusals_total") == "\(refusals)")
+        _ = try await server.process.errorLine(containing: "The disk has room again")
 
         try await server.kill()
         let again = try await sandbox.serve("--data", data)
@@ -73,6 +82,9 @@ struct DiskFailureTests {
                 == ["user": ["totalCount": .int(3 + added)]])
         #expect(try await again.stop() == .code(0))
     }
+
+    private static let notReady = Page(
+        status: 503, body: "The disk is full: mutations are refused until there is room.\n")
 
     @Test(
         .enabled(

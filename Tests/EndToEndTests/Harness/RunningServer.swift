@@ -45,6 +45,25 @@ extension RunningServer {
     }
 }
 
+/// What a server says at one of its paths.
+struct Page: Hashable, Sendable {
+    let status: Int
+    let body: String
+}
+
+extension RunningServer {
+    func get(_ path: String) async throws -> Page {
+        let reply = try await onThread { [port] in try HTTPClient(port: port).get(path) }
+        return Page(status: reply.status, body: reply.body)
+    }
+
+    /// A figure of `/metrics`, as it is written there.
+    func metric(_ name: String) async throws -> String? {
+        try await get("/metrics").body.split(separator: "\n")
+            .first { $0.hasPrefix(name + " ") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+}
+
 /// One GraphQL result, as it stands on a line or in a body.
 struct Payload: Sendable {
     let json: JSONValue
