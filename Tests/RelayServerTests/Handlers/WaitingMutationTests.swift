@@ -199,6 +199,43 @@ struct WaitingMutationTests {
         #expect(try await engine.run(Self.fetch, mutationID: "c:1") == answer)
     }
 
+    /// The intent that they have joined never comes to be.
+    @Test func repeatsOfAMutationWhoseIntentCannotBeWrittenAreRefusedWithIt() async throws {
+        journal.hold()
+        let first = try engine.post(Self.fetch, mutationID: "c:1")
+        try await eventually("the append") { journal.heldCount == 1 ? true : nil }
+        let repeats = try (0..<3).map { _ in try engine.post(Self.fetch, mutationID: "c:1") }
+        try await engine.everyTurn()
+        #expect(journal.heldCount == 1, "they have joined the first")
+        journal.release(failing: JournalError(code: .storageFull, message: "The disk is full."))
+        for answer in [first] + repeats {
+            #expect(try await answer.get().firstErrorCode == "STORAGE_FULL")
+        }
+        #expect(([first] + repeats).allSatisfy { $0.count == 1 })
+        #expect(upstream.timesAsked == 0)
+        // The id is free again.
+        let again = try engine.post(Self.fetch, mutationID: "c:1")
+        try await upstream.isAsked()
+        upstream.give("now")
+        #expect(try await again.get()["data"]?["fetchItem"]?["item"]?["text"] == "now")
+    }
+
+    /// The intent is in the log, and how it ends is not.
+    @Test func repeatsOfAMutationWhoseEndCannotBeWrittenAreRefusedWithIt() async throws {
+        let first = try engine.post(Self.fetch, mutationID: "c:1")
+        try await upstream.isAsked()
+        let repeats = try (0..<3).map { _ in try engine.post(Self.fetch, mutationID: "c:1") }
+        try await engine.everyTurn()
+        journal.hold()
+        upstream.give("lost")
+        try await eventually("the append") { journal.heldCount == 1 ? true : nil }
+        journal.release(failing: JournalError(code: .storageFull, message: "The disk is full."))
+        for answer in [first] + repeats {
+            #expect(try await answer.get().firstErrorCode == "STORAGE_FULL")
+        }
+        #expect(upstream.timesAsked == 1)
+    }
+
     @Test func aMutationThatWaitsStandsAlone() async throws {
         let result = try await engine.run(
             """
