@@ -93,6 +93,11 @@ final class EngineUnderTest: Sendable {
         try await eventually("every turn") { service.waitingMutations == 0 ? true : nil }
     }
 
+    /// Returns when the publisher has come to everything that is durable: which commits are in memory is known then.
+    func everyPublication() async throws {
+        try await eventually("every publication") { service.deliveryLag == 0 ? true : nil }
+    }
+
     /// Runs a query or mutation to its answer.
     func run(
         _ query: String, variables: JSONObject = [:], mutationID: String? = nil,

@@ -46,6 +46,7 @@ struct PastQueryTests {
     func soManyQueriesOfThePastWaitAndNoMore(_ relay: JSONObject) async throws {
         let engine = try await EngineUnderTest(recentCommits: 1)
         for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
         engine.journal.holdReads()
         var answers = [try engine.post(Self.count, relay: relay)]
         try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
@@ -62,6 +63,7 @@ struct PastQueryTests {
     @Test func whoLooksBackTwiceFindsTheState() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1)
         for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
         for _ in 0..<2 { _ = try await engine.run(Self.count, relay: ["at": 3]) }
         #expect(engine.journal.stateCount == 1)
         // Until it was not asked for during a minute.
@@ -75,6 +77,7 @@ struct PastQueryTests {
     @Test func moreEventsThanTheBudgetAreNotFolded() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1, pastEvents: 5)
         for number in 0..<10 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
         let near = try await engine.run(Self.count, relay: ["at": 5])
         #expect(near["data"]?["user"]?["totalCount"] == 4)
         let far = try await engine.run(Self.count, relay: ["at": 6])
