@@ -112,7 +112,16 @@ import Testing
         try CheckpointFiles(LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
             .write(Checkpoint(header: header, payload: [1, 2, 3]), keeping: 5)
         #expect(try damages() == [])
-        disk.flipBit(ofByte: 97, in: "log/checkpoints/\(UInt64(3).twentyDigits).checkpoint")
+        let path = "log/checkpoints/\(UInt64(3).twentyDigits).checkpoint"
+        let size = try #require(disk.contents(at: path)).count
+        for byte in 0..<size {
+            let disk = disk.copy()
+            disk.flipBit(byte % 8, ofByte: byte, in: path)
+            let found = try EventLogReader("log", fileSystem: disk).verify().damages
+            #expect(found.count == 1, "byte \(byte)")
+            #expect(found.first?.reason.hasPrefix("the checkpoint cannot be used: ") == true)
+        }
+        disk.flipBit(ofByte: 97, in: path)
         #expect(
             try damages()
                 == ["the checkpoint cannot be used: its state does not match its checksum"])

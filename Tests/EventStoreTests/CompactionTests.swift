@@ -195,6 +195,50 @@ import Testing
         }
     }
 
+    /// Every checksum is right: only META knows that the log began with something else.
+    @Test func aCheckpointWithAnotherStateThanTheLogBeganWithIsDamage() throws {
+        #expect(try EventStore.verify(directory.path).damages == [])
+        let log = try EventLogWriter.open(directory.path)
+        let right = try log.checkpoints.checkpoint(at: 40)
+        var other = try right.snapshot(indexes: [], takesOlderFold: false)
+        let record = try #require(other.recordsInCreationOrder().first)
+        var writes = WriteSetWriter()
+        writes.delete(DataID(other.symbols.idString(record)))
+        var changes = ChangeSet()
+        try other.fold(
+            Event(
+                sequence: 41, timeMicroseconds: 0,
+                body: .update(LocalUpdate(name: "", writes: writes.writeSet))), changes: &changes)
+        let altered = Checkpoint(of: other, epoch: right.header.epoch, sizeHint: 0)
+        func write(_ checkpoint: Checkpoint, hash: [UInt8]) throws {
+            let header = Checkpoint.Header(
+                sequence: 40, epoch: right.header.epoch, foldVersion: right.header.foldVersion,
+                stateHash: hash)
+            try log.checkpoints.write(
+                Checkpoint(header: header, payload: checkpoint.payload), keeping: 3)
+        }
+        func damages() throws -> [String] {
+            try EventStore.verify(directory.path).damages.map(\.reason)
+        }
+        defer { log.close() }
+        // With its own hash it is a checkpoint like any other, but for META.
+        try write(altered, hash: altered.header.stateHash)
+        #expect(
+            try damages() == [
+                "the checkpoint holds another state than META says that the log begins with"
+            ])
+        // With the hash that META names it is not the state that it says.
+        try write(altered, hash: right.header.stateHash)
+        #expect(
+            try damages() == [
+                "the log begins with event 41, and there is no checkpoint that is good of the state "
+                    + "before it",
+                "the checkpoint cannot be used: its state hash is not that of its bytes",
+            ])
+        try write(right, hash: right.header.stateHash)
+        #expect(try damages() == [])
+    }
+
     @Test func theCheckpointItBeginsWithIsNotProven() throws {
         let store = try EventStore.open(directory.path, options: .quiet)
         try store.journal.checkpoint(store.snapshot)
