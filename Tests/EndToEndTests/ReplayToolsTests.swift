@@ -218,6 +218,74 @@ struct ReplayToolsTests {
         #expect(type["value"] == nil && type["before"] == "Todo")
     }
 
+    private static let notes = """
+        interface Node { id: ID! }
+        type Query { node(id: ID!): Node }
+        type Note implements Node { id: ID! text: String due: String }
+        type Mutation {
+          addNote(input: AddNoteInput!): AddNotePayload @create(type: "Note")
+          changeNote(input: ChangeNoteInput!): ChangeNotePayload @update(type: "Note")
+        }
+        input AddNoteInput { text: String due: String }
+        type AddNotePayload { note: Note! }
+        input ChangeNoteInput { id: ID! text: String due: String }
+        type ChangeNotePayload { note: Note! }
+        """
+
+    @Test func aFieldThatIsSetToNullIsToldFromOneThatIsNotThere() async throws {
+        let data = sandbox.path("notes")
+        let server = try await RunningServer(
+            sandbox.start([
+                "serve", "--schema", try sandbox.write(Self.notes, to: "notes.graphql"), "--data",
+                data, "--port", "0", "--log-level", "warning",
+            ]))
+        let added = try await server.data(
+            #"mutation { addNote(input: {text: "x"}) { note { id } } }"#)
+        let note = try #require(added["addNote"]?["note"]?["id"]?.string)
+        for change in ["due: null", "text: null", #"text: "y""#] {
+            _ = try await server.data(
+                "mutation { changeNote(input: {id: \"\(note)\", \(change)}) { note { id } } }")
+        }
+        #expect(try await server.stop() == .code(0))
+
+        func difference(_ from: String, _ to: String) async throws -> [JSONValue] {
+            try await sandbox.json("diff", data, from, to, exit: 2)
+        }
+        let id = JSONValue.string(note)
+        // Events 3, 5, 7, 9 are the responses.
+        let due: JSONValue = ["record": id, "field": "due", "after": .null]
+        let toNull: JSONValue = ["record": id, "field": "text", "before": "x", "after": .null]
+        #expect(try await difference("3", "5") == [due])
+        #expect(try await difference("5", "7") == [toNull])
+        #expect(
+            try await difference("7", "9")
+                == [["record": id, "field": "text", "before": .null, "after": "y"]])
+        #expect(
+            try await difference("5", "3") == [["record": id, "field": "due", "before": .null]])
+
+        let blamed = try await sandbox.json("blame", data, note).map { line in
+            var object: JSONObject = [:]
+            for key in ["sequence", "field", "before", "value"] { object[key] = line[key] }
+            return JSONValue.object(object)
+        }
+        #expect(
+            blamed == [
+                ["sequence": 9, "field": "text", "before": .null, "value": "y"],
+                ["sequence": 7, "field": "text", "before": "x", "value": .null],
+                ["sequence": 5, "field": "due", "value": .null],
+                ["sequence": 3, "field": "text", "value": "x"],
+                ["sequence": 3, "field": "__typename", "value": "Note"],
+            ])
+        for (event, change) in [("5", due), ("7", toNull)] {
+            let shown = try await sandbox.json("log", "show", data, event)
+            #expect(shown.first?["changes"] == [change])
+        }
+        let state = try await sandbox.json("replay", data, "state", note, "--at", "3")
+        #expect(state.first?["fields"] == ["text": "x"])
+        let last = try await sandbox.json("replay", data, "state", note, "--at", "7")
+        #expect(last.first?["fields"] == ["due": .null, "text": .null])
+    }
+
     @Test func mutationsAreCarriedOutAgainOnRequest() async throws {
         // Without its creation the unicorn's friend is renamed by nobody; the effects are written all the same.
         let server = try await sandbox.serve("--data", log.directory)
