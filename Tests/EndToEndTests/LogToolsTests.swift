@@ -177,6 +177,25 @@ struct LogToolsTests {
         return directory
     }
 
+    /// What the condition says of sequences is where reading begins and ends, so that damage elsewhere is not met.
+    @Test func aConditionOnSequencesReadsNothingElse() async throws {
+        let directory = try await damagedLog()
+        let lists: [(String, [Int64], ChildProcess.Exit)] = [
+            ("sequence > 8997", [8998, 8999, 9000], .code(0)),
+            ("sequence < 3", [1, 2], .code(0)),
+            ("sequence == 8999 and kind == response", [8999], .code(0)),
+            ("sequence > 7897 and sequence < 7899", [], .code(2)),
+        ]
+        for (condition, expected, exit) in lists {
+            let listed = try await sandbox.relay(
+                "log", "list", directory, "--json", "--where", condition)
+            #expect(listed.exit == exit, "\(condition): \(listed.errors)")
+            guard exit == .code(0) else { continue }
+            let sequences = try listed.output.map { try JSONValue(parsing: $0)["sequence"]?.int }
+            #expect(sequences == expected, "\(condition)")
+        }
+    }
+
     @Test func beforeDamageAServedHistoryEndsAndSaysWhereItGoesOn() async throws {
         let directory = try await damagedLog()
         let server = try await RunningServer(
