@@ -32,4 +32,44 @@ import Testing
         }
         #expect(sequences == Array(max(first, 1)...3))
     }
+
+    /// Whatever is appended meanwhile: nothing is taken out before it is asked for.
+    @Test func aReaderThatIsBehindGetsEachEventWhenItAsksForIt() async throws {
+        let journal = try await journal(times: [1, 2, 3])
+        var slow = journal.events(from: 2).makeAsyncIterator()
+        var times: [Int64] = []
+        for number: Int64 in 4..<40 {
+            let event = NewEvent(
+                timeMicroseconds: number, body: .update(LocalUpdate(name: "", writes: .empty)))
+            _ = try await journal.append([event], expecting: UInt64(number - 1))
+            if number.isMultiple(of: 3), let next = try await slow.next() {
+                times.append(next.timeMicroseconds)
+            }
+        }
+        while times.last != 39, let next = try await slow.next() {
+            times.append(next.timeMicroseconds)
+        }
+        #expect(times == Array(2..<40))
+    }
+
+    @Test func aReaderAtTheEndWaitsForWhatIsAppendedAndEndsWithItsTask() async throws {
+        let journal = try await journal(times: [1])
+        let reader = Task {
+            var sequences: [UInt64] = []
+            for try await event in journal.events(from: 1) { sequences.append(event.sequence) }
+            return sequences
+        }
+        let event = NewEvent(
+            timeMicroseconds: 2, body: .update(LocalUpdate(name: "", writes: .empty)))
+        _ = try await journal.append([event], expecting: 1)
+        let last = Task {
+            for try await event in journal.events(from: 2) { return event.sequence }
+            return 0
+        }
+        #expect(try await last.value == 2)
+        reader.cancel()
+        // How many it has seen by then is a matter of when it ran; it ends, and skips none.
+        let seen = try await reader.value
+        #expect(seen == Array([1, 2].prefix(seen.count)))
+    }
 }

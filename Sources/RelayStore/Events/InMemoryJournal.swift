@@ -2,14 +2,10 @@ import Threads
 
 /// A journal that lives as long as the process: tests, previews, `relay serve --memory`.
 package final class InMemoryJournal: EventJournal {
-    private struct State {
-        var events: [Event] = []
-        var followers: [Int: AsyncThrowingStream<Event, any Error>.Continuation] = [:]
-        var nextFollower = 0
-    }
-
     package let epoch: UInt64
-    private let state = Lock(State())
+    /// The whole history: it is the log, and has no other bound.
+    private let history = Lock<[Event]>([])
+    private let head = DurableSequence(0)
 
     package init(epoch: UInt64 = 0) { self.epoch = epoch }
 
@@ -18,59 +14,57 @@ package final class InMemoryJournal: EventJournal {
         completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void
     ) {
         // Completed inside the lock, so that completions keep the order of the appends.
-        state.withLock { state in
-            let last = UInt64(state.events.count)
+        let last = history.withLock { history in
+            let last = UInt64(history.count)
             guard last == sequence else {
                 let message = """
                     Could not append \(events.count) events behind \(sequence): the journal is at \
                     \(last) already.
                     """
                 completion(.failure(JournalError(code: .overtaken(by: last), message: message)))
-                return
+                return last
             }
             for event in events {
-                let new = Event(
-                    sequence: UInt64(state.events.count) + 1,
-                    timeMicroseconds: event.timeMicroseconds, body: event.body)
-                state.events.append(new)
-                for follower in state.followers.values { follower.yield(new) }
+                history.append(
+                    Event(
+                        sequence: UInt64(history.count) + 1,
+                        timeMicroseconds: event.timeMicroseconds, body: event.body))
             }
-            completion(.success(UInt64(state.events.count)))
+            completion(.success(UInt64(history.count)))
+            return UInt64(history.count)
+        }
+        head.advance(to: last)
+    }
+
+    /// Each event is taken out of the history when it is asked for: readers keep nothing, however far behind they are.
+    package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
+        let next = Lock(max(sequence, 1))
+        return AsyncThrowingStream { [self] in
+            let sequence = next.withLock { next in
+                defer { next &+= 1 }
+                return next
+            }
+            guard await head.passes(sequence - 1) else { return nil }
+            return history.withLock { $0[Int(sequence - 1)] }
         }
     }
 
-    package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
-        AsyncThrowingStream { continuation in
-            let follower = state.withLock { state in
-                for event in state.events.dropFirst(Int(clamping: max(sequence, 1) - 1)) {
-                    continuation.yield(event)
-                }
-                let follower = state.nextFollower
-                state.nextFollower += 1
-                state.followers[follower] = continuation
-                return follower
-            }
-            continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.followers.removeValue(forKey: follower) }
-            }
-        }
-    }
     /// Times of events are taken to rise; where a clock was set back they are searched as if they did.
     package func lastEvent(
         at timeMicroseconds: Int64, through last: UInt64
     ) async throws -> UInt64? {
-        state.withLock { state in
+        history.withLock { history in
             var low = 0
-            var high = min(state.events.count, Int(clamping: last))
+            var high = min(history.count, Int(clamping: last))
             while low < high {
                 let middle = (low + high) / 2
-                if state.events[middle].timeMicroseconds <= timeMicroseconds {
+                if history[middle].timeMicroseconds <= timeMicroseconds {
                     low = middle + 1
                 } else {
                     high = middle
                 }
             }
-            return low == 0 ? nil : state.events[low - 1].sequence
+            return low == 0 ? nil : history[low - 1].sequence
         }
     }
 }

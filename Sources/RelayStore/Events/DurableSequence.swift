@@ -1,7 +1,7 @@
 import Threads
 
-/// How far the log is durable, for those who wait for more of it.
-final class DurableSequence: Sendable {
+/// How far a journal is durable, for those who wait for more of it.
+package final class DurableSequence: Sendable {
     private struct State {
         var sequence: UInt64
         var isClosed = false
@@ -11,16 +11,16 @@ final class DurableSequence: Sendable {
 
     private let state: Lock<State>
 
-    init(_ sequence: UInt64) { state = Lock(State(sequence: sequence)) }
+    package init(_ sequence: UInt64) { state = Lock(State(sequence: sequence)) }
 
-    var sequence: UInt64 { state.withLock { $0.sequence } }
+    package var sequence: UInt64 { state.withLock { $0.sequence } }
 
-    func advance(to sequence: UInt64) {
+    package func advance(to sequence: UInt64) {
         wake { $0.sequence = max($0.sequence, sequence) }
     }
 
     /// No more will come: whoever waits is told.
-    func close() {
+    package func close() {
         wake { $0.isClosed = true }
     }
 
@@ -35,7 +35,7 @@ final class DurableSequence: Sendable {
 
     /// Waits until the log goes on behind a sequence.
     /// - Returns: false when it never will, or the task is cancelled.
-    func passes(_ sequence: UInt64) async -> Bool {
+    package func passes(_ sequence: UInt64) async -> Bool {
         while !Task.isCancelled {
             let (current, isClosed) = state.withLock { ($0.sequence, $0.isClosed) }
             if current > sequence { return true }
