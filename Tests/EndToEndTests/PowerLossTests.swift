@@ -60,10 +60,10 @@ struct PowerLossTests {
         }
     }
 
-    /// How much, and of how long: figures for people, and a bound that is ten times what is promised, because the
-    /// writers' clocks tell when an answer was read.
+    /// How much, and of how long, are figures for people: the clocks are those of writers on a machine that does much else.
+    /// FailureWhileRunningTests holds the log to its interval, by a clock of its own; here it is the order.
     @Test(.enabled(if: CrashRounds.isLong, "script/crash takes its time for it"))
-    func withDurabilityBatchNoMoreThanTheIntervalIsLost() async throws {
+    func withDurabilityBatchOnlyTheNewestAreLost() async throws {
         let library = try await PowerLossDisk.library(in: sandbox)
         var most = 0
         var longest = Duration.zero
@@ -75,7 +75,6 @@ struct PowerLossTests {
             }
         }
         print("power loss, batch: \(rounds) rounds, at most \(most) lost, of at most \(longest)")
-        #expect(longest < .seconds(1))
     }
 
     /// - Returns: when those mutations were answered that are lost.
@@ -88,8 +87,14 @@ struct PowerLossTests {
         try await writers.write(to: server, killedAfter: count)
         try await disk.losePower()
         let again = try await disk.serve(durability: durability)
-        let found = Set(try await again.texts())
+        let texts = try await again.texts()
         try await again.kill()
+        for writer in writers {
+            let own = texts.filter { $0.hasPrefix(writer.name + ":") }
+            // One more may be there than was answered.
+            #expect(own.starts(with: writer.texts.prefix(own.count)), "the newest are lost first")
+        }
+        let found = Set(texts)
         return writers.flatMap { writer in
             zip(writer.texts, writer.answerTimes).filter { !found.contains($0.0) }.map(\.1)
         }

@@ -147,7 +147,7 @@ import Testing
         var options = testOptions()
         options.deflatesSealedSegments = true
         let log = try EventLogWriter.open("log", options: options, fileSystem: disk)
-        #expect(log.waitForHousekeeping(milliseconds: 60_000))
+        #expect(log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds))
         log.close()
         #expect(disk.contents(at: firstSegment) == bytes)
         #expect(try reader.verify().damages == damages)
@@ -196,7 +196,7 @@ import Testing
         for number in 1...200 as ClosedRange<UInt64> {
             try log.appendAndWait(testBatch(number...number, size: 100))
         }
-        #expect(log.waitForHousekeeping(milliseconds: 10_000))
+        #expect(log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds))
         log.close()
         let reader = try EventLogReader("log", fileSystem: disk)
         #expect(try reader.allEvents() == recorded(1...200, size: 100))

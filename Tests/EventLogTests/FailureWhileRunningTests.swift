@@ -274,7 +274,7 @@ import Testing
             return nil
         }
         try log.appendAndWait(testBatch(1...3))
-        #expect(synced.wait(milliseconds: 10_000) { $0 ? true : nil } == true)
+        #expect(synced.wait(milliseconds: .testDeadlineMilliseconds) { $0 ? true : nil } == true)
         log.close()
     }
 }

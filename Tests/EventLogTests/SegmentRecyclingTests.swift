@@ -25,12 +25,14 @@ import Testing
         else { return 0 }
         defer { log.close() }
         var acknowledged: UInt64 = 0
-        while acknowledged < events, log.waitForHousekeeping(milliseconds: 60_000) {
+        while acknowledged < events,
+            log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds)
+        {
             let next = log.nextSequence
             guard (try? log.appendAndWait(testBatch(next...next, size: 60))) != nil else { break }
             acknowledged = next
         }
-        _ = log.waitForHousekeeping(milliseconds: 60_000)
+        _ = log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds)
         return acknowledged
     }
 
@@ -90,7 +92,7 @@ import Testing
         let log = try EventLogWriter.open("log", options: options(), fileSystem: disk)
         let head = log.head.sequence
         #expect(head >= acknowledged, comment)
-        #expect(log.waitForHousekeeping(milliseconds: 60_000))
+        #expect(log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds))
         for path in disk.paths(under: "log/spare") where path.hasSuffix(".zero") {
             // A crash between header and name leaves the header, which the next one overwrites.
             let bytes = try #require(disk.contents(at: path)).dropFirst(SegmentHeader.size)

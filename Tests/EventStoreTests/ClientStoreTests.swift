@@ -22,7 +22,7 @@ import Testing
             added.signal()
         }
 
-        /// Does what comes next, within ten seconds.
+        /// Does what comes next, once it is there.
         /// - Returns: after how many milliseconds it was to be done.
         @discardableResult
         func doNext() throws -> Int {
@@ -32,7 +32,7 @@ import Testing
         }
 
         private func takeNext() throws -> Work {
-            try #require(added.wait(timeout: .now() + 60) == .success)
+            try #require(added.wait(timeout: .testDeadline) == .success)
             return works.withLock { $0.removeFirst() }
         }
 

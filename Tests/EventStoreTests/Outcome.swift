@@ -13,9 +13,14 @@ final class Outcome: Sendable {
         isSet.signal()
     }
 
-    /// Waits for the completion, which fails the test when it does not come within ten seconds.
+    /// Waits for the completion, which fails the test when it does not come.
     func wait() throws -> Result<UInt64, JournalError> {
-        try #require(isSet.wait(timeout: .now() + 60) == .success)
+        try #require(isSet.wait(timeout: .testDeadline) == .success)
         return try #require(result.withLock { $0 })
     }
+}
+
+extension DispatchTime {
+    /// When a wait that begins now has lasted too long.
+    static var testDeadline: DispatchTime { .now() + .milliseconds(.testDeadlineMilliseconds) }
 }

@@ -17,7 +17,7 @@ import WebSocketIO
 #endif
 
 /// A mutation that gets no response, each time that it is sent, from a server that answers others.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 final class PoisonMutationTests: Sendable {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "relay-poison-\(UUID().uuidString)").path

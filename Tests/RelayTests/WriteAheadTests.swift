@@ -9,7 +9,7 @@ import TodoFixtures
 @testable import Relay
 
 /// A mutation's intent is in the store's journal before the mutation is sent.
-@Suite struct WriteAheadTests {
+@Suite(.bounded) struct WriteAheadTests {
     private let journal = HeldJournal()
     private let network = MockNetwork()
     private let retries = Retries()

@@ -1,8 +1,9 @@
+import BoundedTesting
 import Foundation
 import Testing
 import Threads
 
-@Suite struct LockTests {
+@Suite(.bounded) struct LockTests {
     private final class Counted: Sendable {
         let lock = Lock(Counter())
     }

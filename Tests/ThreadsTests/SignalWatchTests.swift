@@ -1,3 +1,4 @@
+import BoundedTesting
 import Synchronization
 import Testing
 import Threads
@@ -8,7 +9,7 @@ import Threads
     import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct SignalWatchTests {
     /// By default it would end the process of the tests.
     @Test func aSignalIsHeardAsSoonAsItIsWatched() async {

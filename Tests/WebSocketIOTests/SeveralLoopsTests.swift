@@ -3,7 +3,7 @@ import Testing
 @testable import WebSocketIO
 
 /// One server on several loops.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.bounded, .timeLimit(.minutes(10)))
 struct SeveralLoopsTests {
     private struct Running: Sendable {
         let server: HTTPServer
