@@ -112,10 +112,12 @@ final class SegmentWriter {
         }
     }
 
-    /// Takes the part of a frame that did fit away again.
+    /// Takes the part of a frame that did fit away again, from the disk, too. The next frame is written in its place: were
+    /// the power to go before that is synced, parts of both would be there, which is no torn write but damage.
     private func makeRoom(_ cause: FileSystemError) throws(Failure) -> Failure {
         do throws(FileSystemError) {
             try file.truncate(to: offset)
+            try file.synchronizeData()
             return .noRoom(cause)
         } catch {
             throw .broken(error)

@@ -58,6 +58,29 @@ import Testing
         again.close()
     }
 
+    /// What did fit of a frame may be on the disk. The next frame is written over it, and if the power goes before that is
+    /// synced, parts of both are there, and nothing between them that was never written.
+    @Test func whatDidFitIsNotMixedWithWhatTakesItsPlace() throws {
+        for seed: UInt64 in 0..<100 {
+            let disk = SimulatedDisk()
+            let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+            try log.appendAndWait(testBatch(1...2))
+            disk.setCapacity(disk.usedBytes + 3_000)
+            let refusal = #expect(throws: LogError.self) {
+                try log.appendAndWait(testBatch(3...3, size: 4_000))
+            }
+            #expect(refusal?.code == .storageFull)
+            disk.setCapacity(.max)
+            disk.setFault { $0.name == "fdatasync" ? .powerOff : nil }
+            #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...3, size: 2_000)) }
+            log.close()
+            let found = disk.crashed(.random(SeededGenerator(seed: seed)))
+            let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: found)
+            #expect([2, 3].contains(again.head.sequence), "seed \(seed)")
+            again.close()
+        }
+    }
+
     @Test func aFullDiskWhereANewSegmentIsDueIsNoDifferent() throws {
         let log = try openLog { $0.firstSegmentSizeBytes = 400 }
         try log.appendAndWait(testBatch(1...5))
