@@ -1,3 +1,5 @@
+import EventLog
+
 /// A queue, how much may wait in it, and what happens then.
 ///
 /// Whoever adds a queue to the engine adds it here; docs/websocket.md has the same lines, and a test compares.
@@ -26,6 +28,9 @@ struct QueueBound: Sendable {
                 name: "events on their way to the disk",
                 bound: "\(limits.inFlightBytes >> 20) MiB",
                 atTheBound: "the writer waits, so mutations wait for it"),
+            QueueBound(
+                name: "events that the log has taken and not written",
+                bound: "\(EventLogOptions().maximumWaitingBytes >> 20) MiB", atTheBound: refused),
             QueueBound(
                 name: "commits of which subscriptions have not been told",
                 bound: grouped(limits.unpublishedCommits), atTheBound: "the writer waits"),
