@@ -20,6 +20,12 @@ struct ExplainTests {
         _ = try await engine.addTodo("one")
         let told = try await explanation(engine, 3, ResumeTests.todoAdded)
         #expect(told?["told"] == true && told?["sequence"] == 3)
+        // What it cannot know it says: who was ended before, and who was sent a later result.
+        #expect(
+            told?["reason"] == """
+                the subscription tells of addTodo, and no argument keeps it away. Who was too slow was ended \
+                with SLOW_CONSUMER before, which the log does not know
+                """)
         let asked = try await explanation(engine, 2, ResumeTests.todoAdded)
         #expect(asked?["told"] == false)
         let elsewhere = try await explanation(
@@ -27,6 +33,11 @@ struct ExplainTests {
         #expect(elsewhere?["told"] == false && elsewhere?["argument"] == "userId")
         let live = try await explanation(engine, 3, "query @live { user { totalCount } }")
         #expect(live?["told"] == true)
+        #expect(
+            live?["reason"] == """
+                the result is another after it. Who was slow may have been sent a later result in its place \
+                (coalesced), which the log does not know
+                """)
         let query = try await explanation(engine, 3, "{ user { id } }")
         #expect(query?["told"] == false)
         #expect(try await explanation(engine, 1, ResumeTests.todoAdded)?["told"] == false)
