@@ -72,7 +72,33 @@ struct ExtremesTests {
         }
     }
 
+    /// One of them once ended the server; the random pages meet it now and then only.
+    @Test func everyExtremeCursorHasAPageOrAnError() async throws {
+        let engine = try await tracker()
+        for digits in Self.integers {
+            for page in ["first: 1, after", "last: 1, before", "first: 2147483647, before"] {
+                let query = "{ issues(\(page): \"\(cursor(digits))\") { edges { cursor } } }"
+                let result = try await engine.run(query)
+                let count = result["data"]?["issues"]?["edges"]?.array?.count
+                #expect(count.map { $0 <= 3 } ?? (result.firstErrorMessage != nil), "\(query)")
+            }
+        }
+    }
+
     // MARK: What a request says beyond GraphQL
+
+    @Test func anyEventIsExplainedOrRefused() async throws {
+        let engine = try await tracker()
+        let subscription = "subscription { issueAdded { issue { id } } }"
+        for text in Self.integers + Self.floats {
+            for event in [.string(text), try? JSONValue(parsing: text)].compactMap({ $0 }) {
+                let result = try await engine.runOrSubscribe(
+                    subscription, relay: ["explain": event])
+                let isExplained = result.relay?["explain"]?["told"] == false
+                #expect(isExplained || result.firstErrorCode == "BAD_USER_INPUT", "\(event)")
+            }
+        }
+    }
 
     @Test func anyPointOfThePastHasAStateOrIsRefused() async throws {
         let engine = try await tracker()
