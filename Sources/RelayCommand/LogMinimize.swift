@@ -53,6 +53,7 @@ struct LogMinimize: HistoryTool {
             let report: JSONValue = [
                 "directory": .string(destination), "events": JSONValue(count),
                 "of": JSONValue(history.last), "runs": .int(Int64(runs)),
+                "effects": "replayed",
             ]
             return try output.write(report.text)
         }
