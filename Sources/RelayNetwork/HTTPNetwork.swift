@@ -94,7 +94,7 @@ public final class HTTPNetwork: RespondingNetwork {
         turns = MutationTurns(
             maximum: options.maximumMutationsInFlight, limit: options.maximumWaitingMutations)
         tokenCalls = options.tokens.map {
-            TokenCalls($0, patience: options.timeout * TokenCalls.timeoutsOfPatience)
+            TokenCalls($0, patience: options.timeout * inputs.timeoutsOfPatience)
         }
         self.inputs = inputs
         loop = try NetworkLoop.loop()

@@ -10,4 +10,7 @@ struct NetworkInputs: Sendable {
     var after: @Sendable (IOLoop, Duration, @escaping @Sendable () -> Void) -> Void = {
         $0.perform(after: $1, $2)
     }
+    /// A call of the provider of tokens may take as long as so many requests wait for it, one after the other: somebody
+    /// may have to log in.
+    var timeoutsOfPatience = 10
 }

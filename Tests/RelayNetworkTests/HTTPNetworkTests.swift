@@ -117,6 +117,8 @@ struct HTTPNetworkTests {
             options.retry = RetryPolicy(maximumAttempts: 2)
             var inputs = NetworkInputs()
             inputs.after = { loop, _, action in loop.perform(after: .milliseconds(1), action) }
+            // However long these requests take here.
+            inputs.timeoutsOfPatience = 1_000_000
             let network = try HTTPNetwork(url: todos.httpURL, options: options, inputs: inputs)
             for _ in 0..<3 {
                 let error = await #expect(throws: TransportError.self) {

@@ -65,6 +65,7 @@ import TodoFixtures
                 #expect(count == 0, "\(type(of: owner)).\(name)")
             }
         }
+        #expect(environment.outbox.placeCount == 0)
     }
 
     @Test func distinctQueriesLeaveNothing() async throws {

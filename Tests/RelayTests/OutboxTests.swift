@@ -18,7 +18,7 @@ import Testing
         #expect(order.count == 200_000)
         #expect(order == order.sorted())
         let isSent = Noted()
-        outbox.behindUnfinished(outbox.place("sent", isSent))
+        outbox.sendBehindUnfinished(outbox.place("sent", isSent))
         #expect(isSent.all == ["sent"])
     }
 
@@ -27,7 +27,7 @@ import Testing
         var end: (((any Error)?) -> Void)?
         outbox.resume([.init(1) { end = $0 }])
         let sent = Noted()
-        for name in ["a", "b"] { outbox.behindUnfinished(outbox.place(name, sent)) }
+        for name in ["a", "b"] { outbox.sendBehindUnfinished(outbox.place(name, sent)) }
         #expect(outbox.makePlace { _ in } == nil)
         #expect(sent.all == [])
         end?(nil)
@@ -50,15 +50,15 @@ import Testing
             second = outbox.place("b", holder)
         }
         let third = outbox.place("c", sent)
-        for place in [first, second, third] { outbox.behindUnfinished(place) }
+        for place in [first, second, third] { outbox.sendBehindUnfinished(place) }
         #expect(held != nil)
         outbox.leave(second)
         #expect(held == nil)
         // Also one that is in no order yet, and one that comes to its turn when it is over.
         let fourth = outbox.place("d", sent)
         outbox.leave(fourth)
-        outbox.behindUnfinished(fourth)
-        outbox.behindUnfinished(outbox.place("e", sent))
+        outbox.sendBehindUnfinished(fourth)
+        outbox.sendBehindUnfinished(outbox.place("e", sent))
         #expect(outbox.makePlace { _ in } == nil)
         end?(nil)
         outbox.leave(first)

@@ -340,6 +340,25 @@ import TodoFixtures
         #expect(try environment.store.pendingMutations.isEmpty)
     }
 
+    /// A program that asks again at once, each time, holds up nobody who has begun a mutation meanwhile.
+    @Test func askingAgainAndAgainHoldsNobodyUp() throws {
+        let (environment, network) = try resumed(["a", "b"])
+        var rounds = 0
+        func ask() throws {
+            rounds += 1
+            try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
+                if $0.transactionID == "old:2" { try? ask() }
+            }
+        }
+        try ask()
+        let new = Collected(
+            environment.commitMutation(
+                change("c", true), cacheConfig: CacheConfig(transactionID: "new")))
+        for _ in 0..<4 { network.requests.last?.reject(URLError(.notConnectedToInternet)) }
+        #expect(network.requests.map(\.cacheConfig.transactionID) == ["new", "old:1"])
+        #expect(rounds == 5 && new.error == nil)
+    }
+
     /// A network of one's own says which of its failures are about the mutation.
     @Test func oneThatANetworkSaysIsOverHoldsNobodyUp() throws {
         struct Refused: NetworkFailure { var endsMutation: Bool { true } }

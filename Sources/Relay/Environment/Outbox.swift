@@ -48,11 +48,13 @@ public struct TooManyMutationsError: SentenceError {
 /// process behind those that an earlier one left unfinished.
 ///
 /// 1. No mutation is sent before its intent is durable, unless the policy says otherwise.
-/// 2. Mutations are sent in the order in which they began in the store, which is that of the journal.
+/// 2. Mutations are sent in the order in which they began in the store, which is that of the journal, as long as the
+///    policy stays the same.
 /// 3. Of the unfinished ones at most one is under way.
 /// 4. At most ``limit`` have a place and wait; further ones are not begun.
 /// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time. One that ends and stays ends the
-///    round: those behind it stay as well, so that none is sent before it.
+///    round: those behind it stay as well, so that none is sent before it. Whoever waits for the round is sent then,
+///    also where another round is asked for already.
 /// 6. A place that is given up keeps nothing and holds up nobody: nothing waits for a place, places wait for the
 ///    journal and for unfinished mutations.
 final class Outbox: @unchecked Sendable {
@@ -84,13 +86,16 @@ final class Outbox: @unchecked Sendable {
     private let lock = NSLock()
     private var chosen = UnkeptMutationPolicy.hold
     /// Places of which nothing was sent yet.
-    private var placeCount = 0
+    private(set) var placeCount = 0
+    /// The next one to be sent is the last.
     private var unfinished: [Unfinished] = []
     /// Unfinished ones that wait or are being sent, by the names of their entries.
     private var claimed: Set<OptimisticEntryID> = []
     /// Those that wait for the unfinished ones.
     private var waiting: [Place] = []
     private var isResuming = false
+    /// An unfinished one has ended and stays: whoever waited for this round goes before the next one.
+    private var isRoundOver = false
     /// An unfinished one is being sent, by the thread that sends them.
     private var isSending = false
     /// It has ended inside the very call that sent it.
@@ -124,7 +129,7 @@ final class Outbox: @unchecked Sendable {
             if case .failure(let error) = result, policy != .send {
                 take(place)?(error)
             } else {
-                behindUnfinished(place)
+                sendBehindUnfinished(place)
             }
         }
     }
@@ -151,7 +156,7 @@ final class Outbox: @unchecked Sendable {
     }
 
     /// It is a mutation's turn, unless unfinished ones are left.
-    func behindUnfinished(_ place: Place) {
+    func sendBehindUnfinished(_ place: Place) {
         let send = lock.withLock { () -> Send? in
             if !isResuming { return takeSend(place) }
             if place.send != nil { waiting.append(place) }
@@ -177,7 +182,7 @@ final class Outbox: @unchecked Sendable {
     /// Sends unfinished mutations one after the other, each when the one before it has ended.
     func resume(_ mutations: [Unfinished]) {
         let starts = lock.withLock {
-            unfinished += mutations
+            unfinished = mutations.reversed() + unfinished
             defer { isResuming = true }
             return !isResuming
         }
@@ -208,10 +213,11 @@ final class Outbox: @unchecked Sendable {
         let skipped = lock.withLock { () -> [Unfinished] in
             claimed.remove(mutation.entry)
             if cause == nil { return [] }
+            isRoundOver = true
             defer { unfinished = [] }
             // All at once: whoever asks for them again from here on has them in their order.
             for behind in unfinished { claimed.remove(behind.entry) }
-            return unfinished
+            return unfinished.reversed()
         }
         if let cause { for behind in skipped { behind.skip(cause) } }
         let goesOn = lock.withLock {
@@ -227,10 +233,14 @@ final class Outbox: @unchecked Sendable {
         case nothing
     }
 
+    /// What is to be done next; under the lock.
     private func takeStep() -> Step {
-        if !unfinished.isEmpty {
+        // Those behind it stay, and may have been asked for again when they were told: not before the others.
+        let areOthersFirst = isRoundOver && !waiting.isEmpty
+        isRoundOver = false
+        if !areOthersFirst, let next = unfinished.popLast() {
             isSending = true
-            return .resume(unfinished.removeFirst())
+            return .resume(next)
         }
         if !waiting.isEmpty {
             defer { waiting = [] }

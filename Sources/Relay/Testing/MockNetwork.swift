@@ -11,9 +11,9 @@ public import RelayArtifacts
 public final class MockNetwork: Network, @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
-    /// One request that was made and has not ended.
+    /// One request that was made and has not ended. Whatever is sent arrives, also from another thread.
     public final class Request: @unchecked Sendable {
-        // Unchecked: a subject has a lock of its own; the rest is constant.
+        // Unchecked: a run has a lock of its own; the rest is constant.
 
         /// The operation's name, kind and text.
         public let parameters: RequestParameters
@@ -21,20 +21,31 @@ public final class MockNetwork: Network, @unchecked Sendable {
         public let variables: VariableData
         /// How it is to be fetched.
         public let cacheConfig: CacheConfig
-        fileprivate let subject = PassthroughSubject<Data, any Error>()
+        private let run: Execution<Data>.Run
+        private weak var network: MockNetwork?
 
-        init(_ parameters: RequestParameters, _ variables: VariableData, _ config: CacheConfig) {
+        fileprivate init(
+            _ parameters: RequestParameters, _ variables: VariableData, _ config: CacheConfig,
+            _ run: Execution<Data>.Run, of network: MockNetwork
+        ) {
             self.parameters = parameters
             self.variables = variables
             cacheConfig = config
+            self.run = run
+            self.network = network
         }
 
         /// Sends a response; the request goes on.
-        public func nextValue(_ response: Data) { subject.send(response) }
+        public func nextValue(_ response: Data) { run.send(response) }
         /// Ends the request.
-        public func complete() { subject.send(completion: .finished) }
+        public func complete() { end(.finished) }
         /// Fails the request.
-        public func reject(_ error: any Error) { subject.send(completion: .failure(error)) }
+        public func reject(_ error: any Error) { end(.failure(error)) }
+
+        private func end(_ completion: Subscribers.Completion<any Error>) {
+            network?.forget(self)
+            run.complete(completion)
+        }
 
         /// Sends a response and completes.
         public func resolve(_ response: Data) {
@@ -76,17 +87,15 @@ public final class MockNetwork: Network, @unchecked Sendable {
                 return Just(response).setFailureType(to: (any Error).self).eraseToAnyPublisher()
             }
         }
-        let made = Request(request, variables, cacheConfig)
-        lock.withLock { waiting.append(made) }
-        return made.subject
-            .handleEvents(
-                receiveCompletion: { [weak self] _ in self?.forget(made) },
-                receiveCancel: { [weak self] in self?.forget(made) }
-            )
-            .eraseToAnyPublisher()
+        // Nobody sees a request that has no subscriber yet: an answer would be lost.
+        return ExecutionPublisher { [self] run in
+            let made = Request(request, variables, cacheConfig, run, of: self)
+            lock.withLock { waiting.append(made) }
+            return AnyCancellable { [weak self] in self?.forget(made) }
+        }.eraseToAnyPublisher()
     }
 
-    private func forget(_ request: Request) {
+    fileprivate func forget(_ request: Request) {
         lock.withLock { waiting.removeAll { $0 === request } }
     }
 }

@@ -12,8 +12,6 @@ final class TokenCalls: Sendable {
     private let state = Lock(State())
     private let provider: TokenProvider
     private let patience: Duration
-    /// A call may take as long as so many requests wait for it, one after the other: somebody may have to log in.
-    static let timeoutsOfPatience = 10
 
     /// - Parameter patience: how long a call may take before the next request asks anew.
     init(_ provider: TokenProvider, patience: Duration = .seconds(300)) {

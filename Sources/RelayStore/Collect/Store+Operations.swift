@@ -29,8 +29,8 @@ extension Store {
             // As in ``plan(_:)``: the writer has its plans to himself.
             let plan = NormalizationPlan(
                 operation.request.operation, variables: operation.variables, symbols: symbols)
-            var check = AvailabilityCheck(
-                published.snapshot, handlers: options.missingFieldHandlers)
+            // What handlers find would have to be written.
+            var check = AvailabilityCheck(published.snapshot, handlers: [])
             check.check(root, plan)
             if check.invalidatedAt != nil { return .stale }
             return check.isMissing ? .missing : .available(fetchedMicroseconds: nil)

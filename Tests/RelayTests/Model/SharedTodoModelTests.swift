@@ -39,6 +39,7 @@ struct SharedTodoModelTests {
             for (number, seed) in seeds.enumerated() {
                 tasks.addTask {
                     var worker = SharedTodoWorker(environment, server, name: "w\(number)", seed)
+                    // Few enough that nobody who is told slowly misses one.
                     for _ in 0..<30 {
                         worker.step()
                         await Task.yield()
@@ -194,6 +195,7 @@ private struct SharedTodoWorker: @unchecked Sendable {
             let known = zip(words, truth).prefix { $0 == $1 }.count
             try require(known >= length, "\(text) goes back in \(follower.history), \(truth)")
             let pending = words.dropFirst(known).map { $0.split(separator: ".") }
+            try require(pending.allSatisfy { $0.count == 2 }, "nobody has written \(text)")
             for (_, ofOne) in Dictionary(grouping: pending, by: { $0[0] }) {
                 let numbers = ofOne.compactMap { Int($0[1]) }
                 try require(numbers == numbers.sorted(), "\(text) is not in the order begun")
