@@ -117,6 +117,103 @@ struct SharedMutationTests {
         }
     }
 
+    /// The nodes of the list, in order.
+    private struct Nodes: ReadableRecord, Equatable {
+        var ids: [DataID] = []
+
+        init(_ record: inout RecordReader) throws {
+            ids =
+                try record.optionalLinked("user", User.self)?.todos?.edges.compactMap {
+                    $0?.node?.id
+                } ?? []
+        }
+
+        struct User: ReadableRecord {
+            var todos: Todos?
+
+            init(_ record: inout RecordReader) throws { todos = try record.optionalLinked("todos") }
+        }
+
+        struct Todos: ReadableRecord {
+            var edges: [Edge?]
+
+            init(_ record: inout RecordReader) throws { edges = try record.list("edges") }
+        }
+
+        struct Edge: ReadableRecord {
+            var node: Node?
+
+            init(_ record: inout RecordReader) throws { node = try record.optionalLinked("node") }
+        }
+
+        struct Node: ReadableRecord {
+            var id: DataID
+
+            init(_ record: inout RecordReader) throws { id = record.dataID }
+        }
+    }
+
+    /// A move gives its edge another cursor. Whoever reads the nodes alone is told once, when the guess is shown; who
+    /// reads cursors, as a fragment with `@connection` does, is told of those with the answer.
+    @Test func aMoveIsToldOnceWithoutCursorsAndTwiceWithThem() async throws {
+        try await Self.serve { todos in
+            let environment = Environment(
+                network: try WebSocketNetwork(url: todos.url), store: Store())
+            try await Self.fetch(environment)
+            let list = try TodoOperations.descriptor(
+                "ListQuery", [:], adding: TodoMutations.schema)
+            let node = list.request.node
+            let nodesAlone = OperationDescriptor(
+                request: RequestDescriptor(
+                    node: ConcreteRequest(
+                        fragment: Self.nodesAlone, operation: node.operation, params: node.params),
+                    variables: [:]))
+            let (plain, paged) = (Noted<[DataID]>(), Noted<[DataID]>())
+            func follow(_ operation: OperationDescriptor, _ told: Noted<[DataID]>) -> AnyCancellable
+            {
+                let now: Relay.Snapshot<Nodes> = environment.lookup(selector: operation.fragment)
+                return environment.subscribe(snapshot: now).sink { told.note($0.data?.ids ?? []) }
+            }
+            let before: Relay.Snapshot<Nodes> = environment.lookup(selector: list.fragment)
+            let order = Array(try #require(before.data).ids.reversed())
+            #expect(order.count == 2)
+            let following = [follow(nodesAlone, plain), follow(list, paged)]
+            let sunk = try await Self.run(
+                "SinkMutation", ["userId": Self.user], TodoMutations.sinkFinishedTodos,
+                in: environment)
+            #expect(sunk.shown == sunk.confirmed)
+            await eventually { paged.all.count == 2 }
+            #expect(plain.all == [order])
+            #expect(paged.all == [order, order])
+            for following in following { following.cancel() }
+        }
+    }
+
+    private static let nodesAlone = ReaderFragment(
+        name: "ListQuery", type: "Query",
+        selections: [
+            .field(
+                ReaderLinkedField(
+                    name: "user", concreteType: "User",
+                    selections: [
+                        .field(
+                            ReaderLinkedField(
+                                name: "__List_todos_connection", alias: "todos",
+                                concreteType: "TodoConnection",
+                                selections: [
+                                    .field(
+                                        ReaderLinkedField(
+                                            name: "edges", concreteType: "TodoEdge", plural: true,
+                                            selections: [
+                                                .field(
+                                                    ReaderLinkedField(
+                                                        name: "node", concreteType: "Todo",
+                                                        selections: []))
+                                            ]))
+                                ]))
+                    ]))
+        ])
+
     @Test func aClientWithoutTheRecordsShowsNothingAndSendsItAllTheSame() async throws {
         try await Self.serve { todos in
             let environment = Environment(
