@@ -28,6 +28,22 @@ struct ArticleTests {
         }
     }
 
+    @Test func aListWrittenByHandIsFetchedFollowedAndAppendedTo() async throws {
+        try await ServedTodos.run { todos in
+            let shown = Noted<[String]>()
+            let environment = Environment(
+                network: try WebSocketNetwork(url: todos.url), store: Store())
+            let added = try await ListByHand.run(
+                environment, until: { await eventually { shown.all.last?.count == 3 } },
+                print: { shown.note($0) })
+            #expect(added == "Buy milk")
+            // The first page, both pages, and what was added.
+            #expect(shown.all.map(\.count) == [1, 2, 3])
+            #expect(shown.all.last?.last == "Buy milk")
+            #expect(shown.all.last?.dropLast() == shown.all.dropLast().last?[...])
+        }
+    }
+
     @Test func updatersChangeTheStore() async throws {
         try await ServedTodos.run { todos in
             let examples = ArticleExamples()
@@ -77,30 +93,65 @@ struct ArticleTests {
         }
     }
 
+    @Test func aStoreOnDiskShowsItsLastStateAndSendsWhatWasNotSent() async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "relay-article-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await ServedTodos.run { todos in
+            let ended = Noted<String>()
+            let (first, environment) = try StoreOnDiskExample.open(directory, todos.url)
+            let events = Noted<ExecutionEvent.Name>()
+            let listening = StoreOnDiskExample.listen(environment) { events.note($0.name) }
+            #expect(try StoreOnDiskExample.start(environment) { ended.note($0.operation) } == [])
+            #expect(StoreOnDiskExample.kept(environment) == [.incomplete])
+            #expect(try await StoreOnDiskExample.fetch(environment) == [])
+            #expect(StoreOnDiskExample.kept(environment) == [.complete])
+            await eventually { events.all.contains(.executeComplete) }
+            listening.cancel()
+            try await StoreOnDiskExample.close(first, environment)
+
+            let nowhere = "ws://127.0.0.1:1/graphql"
+            let (second, offline) = try StoreOnDiskExample.open(directory, nowhere)
+            #expect(StoreOnDiskExample.kept(offline) == [.unnamed])
+            #expect(try StoreOnDiskExample.start(offline) { ended.note($0.operation) } == [])
+            #expect(StoreOnDiskExample.kept(offline) == [.cached])
+            let adding = offline.commitMutation(
+                NewTodoMutation(
+                    variables: .init(input: .init(text: "Begun offline"), connections: []))
+            ).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+            try await StoreOnDiskExample.close(second, offline)
+            #expect(ended.all == [])
+
+            let (third, online) = try StoreOnDiskExample.open(directory, todos.url)
+            #expect(try StoreOnDiskExample.start(online) { ended.note($0.operation) } == [])
+            await eventually { ended.all == ["NewTodoMutation"] }
+            #expect(try await StoreOnDiskExample.fetch(online) == [])
+            #expect(StoreOnDiskExample.kept(online) == [.complete])
+            let user = try #require(try await online.fetch(StoreOnDiskExample.query).data?.user)
+            #expect(online.lookup(Todos_user(key: user)).data?.todos?.edges?.count == 3)
+            try await StoreOnDiskExample.close(third, online)
+            adding.cancel()
+        }
+    }
+
     @Test func mocksPlayTheServer() async throws {
         #expect(
             try await ArticleExamples().testing() == ["Test", "Buy milk", "Buy milk", "Buy bread"])
     }
 
     @Test func theCodeOfTheArticlesIsThatOfTheExamples() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let root = folder.deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        func lines(_ file: URL) throws -> [String] {
-            try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-                .map { $0.trimmingCharacters(in: .whitespaces) }
-        }
-        let examples = try ["ArticleExamples", "OperationByHand"].flatMap {
-            try lines(folder.appending(path: "\($0).swift"))
+        let examples = try [
+            "ArticleExamples", "OperationByHand", "ListByHand", "StoreOnDiskExample",
+        ].flatMap {
+            try Self.lines(Self.folder.appending(path: "\($0).swift"))
         }
         var blockCount = 0
         for name in [
             "FromZeroToALiveList", "OperationsByHand", "Updaters", "OptimisticUpdates",
-            "Subscriptions", "Testing",
+            "Subscriptions", "Testing", "AStoreOnDisk",
         ] {
             var block: [String]?
-            let article = root.appending(path: "Sources/Relay/Relay.docc/\(name).md")
-            for line in try lines(article) {
+            for line in try Self.lines(Self.article(name)) {
                 if line == "```swift" {
                     block = []
                 } else if line == "```", let code = block {
@@ -113,6 +164,55 @@ struct ArticleTests {
                 }
             }
         }
-        #expect(blockCount >= 15)
+        #expect(blockCount >= 40)
+    }
+
+    /// The table's code has dots where the reader has to put something. Its parts are one after the other in a line of
+    /// `TableByHand`.
+    @Test func theTableOfOperationsByHandCompiles() throws {
+        func dense(_ text: some StringProtocol) -> String {
+            String(text).filter { !$0.isWhitespace }
+        }
+        let file = Self.folder.appending(path: "OperationByHand.swift")
+        let selections = try Self.lines(file).drop { !$0.hasPrefix("enum TableByHand") }.joined()
+            .split(separator: ",.").map(dense)
+        func isCompiled(_ code: some StringProtocol) -> Bool {
+            selections.contains { selection in
+                var rest = selection[...]
+                // Parentheses behind the dots close what they open.
+                for part in code.split(separator: "…").map(dense)
+                where !part.allSatisfy({ $0 == ")" }) {
+                    let start = part.drop { $0 == "." }
+                    guard let found = rest.firstRange(of: start) else { return false }
+                    rest = rest[found.upperBound...]
+                }
+                return true
+            }
+        }
+        let compiled = ["Normalization", "Reader", "abstractKey:", "filters:", "kind:"]
+        var codeCount = 0
+        for row in try Self.lines(Self.article("OperationsByHand")) where row.hasPrefix("| ") {
+            for column in row.split(separator: "|").dropFirst() {
+                let codes = column.split(separator: "`", omittingEmptySubsequences: false)
+                for (place, code) in codes.enumerated() where !place.isMultiple(of: 2) {
+                    guard compiled.contains(where: code.contains) else { continue }
+                    codeCount += 1
+                    #expect(isCompiled(code), "\(code)")
+                }
+            }
+        }
+        #expect(codeCount >= 15)
+    }
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+
+    private static func article(_ name: String) -> URL {
+        folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Sources/Relay/Relay.docc/\(name).md")
+    }
+
+    private static func lines(_ file: URL) throws -> [String] {
+        try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
     }
 }

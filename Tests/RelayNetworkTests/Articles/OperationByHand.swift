@@ -55,3 +55,48 @@ enum OperationByHand {
         return count.data?.user?.totalCount
     }
 }
+
+/// What the article's table says, each row with what its dots stand for. A test looks for the table's code here.
+enum TableByHand {
+    static let page = [VariableArgument(name: "first", variableName: "n")]
+    static let text = NormalizationSelection.field(NormalizationScalarField(name: "text"))
+    static let shownText = ReaderSelection.field(ReaderScalarField(name: "text"))
+    static let rowText: [NormalizationSelection] = [text]
+
+    static let writing: [NormalizationSelection] = [
+        .inlineFragment(NormalizationInlineFragment(type: "Cat", selections: [text])),
+        .inlineFragment(
+            NormalizationInlineFragment(
+                type: "NAME", abstractKey: "__isNAME", possibleTypes: ["Cat"], selections: [text])),
+        .handle(
+            NormalizationHandle(
+                kind: .linked, name: "todos", args: page, handle: "connection", key: "List_todos")),
+        .handle(
+            NormalizationHandle(
+                kind: .linked, name: "todos", args: page, handle: "connection", key: "List_todos",
+                filters: ["complete"])),
+        .handle(
+            NormalizationHandle(
+                kind: .linked, name: "edge", handle: "appendEdge", handleArgs: page)),
+        .handle(NormalizationHandle(kind: .scalar, name: "id", handle: "deleteRecord")),
+        .condition(
+            NormalizationCondition(condition: "x", passingValue: true, selections: rowText)),
+        .defer(NormalizationDefer(label: "row", selections: rowText)),
+    ]
+
+    static let reading: [ReaderSelection] = [
+        .inlineFragment(ReaderInlineFragment(type: "Cat", selections: [shownText])),
+        .fragmentSpread(ReaderFragmentSpread(name: "Row_todo")),
+        .field(
+            ReaderLinkedField(
+                name: "__List_todos_connection", alias: "todos", selections: [shownText])),
+        .field(
+            ReaderLinkedField(
+                name: "__List_todos_connection", alias: "todos",
+                args: [VariableArgument(name: "complete", variableName: "c")],
+                selections: [shownText])),
+        .condition(ReaderCondition(condition: "x", passingValue: true, selections: [shownText])),
+        .field(ReaderScalarField(name: "text", required: .log)),
+        .defer(ReaderDefer(selections: [shownText])),
+    ]
+}
