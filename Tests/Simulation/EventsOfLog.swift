@@ -10,13 +10,19 @@ struct EventsOfLog {
         let intent, sequence: UInt64
         let field: String
         let id: MutationID?
+        let viewer: String?
         let text: String?
+
+        var name: String? { id.map { Facts.name("\($0)", of: viewer) } }
     }
 
     private(set) var events: [Event] = []
     private(set) var mutations: [Mutation] = []
     /// Mutations that were taken and not carried out, at least once.
     private(set) var revoked: Set<MutationID> = []
+
+    /// Mutations of which there is something, in log order: of one whose handler waits the intent is there first.
+    private(set) var begun: [(name: String, field: String)] = []
 
     private var intents: [UInt64: MutationIntent] = [:]
 
@@ -48,7 +54,11 @@ struct EventsOfLog {
         }
         events.append(event)
         switch event.body {
-        case .mutation(let intent): intents[event.sequence] = intent
+        case .mutation(let intent):
+            intents[event.sequence] = intent
+            if let id = intent.mutationID {
+                begun.append((Facts.name("\(id)", of: intent.viewer), intent.field))
+            }
         case .response(let response):
             guard let intent = intents[response.mutation] else {
                 throw Violation("response \(event.sequence) ends no mutation")
@@ -57,7 +67,7 @@ struct EventsOfLog {
             mutations.append(
                 Mutation(
                     intent: response.mutation, sequence: event.sequence, field: intent.field,
-                    id: intent.mutationID, text: input?["text"]?.string))
+                    id: intent.mutationID, viewer: intent.viewer, text: input?["text"]?.string))
         case .revocation(let revocation):
             guard let intent = intents[revocation.mutation] else {
                 throw Violation("revocation \(event.sequence) ends no mutation")

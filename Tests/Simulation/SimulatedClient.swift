@@ -12,16 +12,20 @@ import RelayJSON
 /// `@unchecked Sendable`: it runs on one thread.
 final class SimulatedClient: @unchecked Sendable {
     enum Work {
-        case mutation(id: String)
+        /// With the text that its todo has then, where it gives it one.
+        case mutation(id: String, text: String?)
         case events(Stream)
         case live(Stream)
     }
 
     /// What one stream was told.
     final class Stream: @unchecked Sendable {
+        let document: String
         /// Between gaps that it was told of.
         var segments: [[Told]] = [[]]
         var isOver = false
+
+        init(_ document: String) { self.document = document }
     }
 
     struct Told {
@@ -30,8 +34,11 @@ final class SimulatedClient: @unchecked Sendable {
     }
 
     static let todoAdded = "subscription { todoAdded { todo { id text } } }"
-    static let live =
-        "subscription { user { totalCount todos { edges { node { id text complete } } } } }"
+    /// Of all todos, and of the first: that one stays the same when others come.
+    static let live = [
+        "subscription { user { totalCount todos { edges { node { id text complete } } } } }",
+        "subscription { user { todos(first: 1) { edges { node { id text } } } } }",
+    ]
 
     let name: String
     private let world: Simulation
@@ -58,7 +65,7 @@ final class SimulatedClient: @unchecked Sendable {
     }
 
     var unansweredMutations: [String] {
-        work.values.compactMap { if case .mutation(let id) = $0 { id } else { nil } }.sorted()
+        work.values.compactMap { if case .mutation(let id, _) = $0 { id } else { nil } }.sorted()
     }
 
     var openStreamCount: Int {
@@ -114,20 +121,29 @@ final class SimulatedClient: @unchecked Sendable {
         let document =
             "mutation M($input: \(types[field] ?? "")!) { \(isCold ? "a\(lastMutation): " : "")\(field)(input: $input) { \(selection) } }"
         begin(
-            .mutation(id: id), .mutation, document, ["input": .object(input)], mutationID: id)
+            .mutation(id: id, text: input["text"]?.string), .mutation, document,
+            ["input": .object(input)], mutationID: id)
         return id
     }
 
     func subscribe(isLive: Bool) {
-        let stream = Stream()
+        let stream = Stream(
+            isLive ? Self.live[streams.count % Self.live.count] : Self.todoAdded)
         streams.append((stream, isLive))
-        begin(
-            isLive ? .live(stream) : .events(stream), .subscription,
-            isLive ? Self.live : Self.todoAdded, [:])
+        begin(isLive ? .live(stream) : .events(stream), .subscription, stream.document, [:])
     }
 
-    /// Ends a stream, or gives a mutation up.
-    func cancelSomething(_ random: inout SeededGenerator) {
+    /// Nobody waits for the answer of a mutation any more, which may be carried out all the same.
+    func giveMutationUp(_ random: inout SeededGenerator) {
+        let mutations = work.keys.sorted().filter {
+            if case .mutation = work[$0] { true } else { false }
+        }
+        guard let id = mutations.randomElement(using: &random) else { return }
+        work[id] = nil
+        perform(machine.cancel(id))
+    }
+
+    func cancelStream(_ random: inout SeededGenerator) {
         let streams = work.keys.sorted().filter {
             if case .mutation = work[$0] { false } else { true }
         }
@@ -237,11 +253,15 @@ final class SimulatedClient: @unchecked Sendable {
             return world.violate("\(name) was sent what is no JSON")
         }
         switch work[id] {
-        case .mutation(let mutation)?:
+        case .mutation(let mutation, let text)?:
             if let data = result["data"]?.object, result["errors"] == nil {
                 world.noteAcknowledged(mutation)
                 for member in data.members {
-                    if let todo = member.value["todo"]?["id"]?.string { todos.append(todo) }
+                    guard let todo = member.value["todo"] else { continue }
+                    if let text, todo["text"]?.string != text {
+                        world.violate("\(mutation) was given another's answer, \(result.text)")
+                    }
+                    if let id = todo["id"]?.string { todos.append(id) }
                 }
             } else {
                 world.noteRefused(mutation, result)

@@ -25,7 +25,7 @@ final class SimulatedServer: @unchecked Sendable {
     /// Mutations that were handed over and are not answered.
     private let mutationCount = Atomic(0)
     /// It was killed; what it still does is nobody's business.
-    private var isDead = false
+    private(set) var isDead = false
 
     var service: GraphQLService {
         guard let created else { preconditionFailure("the service is made with the server") }
@@ -235,10 +235,15 @@ final class SimulatedServer: @unchecked Sendable {
 
     // MARK: What may be said
 
+    func violate(_ what: String) {
+        if !isDead { world.violate(what) }
+    }
+
     /// Nothing is told that is ahead of the durable state.
     private func check(_ outcome: Outcome, of request: GraphQLRequest) {
-        if case .refused = outcome { world.noteOutOfOrder(request) }
-        guard case .executed(let response) = outcome else { return }
+        guard case .executed(let response) = outcome else {
+            return world.noteOutOfOrder(request)
+        }
         if response.hasErrors { world.noteOutOfOrder(request) }
         if isDead { return }
         check(cursor: response.cursor ?? Self.cursor(response.bytes), "an answer")
@@ -297,6 +302,24 @@ final class SimulatedServer: @unchecked Sendable {
     private static let mutationBytes = 128...1_024
 
     // MARK: The end
+
+    /// Takes no more mutations, as ``Server/stop()`` begins.
+    func beginToStop() {
+        tasks.start { [service] in await service.finishMutations(within: .zero) }
+    }
+
+    /// Mutations that were taken and are not answered.
+    var unansweredCount: Int { mutationCount.load(ordering: .relaxed) }
+
+    /// What ``Server/stop()`` ends with, when nobody is connected any more.
+    /// - Throws: why no checkpoint could be written.
+    func close() throws {
+        defer {
+            isDead = true
+            journal.close()
+        }
+        try journal.checkpoint(service.snapshotForNextStart)
+    }
 
     /// The process is gone; what it has begun comes to nothing.
     func kill() {

@@ -93,6 +93,7 @@ final class SimulatedSocket: @unchecked Sendable {
     // MARK: Operations, as in GraphQLSocket
 
     private func start(_ operation: ServerConnection.Operation, _ payload: JSONObject) {
+        if service.isStopping { return }
         let request: GraphQLRequest
         do throws(ExecutionError) {
             request = try GraphQLRequest(payload)
@@ -152,11 +153,16 @@ final class SimulatedSocket: @unchecked Sendable {
 
     private func finish(_ operation: ServerConnection.Operation, _ outcome: Outcome) {
         guard machine.wants(operation) else { return }
-        if case .refused(let errors) = outcome { return fail(operation, errors) }
-        send(
-            ServerMessage.nextPrefix(id: operation.id) + outcome.response.bytes
-                + ServerMessage.nextSuffix)
-        perform(machine.complete(operation))
+        switch outcome {
+        case .executed(let response):
+            send(
+                ServerMessage.nextPrefix(id: operation.id) + response.bytes
+                    + ServerMessage.nextSuffix)
+            perform(machine.complete(operation))
+        case .refused(let errors): fail(operation, errors)
+        // The end of the connection is the answer.
+        case .stopping: break
+        }
     }
 
     private func fail(_ operation: ServerConnection.Operation, _ errors: [ExecutionError]) {
@@ -184,6 +190,8 @@ final class SimulatedSocket: @unchecked Sendable {
         whenDrained.append(action)
     }
 
+    func violate(_ what: String) { server.violate(what) }
+
     func end(_ sink: SimulatedSink, _ errors: [JSONValue]) {
         streams[sink.operation] = nil
         service.unsubscribe(sink)
@@ -204,6 +212,7 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     /// Weak, as the service holds its sinks for as long as nobody tells it otherwise, and the socket the service.
     private weak var socket: SimulatedSocket?
     private var pacing: StreamPacing
+    private var lastLive: [UInt8]?
 
     init(_ socket: SimulatedSocket, _ operation: ServerConnection.Operation, resumeCursor: String?)
     {
@@ -222,6 +231,12 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     func take(_ event: Delivery.Event) {
         if case .missed(let response) = event { socket?.take(missedBytes: response.bytes.count) }
         guard isWanted, let socket else { return }
+        if case .latest(let response) = event {
+            if isEqual(response.bytes, lastLive) {
+                socket.violate("a live query was told the same again")
+            }
+            lastLive = response.bytes
+        }
         switch pacing.take(event, isFull: socket.isSlow) {
         case .send(let response): send(response)
         case .end(let error): socket.end(self, [error])
@@ -229,6 +244,14 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
         case .complete: socket.complete(self)
         case .hold, .nothing: break
         }
+    }
+
+    /// Whether two results differ in nothing but their cursors, which are of one length.
+    private func isEqual(_ bytes: [UInt8], _ last: [UInt8]?) -> Bool {
+        guard let last, bytes.count == last.count, let new = try? JSONValue(parsing: bytes),
+            let old = try? JSONValue(parsing: last)
+        else { return false }
+        return new["data"] == old["data"]
     }
 
     /// The peer has taken everything.

@@ -118,12 +118,12 @@ final class Simulation: @unchecked Sendable {
     func noteTold(_ sequence: UInt64, epoch: UInt64) { facts.told = max(facts.told, sequence) }
 
     /// It is on its way to the writer, behind those that came before it.
-    func noteStarted(_ request: GraphQLRequest) { facts.started.append(request) }
+    func noteStarted(_ request: GraphQLRequest) { facts.start(request) }
 
     /// The same mutation has one answer, however often it is given.
     func noteAnswer(_ bytes: [UInt8], of request: GraphQLRequest) {
-        guard let id = request.extensions["relay"]?["mutationId"]?.string,
-            let json = try? JSONValue(parsing: bytes), json["errors"] == nil
+        guard let id = request.mutationName, let json = try? JSONValue(parsing: bytes),
+            json["errors"] == nil
         else { return }
         if let first = facts.answers[id], first != bytes, durability == .always {
             violate(
@@ -134,8 +134,7 @@ final class Simulation: @unchecked Sendable {
     }
 
     func noteOutOfOrder(_ request: GraphQLRequest) {
-        guard let id = request.extensions["relay"]?["mutationId"]?.string else { return }
-        facts.outOfOrder.insert(id)
+        if let name = request.mutationName { facts.outOfOrder.insert(name) }
     }
 
     func noteFailed(_ errors: [ExecutionError]) {
@@ -149,12 +148,14 @@ final class Simulation: @unchecked Sendable {
     }
 
     func noteRefused(_ id: String, _ result: JSONValue) {
-        facts.refused.insert(id)
         let code = result["errors"]?.array?.first?["extensions"]?["code"]?.string
         let known: Set = ["STORAGE_FULL", "OVERLOADED", "NOT_FOUND", "BAD_USER_INPUT"]
-        // Only a log that has stopped has no code for what became of a mutation.
-        if code.map(known.contains) ?? isFrozen { return }
-        violate("mutation \(id) was answered \(result.text)")
+        if let code, known.contains(code) {
+            facts.refused.insert(id)
+        } else if code != nil || !isFrozen {
+            // Only a log that has stopped has no code for what became of a mutation.
+            violate("mutation \(id) was answered \(result.text)")
+        }
     }
 
     // MARK: A run
@@ -201,7 +202,10 @@ final class Simulation: @unchecked Sendable {
 
     private func act() throws {
         switch Int.random(in: 0..<1000, using: &random) {
-        case 0..<380: turn(Int.random(in: 1...30, using: &random))
+        case 0..<5: giveMutationUp()
+        case 5..<14: mutateAsStranger()
+        case 14..<20: useIDAgain()
+        case 20..<380: turn(Int.random(in: 1...30, using: &random))
         case 380..<400: try slowDisk()
         case 400..<420: upstream.answer()
         case 420..<620: mutate()
@@ -215,8 +219,9 @@ final class Simulation: @unchecked Sendable {
         case 885..<905: fillDisk()
         case 905..<925: takeDescriptors()
         case 925..<935: failDisk()
-        case 935..<950: try crash(losesPower: false)
-        case 950..<970: try crash(losesPower: true)
+        case 935..<946: try crash(losesPower: false)
+        case 946..<952: try stop()
+        case 952..<970: try crash(losesPower: true)
         case 970..<978: try steadyTraffic()
         case 978..<985: try flood()
         case 985..<990: try loadLoop()
@@ -269,6 +274,84 @@ final class Simulation: @unchecked Sendable {
         noteOutOfOrder(request)
         facts.repeatCount += 1
         server.execute(prepared, request) { [self] _ in facts.repeatAnswerCount += 1 }
+    }
+
+    private func giveMutationUp() {
+        let client = clients[Int.random(in: clients.indices, using: &random)]
+        note("\(client.name) gives up")
+        client.giveMutationUp(&random)
+    }
+
+    /// Somebody else has a client of the same name, which uses the same id for something of its own. It is given the
+    /// answer to that, or none.
+    private func mutateAsStranger() {
+        guard let server, let request = facts.started.suffix(8).randomElement(using: &random),
+            let id = request.extensions["relay"]?["mutationId"]?.string
+        else { return }
+        note("a stranger has \(id)")
+        let text = "a stranger's \(id)"
+        execute(addTodo(text, request, viewer: "a stranger"), on: server) { [self] outcome in
+            switch outcome {
+            case .refused(let errors):
+                if isRefusal(errors, [.overloaded, .storageFull]) { return }
+                violate("a stranger was refused because of \(id): \(errors)")
+            case .stopping: break
+            case .executed(let response):
+                let data = (try? JSONValue(parsing: response.bytes))?["data"]
+                if data?["addTodo"]?["todo"]?["text"]?.string == text { return }
+                violate("a stranger was given the answer of \(id): \(data?.text ?? "nothing")")
+            }
+        }
+    }
+
+    /// Whether errors are one of these, or that of a log that stops, which has no code: whoever waits for it hears of
+    /// that before others do.
+    private func isRefusal(_ errors: [ExecutionError], _ codes: [ErrorCode]) -> Bool {
+        let found = errors.compactMap(\.code)
+        return found.isEmpty ? hasFailedDisk : found.contains(where: codes.contains)
+    }
+
+    /// A client gives an id to another mutation, though it has had an answer under it.
+    private func useIDAgain() {
+        guard let server else { return }
+        let answered = facts.started.suffix(32).filter {
+            $0.viewer == nil && $0.mutationName.map { facts.acknowledged[$0] != nil } ?? false
+        }
+        guard let request = answered.randomElement(using: &random),
+            let id = request.mutationName
+        else { return }
+        note("\(id) means something else")
+        execute(addTodo("instead of \(id)", request, viewer: nil), on: server) { [self] outcome in
+            switch outcome {
+            case .refused(let errors):
+                if isRefusal(errors, [.mutationIDReused, .overloaded, .storageFull]) { return }
+                violate("\(id) was given to another mutation, which was answered \(errors)")
+            case .stopping: break
+            case .executed:
+                violate("\(id) was given to another mutation, which was carried out")
+            }
+        }
+    }
+
+    /// - Parameter request: whose mutation id it uses.
+    private func addTodo(
+        _ text: String, _ request: GraphQLRequest, viewer: String?
+    ) -> GraphQLRequest {
+        GraphQLRequest(
+            query:
+                "mutation M($input: AddTodoInput!) { addTodo(input: $input) { todo { id text } } }",
+            variables: ["input": ["text": .string(text)]], extensions: request.extensions,
+            viewer: viewer)
+    }
+
+    private func execute(
+        _ request: GraphQLRequest, on server: SimulatedServer,
+        answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        guard let prepared = try? server.service.prepare(request) else { return }
+        server.execute(prepared, request) { [weak server] outcome in
+            if server?.isDead == false { answer(outcome) }
+        }
     }
 
     /// More than is taken in a turn, or may wait.
@@ -361,7 +444,7 @@ final class Simulation: @unchecked Sendable {
     private func resubscribe() {
         let client = clients[Int.random(in: clients.indices, using: &random)]
         note("\(client.name) subscribes anew")
-        client.cancelSomething(&random)
+        client.cancelStream(&random)
         client.subscribe(isLive: Bool.random(using: &random))
     }
 
@@ -509,14 +592,54 @@ final class Simulation: @unchecked Sendable {
         try end(losesPower: losesPower)
     }
 
-    private func end(losesPower: Bool) throws {
+    /// In order, as ``Server/stop()`` does: nothing that was answered is lost after that, whatever the durability and
+    /// whatever becomes of the power. Half of the time something is in the way; then it is as a kill.
+    private func stop() throws {
+        guard let server else { return }
+        let isUndisturbed = Bool.random(using: &random)
+        note(isUndisturbed ? "stop" : "stop, if possible")
+        if isUndisturbed { healDisk() }
+        server.beginToStop()
+        for _ in 0..<Int.random(in: 1...30, using: &random)
+        where isUndisturbed || server.unansweredCount > 0 {
+            turn(20)
+            upstream.answerAll()
+            scheduler.pass(milliseconds: 100)
+            try check()
+        }
+        if isUndisturbed {
+            server.isLoopBusy = false
+            for _ in 0..<30 where server.unansweredCount > 0 && !isFrozen {
+                upstream.answerAll()
+                settle()
+                scheduler.pass(milliseconds: 1_000)
+                try check()
+            }
+            if server.unansweredCount > 0, !isFrozen {
+                throw Violation("a server stops, and \(server.unansweredCount) are not answered")
+            }
+        }
+        for client in clients { client.cut() }
+        var isClosed = isUndisturbed
+        do {
+            try server.close()
+        } catch {
+            isClosed = false
+            note("without a checkpoint: \(error)")
+        }
+        try end(
+            losesPower: Bool.random(using: &random), isClosed: isClosed && !isFrozen)
+    }
+
+    /// - Parameter isClosed: everything is on the disk.
+    private func end(losesPower: Bool, isClosed: Bool = false) throws {
         if server != nil { lastRan = frozenAt ?? scheduler.now }
         let found: SimulatedDisk
         if losesPower {
             let isHarsh = Bool.random(using: &random)
             found = disk.crashed(
                 isHarsh ? .nothing : .random(SeededGenerator(seed: random.next())))
-            facts.losePower(at: lastRan)
+            if !isClosed { facts.losePower(at: lastRan) }
         } else {
             found = disk.killed()
         }
@@ -619,10 +742,12 @@ final class Simulation: @unchecked Sendable {
         for figure in [
             UInt64(disk.callCount), scheduler.now, facts.told, UInt64(idCount), state.sequence,
         ] {
-            fingerprint = fingerprint &* 1_099_511_628_211 ^ figure
+            mix(figure)
         }
-        let history = try History("log", fileSystem: disk)
-        if try history.refolded().stateHash != state.stateHash {
+        for byte in history.joined().utf8 { mix(UInt64(byte)) }
+        for byte in state.stateHash.bytes { mix(UInt64(byte)) }
+        let past = try History("log", fileSystem: disk)
+        if try past.refolded().stateHash != state.stateHash {
             throw Violation("the state is not what the log leads to")
         }
         if try log.folded().stateHash != state.stateHash {
@@ -631,11 +756,16 @@ final class Simulation: @unchecked Sendable {
         for client in clients {
             for (stream, isLive) in client.streams {
                 isLive
-                    ? try checkLive(stream, history, client.name)
+                    ? try checkLive(stream, past, client.name)
                     : try checkEvents(stream, log, client.name)
             }
         }
         try check()
+    }
+
+    /// FNV-1a.
+    private func mix(_ figure: UInt64) {
+        fingerprint = (fingerprint ^ figure) &* 1_099_511_628_211
     }
 
     /// What every start finds, and what is checked at the end.
@@ -655,15 +785,26 @@ final class Simulation: @unchecked Sendable {
         var last: [String: UInt64] = [:]
         var seen: Set<String> = []
         for add in log.mutations.sorted(by: { $0.intent < $1.intent }) {
-            guard let id = add.id else { continue }
-            guard seen.insert("\(id)").inserted else {
-                throw Violation("mutation \(id) was carried out twice")
+            guard let id = add.id, let name = add.name else { continue }
+            guard seen.insert(name).inserted else {
+                throw Violation("mutation \(name) was carried out twice")
             }
-            if facts.outOfOrder.contains("\(id)") || log.revoked.contains(id) { continue }
+            if add.viewer != nil { continue }
+            if facts.outOfOrder.contains(name) || log.revoked.contains(id) { continue }
             if let before = last[id.client], before > id.number {
                 throw Violation("\(id) was carried out behind \(id.client):\(before)")
             }
             last[id.client] = id.number
+        }
+        let refused = Set(facts.refusedForGood)
+        if let id = seen.intersection(refused).min() {
+            throw Violation("mutation \(id) was refused, and was carried out")
+        }
+        // The intent of one that waits is in the log before its handler refuses it.
+        if let trace = log.begun.first(where: {
+            $0.field != "renameTodo" && refused.contains($0.name)
+        }) {
+            throw Violation("mutation \(trace.name) was refused, and the log has it")
         }
         for (id, time) in facts.acknowledged.sorted(by: { $0.key < $1.key })
         where !seen.contains(id) {
@@ -733,14 +874,14 @@ final class Simulation: @unchecked Sendable {
         }
         let firstState = try history.firstState
         for told in segments.joined().suffix(3) where told.cursor.sequence >= firstState {
-            let answer = try liveQuery(at: told.cursor.sequence)
+            let answer = try result(of: stream, at: told.cursor.sequence)
             if answer != told.data {
                 throw Violation(
                     "a live query of \(name) at \(told.cursor.sequence) \(differs(answer, told))")
             }
         }
         if stream.isOver { return }
-        let now = try liveQuery(at: nil)
+        let now = try result(of: stream, at: nil)
         let last = segments.last?.last
         if last?.data != now {
             throw Violation("a live query of \(name) in the end \(differs(now, last))")
@@ -759,13 +900,15 @@ final class Simulation: @unchecked Sendable {
         return "is …\(part(expected))…, and was told at \(told.cursor.sequence) …\(part(found))…"
     }
 
-    /// The result of the live query, without its subscription.
+    /// What a live stream's query gives when it is asked as a query.
     /// - Parameter sequence: nil asks for the newest state.
     /// - Returns: nil when it is refused.
-    private func liveQuery(at sequence: UInt64?) throws -> JSONValue? {
+    private func result(
+        of stream: SimulatedClient.Stream, at sequence: UInt64?
+    ) throws -> JSONValue? {
         guard let service = server?.service else { return nil }
         let request = GraphQLRequest(
-            query: String(SimulatedClient.live.dropFirst("subscription".count)),
+            query: String(stream.document.dropFirst("subscription".count)),
             extensions: sequence.map { ["relay": ["at": .int(Int64($0))]] } ?? [:])
         let box = AnswerBox()
         service.execute(try service.prepare(request), request) { box.set($0) }

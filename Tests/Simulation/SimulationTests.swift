@@ -56,6 +56,27 @@ struct SimulationTests {
         #expect(failures.isEmpty, "\(failures.first ?? "")")
     }
 
+    /// Or a seed says nothing about what it has found. Only where Swift has one order for the same set
+    /// (script/simulate).
+    @Test(.enabled(if: isAskedFor, "script/simulate runs it"))
+    func theSameSeedIsTheSameHistory() async throws {
+        let todo = try (Self.example("todo.graphql"), Self.example("todo.seed.ndjson"))
+        let fingerprints = Mutex<[UInt64]>([])
+        await onThread {
+            for _ in 1...2 {
+                guard
+                    let simulation = try? Simulation(
+                        seed: Self.first, schema: todo.0, seed: todo.1)
+                else { return }
+                // What it finds is the other test's business.
+                try? simulation.run(steps: 250)
+                fingerprints.withLock { $0.append(simulation.fingerprint) }
+            }
+        }
+        let found = fingerprints.withLock { $0 }
+        #expect(found.count == 2 && found[0] == found[1], "\(found)")
+    }
+
     /// Or a thousand runs do not fit into memory.
     @Test func aRunLeavesNothingBehind() async throws {
         let todo = try (Self.example("todo.graphql"), Self.example("todo.seed.ndjson"))
