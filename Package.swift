@@ -179,32 +179,32 @@ let package = Package(
         tests(
             of: "RelayStore",
             [
-                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON",
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "Threads",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
-        tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore"]),
+        tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore", "Threads"]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
-        tests(of: "WebSocketIO"),
+        tests(of: "WebSocketIO", ["Threads"]),
         tests(
             of: "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "WebSocketIO",
-                logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "Threads",
+                "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
             [
                 "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer", "RelayStore",
-                "TodoFixtures", "TodoMutations", "WebSocketIO", logging,
+                "Threads", "TodoFixtures", "TodoMutations", "WebSocketIO", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         tests(
             of: "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "TodoFixtures", logging,
+                "RelayArtifacts", "RelayJSON", "RelayStore", "Threads", "TodoFixtures", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         .target(
@@ -212,7 +212,7 @@ let package = Package(
             dependencies: ["GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR"],
             path: "Tests/TodoFixtures", swiftSettings: strict),
         .target(
-            name: "TodoService", dependencies: ["RelayServer", "TodoFixtures", logging],
+            name: "TodoService", dependencies: ["RelayServer", "Threads", "TodoFixtures", logging],
             path: "Tests/TodoService", swiftSettings: strict),
         .executableTarget(
             name: "JournaledClient",
@@ -221,7 +221,7 @@ let package = Package(
             ],
             path: "Tests/JournaledClient", swiftSettings: strict),
         .target(
-            name: "DiskSimulation", dependencies: ["BoundedTesting", "EventLog"],
+            name: "DiskSimulation", dependencies: ["BoundedTesting", "EventLog", "Threads"],
             path: "Tests/DiskSimulation",
             swiftSettings: strict),
         .testTarget(
@@ -229,12 +229,15 @@ let package = Package(
             dependencies: [
                 "BoundedTesting", "DiskSimulation", "EventLog", "EventStore", "GraphQLExecution",
                 "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
-                "RelayNetwork", "RelayServer", "RelayStore", logging,
+                "RelayNetwork", "RelayServer", "RelayStore", "Threads", logging,
             ], path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
-        .target(name: "BoundedTesting", path: "Tests/BoundedTesting", swiftSettings: strict),
+        .target(
+            name: "BoundedTesting", dependencies: ["Threads"], path: "Tests/BoundedTesting",
+            swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["BoundedTesting", "LoopbackPorts", "RelayJSON"],
+            name: "EndToEndTests",
+            dependencies: ["BoundedTesting", "LoopbackPorts", "RelayJSON", "Threads"],
             swiftSettings: strict),
     ] + combine + seedPages + fuzz
 )

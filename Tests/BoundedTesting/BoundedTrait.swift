@@ -1,5 +1,5 @@
-import Synchronization
 package import Testing
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -48,9 +48,9 @@ private final class Turns: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    init(count: Int) { state = Mutex(State(free: count)) }
+    init(count: Int) { state = Lock(State(free: count)) }
 
     func take() async {
         await withCheckedContinuation { continuation in

@@ -1,6 +1,6 @@
 package import BoundedTesting
 package import EventLog
-import Synchronization
+import Threads
 
 /// A disk in memory that forgets, tears, fails and fills up on request.
 ///
@@ -57,7 +57,7 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
     package static let exists: Int32 = 17
     package static let readOnly: Int32 = 30
 
-    fileprivate let state = Mutex(State())
+    fileprivate let state = Lock(State())
 
     package init() {}
 

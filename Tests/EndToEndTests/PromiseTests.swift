@@ -2,8 +2,8 @@ import BoundedTesting
 import Foundation
 import LoopbackPorts
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 
 /// What docs/websocket.md promises, while connections are cut at random and the server is killed under load.
 ///
@@ -130,13 +130,13 @@ private final class PromiseReader: Sendable {
     let complaints = Watched<[String]>([])
     private let serving: Watched<Int?>
     private let cursor: Watched<String>
-    private let random: Mutex<SeededGenerator>
+    private let random: Lock<SeededGenerator>
     private let isStopped = Watched(false)
 
     init(_ serving: Watched<Int?>, _ start: String, random: inout SeededGenerator) {
         self.serving = serving
         cursor = Watched(start)
-        self.random = Mutex(SeededGenerator(seed: random.next()))
+        self.random = Lock(SeededGenerator(seed: random.next()))
     }
 
     func stop() { isStopped.update { $0 = true } }

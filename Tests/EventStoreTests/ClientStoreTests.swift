@@ -1,7 +1,7 @@
 import Dispatch
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import EventLog
 @testable import EventStore
@@ -14,7 +14,7 @@ import Testing
     /// What the store wants done later; the test does it.
     private final class Later: Sendable {
         private typealias Work = (milliseconds: Int, run: @Sendable () -> Void)
-        private let works = Mutex<[Work]>([])
+        private let works = Lock<[Work]>([])
         private let added = DispatchSemaphore(value: 0)
 
         func add(_ milliseconds: Int, _ run: @escaping @Sendable () -> Void) {
@@ -54,7 +54,7 @@ import Testing
         let told = Told()
 
         final class Told: Sendable {
-            private let statuses = Mutex<[String]>([])
+            private let statuses = Lock<[String]>([])
             var all: [String] { statuses.withLock { $0 } }
 
             func add(_ status: JournalStatus) {

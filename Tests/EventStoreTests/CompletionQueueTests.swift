@@ -1,12 +1,12 @@
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import EventStore
 
 @Suite(.bounded) struct CompletionQueueTests {
     private final class Calls: Sendable {
-        let numbers = Mutex<[Int]>([])
+        let numbers = Lock<[Int]>([])
 
         func completion(_ number: Int) -> CompletionQueue.Completion {
             { _ in self.numbers.withLock { $0.append(number) } }

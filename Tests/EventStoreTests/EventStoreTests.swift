@@ -1,7 +1,7 @@
 import EventLog
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import EventStore
 
@@ -105,7 +105,7 @@ import Testing
     @Test func behindALateCheckpointTheNextIsDueAnIntervalLater() throws {
         let history = try RandomHistory(seed: 7, count: 150)
         try write(history.events.prefix(150), checkpointingAfter: [140])
-        let reports = Mutex<[UInt64]>([])
+        let reports = Lock<[UInt64]>([])
         let store = try openWithTail { options in
             options.checkpointInterval.events = 100
             options.onCheckpoint = { outcome in

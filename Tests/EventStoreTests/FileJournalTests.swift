@@ -1,6 +1,6 @@
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import EventLog
 @testable import EventStore
@@ -41,7 +41,7 @@ struct FileJournalTests {
     /// Two batches that share a sync: each is told its own last sequence.
     @Test func everyCompletionComesInOrderWithItsOwnSequence() throws {
         let journal = try open()
-        let results = Mutex<[UInt64]>([])
+        let results = Lock<[UInt64]>([])
         let outcome = Outcome()
         journal.append([genesis()], expecting: 0) { _ in }
         for number in 1...500 {
@@ -134,7 +134,7 @@ struct FileJournalTests {
 
     @Test func aRefusalWaitsForWhatWasHandedOverBefore() throws {
         let journal = try open()
-        let order = Mutex<[Int]>([])
+        let order = Lock<[Int]>([])
         let outcome = Outcome()
         for number in 1...50 {
             let event = number == 1 ? genesis() : update(number, size: 1 << 16)
@@ -217,7 +217,7 @@ struct FileJournalTests {
     @Test func checkpointsAreWrittenAlongTheWayAndTheNewestThreeAndSomeOlderOnesAreKept()
         async throws
     {
-        let reports = Mutex<[UInt64]>([])
+        let reports = Lock<[UInt64]>([])
         let history = try RandomHistory(seed: 6, count: 300)
         let journal = try open { options in
             options.checkpointInterval.events = 10

@@ -1,13 +1,14 @@
 import Dispatch
 import EventLog
 import Synchronization
+import Threads
 
 /// The disk itself, which can be told to have no room, and to hold back what is read; it knows who reads.
 final class FullableDisk: FileSystem {
     private let disk = POSIXFileSystem()
-    private let isFull = Mutex(false)
+    private let isFull = Lock(false)
 
-    private let reads = Mutex((areHeld: false, waiting: [DispatchSemaphore]()))
+    private let reads = Lock((areHeld: false, waiting: [DispatchSemaphore]()))
 
     /// Reads that are held back.
     var heldReadCount: Int { reads.withLock { $0.waiting.count } }
@@ -41,7 +42,7 @@ final class FullableDisk: FileSystem {
         if isHeld { read.wait() }
     }
 
-    private let tries = Mutex((count: 0, areHeld: false, waiting: [DispatchSemaphore]()))
+    private let tries = Lock((count: 0, areHeld: false, waiting: [DispatchSemaphore]()))
 
     /// How often was tried whether there is room.
     var tryCount: Int { tries.withLock { $0.count } }

@@ -1,11 +1,11 @@
 import Dispatch
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 /// What a completion said, for the thread that waits for it.
 final class Outcome: Sendable {
-    private let result = Mutex<Result<UInt64, JournalError>?>(nil)
+    private let result = Lock<Result<UInt64, JournalError>?>(nil)
     private let isSet = DispatchSemaphore(value: 0)
 
     func set(_ new: Result<UInt64, JournalError>) {

@@ -1,10 +1,11 @@
 import Synchronization
+import Threads
 
 @testable import RelayNetwork
 
 /// A provider that answers its first calls when the test says so, and the others at once.
 final class HeldTokens: Sendable {
-    private let asked = Mutex<[Bool]>([])
+    private let asked = Lock<[Bool]>([])
     private let cancelled = Atomic(0)
     private let held: [(wait: AsyncStream<Void>, go: AsyncStream<Void>.Continuation)]
 

@@ -1,5 +1,5 @@
 import RelayJSON
-import Synchronization
+import Threads
 import WebSocketIO
 
 @testable import RelayNetwork
@@ -11,7 +11,7 @@ final class HoldingServer: HTTPServerHandler {
     /// Answers, in place of a response, with a status that says that nothing was done.
     private let refused: Set<String>
     private let held: Set<String>
-    private let responders = Mutex<[String: HTTPResponder]>([:])
+    private let responders = Lock<[String: HTTPResponder]>([:])
 
     private init(_ held: Set<String>, _ refused: Set<String>) {
         self.held = held

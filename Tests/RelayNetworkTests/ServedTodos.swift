@@ -4,8 +4,8 @@ import LoopbackPorts
 import Relay
 import RelayJSON
 import RelayServer
-import Synchronization
 import Testing
+import Threads
 import WebSocketIO
 
 @testable import RelayNetwork
@@ -21,14 +21,14 @@ import WebSocketIO
 /// The todo example, served in this process. It can be stopped and started again on the same port, which nobody
 /// else gets meanwhile.
 final class ServedTodos: Sendable {
-    private let server: Mutex<Server>
+    private let server: Lock<Server>
     private let configuration: Server.Configuration
     private let reserved: ReservedPort
 
     private init(
         _ server: Server, _ configuration: Server.Configuration, _ reserved: ReservedPort
     ) {
-        self.server = Mutex(server)
+        self.server = Lock(server)
         self.configuration = configuration
         self.reserved = reserved
     }
@@ -120,7 +120,7 @@ extension Responses {
 
 /// What happened, as it is noted from any thread.
 final class Noted<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Lock<[Element]>([])
 
     var all: [Element] { elements.withLock { $0 } }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
 import OpenCombine
-import Synchronization
 import Testing
+import Threads
 import TodoFixtures
 
 @testable import Relay
@@ -83,7 +83,7 @@ import TodoFixtures
 
     /// What a listener does is told behind what it was told of.
     @Test func eventsOfListenersComeBehind() throws {
-        let told = Mutex<[String]>([])
+        let told = Lock<[String]>([])
         let environment = environment
         let first = environment.log.listen { event in
             told.withLock { $0.append(event.name.rawValue) }
@@ -102,7 +102,7 @@ import TodoFixtures
     /// A listener is at work; what others note meanwhile waits, and is bounded.
     @Test func beyondTheLimitTheOldestWaitingEventsAreDroppedAndCounted() throws {
         let log = environment.log
-        let told = Mutex<[ExecutionEvent]>([])
+        let told = Lock<[ExecutionEvent]>([])
         let extra = 10
         let listening = log.listen { event in
             told.withLock { $0.append(event) }
@@ -133,7 +133,7 @@ import TodoFixtures
     // MARK: The logger
 
     private final class Lines: LogHandler, @unchecked Sendable {
-        private let lines = Mutex<[String]>([])
+        private let lines = Lock<[String]>([])
         var logLevel = Logger.Level.debug
         var metadata: Logger.Metadata = [:]
         var all: [String] { lines.withLock { $0 } }

@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import Threads
 
 @testable import Relay
 @testable import RelayStore
@@ -72,7 +72,7 @@ import Testing
 
 /// What was sent, in order.
 private final class Noted: Sendable {
-    private let names = Mutex<[String]>([])
+    private let names = Lock<[String]>([])
 
     var all: [String] { names.withLock { $0 } }
 

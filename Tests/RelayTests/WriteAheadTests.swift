@@ -2,8 +2,8 @@ import Foundation
 import OpenCombine
 import RelayJSON
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 import TodoFixtures
 
 @testable import Relay
@@ -17,7 +17,7 @@ import TodoFixtures
 
     /// Retries of the journal's, done when the test likes.
     private final class Retries: Sendable {
-        private let works = Mutex<[@Sendable () -> Void]>([])
+        private let works = Lock<[@Sendable () -> Void]>([])
 
         func add(_ work: @escaping @Sendable () -> Void) { works.withLock { $0.append(work) } }
 
@@ -107,9 +107,9 @@ import TodoFixtures
 
     /// From several threads, some of them cancelled at once: as the journal has them.
     @Test func mutationsOfSeveralThreadsAreSentInTheOrderOfTheJournal() async {
-        let kept = Mutex<[Collected<ChangeTodoStatusMutation.Data?>]>([])
+        let kept = Lock<[Collected<ChangeTodoStatusMutation.Data?>]>([])
         let environment = environment
-        let ended = Mutex(0)
+        let ended = Lock(0)
         for thread in 0..<4 {
             Thread.detachNewThread {
                 for number in 0..<50 {
@@ -208,7 +208,7 @@ import TodoFixtures
         let environment = Environment(
             network: network,
             store: Store(try unfinished(["a", "b"]), options: StoreOptions()))
-        let ended = Mutex<[String]>([])
+        let ended = Lock<[String]>([])
         try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
             resumed in
             ended.withLock { $0.append(resumed.transactionID) }
@@ -289,7 +289,7 @@ import TodoFixtures
     /// Nobody waits for it at a screen: it is told, and stays, and so do those behind it, in their order.
     @Test func oneThatTheNetworkLosesStaysForALaterCall() throws {
         let (environment, network) = try resumed(["a", "b", "c"])
-        let told = Mutex<[String]>([])
+        let told = Lock<[String]>([])
         func resume() throws {
             try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
                 resumed in
@@ -324,7 +324,7 @@ import TodoFixtures
     /// Whoever asks for them again when he is told has them in their order, too.
     @Test func askingAgainWhenOneWasNotSentKeepsTheOrder() throws {
         let (environment, network) = try resumed(["a", "b", "c"])
-        let isAskedAgain = Mutex(false)
+        let isAskedAgain = Lock(false)
         try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
             resumed in
             guard resumed.transactionID == "old:2", !isAskedAgain.withLock({ $0 }) else { return }

@@ -2,6 +2,7 @@ import BoundedTesting
 import DiskSimulation
 import EventLog
 import Synchronization
+import Threads
 
 /// Runs everything of one process on the caller's thread, one piece after the other, in an order that a seed
 /// decides: the engine's tasks, the log's threads, and what waits for time to pass.
@@ -30,10 +31,10 @@ final class Scheduler: TaskExecutor, LogRunner, LogClock {
         let action: @Sendable () -> Void
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(time: UInt64, random: SeededGenerator) {
-        state = Mutex(State(time: time, random: random))
+        state = Lock(State(time: time, random: random))
     }
 
     // MARK: What is to be run

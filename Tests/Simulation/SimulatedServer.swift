@@ -6,6 +6,7 @@ import GraphQLLanguage
 import RelayJSON
 import RelayStore
 import Synchronization
+import Threads
 
 @testable import RelayServer
 
@@ -37,7 +38,7 @@ final class SimulatedServer: @unchecked Sendable {
 
     /// What is delivered on the server's loop.
     private final class LoopWork: Sendable {
-        private let waiting = Mutex<[@Sendable () -> Void]>([])
+        private let waiting = Lock<[@Sendable () -> Void]>([])
 
         func post(_ work: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(work) } }
 
@@ -156,7 +157,7 @@ final class SimulatedServer: @unchecked Sendable {
 
     /// What became of an append.
     private final class Ending: Sendable {
-        private let result = Mutex<Result<UInt64, JournalError>?>(nil)
+        private let result = Lock<Result<UInt64, JournalError>?>(nil)
 
         var value: Result<UInt64, JournalError>? { result.withLock { $0 } }
 

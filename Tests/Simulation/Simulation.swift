@@ -5,7 +5,7 @@ import EventStore
 import GraphQLExecution
 import RelayJSON
 import RelayStore
-import Synchronization
+import Threads
 
 @testable import RelayServer
 
@@ -920,15 +920,15 @@ final class Simulation: @unchecked Sendable {
 
 /// Tosses coins from any thread.
 private final class SharedGenerator: Sendable {
-    private let random: Mutex<SeededGenerator>
+    private let random: Lock<SeededGenerator>
 
-    init(_ seed: UInt64) { random = Mutex(SeededGenerator(seed: seed)) }
+    init(_ seed: UInt64) { random = Lock(SeededGenerator(seed: seed)) }
 
     func coin() -> Bool { random.withLock { Bool.random(using: &$0) } }
 }
 
 private final class AnswerBox: Sendable {
-    private let value = Mutex<Outcome?>(nil)
+    private let value = Lock<Outcome?>(nil)
 
     var outcome: Outcome? { value.withLock { $0 } }
 

@@ -1,7 +1,7 @@
 import BoundedTesting
 import Foundation
-import Synchronization
 import Testing
+import Threads
 
 /// Seeds of the whole-system simulator (docs/simulation.md).
 @Suite(.bounded)
@@ -61,7 +61,7 @@ struct SimulationTests {
     @Test(.enabled(if: isAskedFor, "script/simulate runs it"))
     func theSameSeedIsTheSameHistory() async throws {
         let todo = try (Self.example("todo.graphql"), Self.example("todo.seed.ndjson"))
-        let fingerprints = Mutex<[UInt64]>([])
+        let fingerprints = Lock<[UInt64]>([])
         await onThread {
             for _ in 1...2 {
                 guard
@@ -80,7 +80,7 @@ struct SimulationTests {
     /// Or a thousand runs do not fit into memory.
     @Test func aRunLeavesNothingBehind() async throws {
         let todo = try (Self.example("todo.graphql"), Self.example("todo.seed.ndjson"))
-        let kept = Mutex<[String]>([])
+        let kept = Lock<[String]>([])
         await onThread {
             for seed: UInt64 in 1...3 {
                 var made: [Simulation.Made] = []
@@ -99,7 +99,7 @@ struct SimulationTests {
 
 /// The seeds to be run, and what came of them.
 private final class Seeds: Sendable {
-    private let state: Mutex<(next: UInt64, end: UInt64, failures: [String], fingerprint: UInt64)>
+    private let state: Lock<(next: UInt64, end: UInt64, failures: [String], fingerprint: UInt64)>
 
     private let endsWhenFound: Bool
     /// Which seeds have begun and ended, for whoever finds that the process has ended.
@@ -107,7 +107,7 @@ private final class Seeds: Sendable {
 
     /// - Parameter progress: a file's path.
     init(from first: UInt64, count: UInt64, endsWhenFound: Bool, progress: String?) throws {
-        state = Mutex((first, first + count, [], 0))
+        state = Lock((first, first + count, [], 0))
         self.endsWhenFound = endsWhenFound
         self.progress = try progress.map {
             _ = FileManager.default.createFile(atPath: $0, contents: nil)

@@ -1,11 +1,11 @@
 import RelayArtifacts
 import RelayServer
 import RelayStore
-import Synchronization
+import Threads
 
 /// A service of somebody else's, for whose answers a mutation's handler waits.
 final class Upstream: Sendable {
-    private let waiting = Mutex<[UnsafeContinuation<Void, Never>]>([])
+    private let waiting = Lock<[UnsafeContinuation<Void, Never>]>([])
 
     /// Handlers that wait for it.
     var waitingCount: Int { waiting.withLock { $0.count } }

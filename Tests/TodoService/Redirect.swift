@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import Threads
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -9,7 +9,7 @@ import Synchronization
 /// Sends what `URLSession.shared` is asked of a host of the documentation (`www.example.org`) to a service
 /// on this machine, so that code of the documentation runs as it stands.
 package enum Redirect {
-    fileprivate static let ports = Mutex<[String: Int]>([:])
+    fileprivate static let ports = Lock<[String: Int]>([:])
     private static let registered: Void = { _ = URLProtocol.registerClass(Redirection.self) }()
 
     package static func host(_ host: String, to service: TodoService) {

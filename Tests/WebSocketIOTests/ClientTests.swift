@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import Threads
 
 @testable import WebSocketIO
 
@@ -127,7 +127,7 @@ struct ClientTests {
 
     /// The library by itself would give up after five seconds, as soon as anything else happens.
     @Test func anAnswerMayTakeAsLongAsTheOptionsSay() async throws {
-        let waiting = Mutex<HTTPResponder?>(nil)
+        let waiting = Lock<HTTPResponder?>(nil)
         let handler = RecordingHandler(onRequest: { request, responder in
             if request.path == "/slow" { return waiting.withLock { $0 = responder } }
             responder.respond(HTTPResponse(status: 200, text: "at once"))
@@ -223,7 +223,7 @@ struct ClientTests {
         let sockets = try ListeningSockets(host: "127.0.0.1", port: 0)
         try sockets.listen()
         let descriptor = try #require(sockets.takeDescriptors().first)
-        let accepted = Mutex<[Int32]>([])
+        let accepted = Lock<[Int32]>([])
         let answer = Array("HTTP/1.1 200 OK\r\n\r\nhalf".utf8)
         let listener = try await loop.runOnCore { core in
             LoopConfined(

@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import Threads
 
 @testable import WebSocketIO
 
@@ -170,7 +170,7 @@ struct ConnectionEndTests {
             await eventually { server.handler.now.connections.count == clients.count }
             let connections = server.handler.now.connections
             let message = OutgoingMessage(.binary, [UInt8](repeating: 1, count: 60_000))
-            let unsentAtTimer = Mutex<Int?>(nil)
+            let unsentAtTimer = Lock<Int?>(nil)
             try await server.loop.runOnCore { core in
                 core.schedule(at: monotonicMilliseconds()) {
                     let unsent = connections.count { $0.queuedBytes > 0 }

@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Threads
 
 @testable import WebSocketIO
 
@@ -7,7 +8,7 @@ import Testing
 struct HTTPStreamTests {
     /// Starts a stream for each request and keeps it where a test finds it.
     private final class Streams: Sendable {
-        let all = Mutex<[HTTPResponseStream]>([])
+        let all = Lock<[HTTPResponseStream]>([])
         let closes = Atomic<Int>(0)
 
         var first: HTTPResponseStream? { all.withLock { $0.first } }
@@ -110,7 +111,7 @@ struct HTTPStreamTests {
             await eventually { streams.all.withLock { $0.count } == clients.count }
             let all = streams.all.withLock { $0 }
             let piece = [UInt8](repeating: 0x61, count: 60_000)
-            let untouchedAtTimer = Mutex<Int?>(nil)
+            let untouchedAtTimer = Lock<Int?>(nil)
             try await server.loop.runOnCore { core in
                 core.schedule(at: monotonicMilliseconds()) {
                     let untouched = all.count { $0.queuedBytes >= piece.count }
@@ -189,7 +190,7 @@ struct HTTPStreamTests {
     @Test(arguments: [false, true])
     func aClientThatEndsItsDirectionEndsItsStream(_ isBegun: Bool) async throws {
         let streams = Streams()
-        let held = Mutex<[HTTPResponder]>([])
+        let held = Lock<[HTTPResponder]>([])
         let handler = RecordingHandler(onRequest: { request, responder in
             if isBegun {
                 streams.handler.respond(to: request, with: responder)

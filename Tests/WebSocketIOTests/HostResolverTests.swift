@@ -1,7 +1,7 @@
 import BoundedTesting
 import Dispatch
-import Synchronization
 import Testing
+import Threads
 
 @testable import WebSocketIO
 
@@ -10,7 +10,7 @@ import Testing
 struct HostResolverTests {
     /// A name server that answers when it is told to.
     private final class SlowNames: Sendable {
-        private let begun = Mutex<[String]>([])
+        private let begun = Lock<[String]>([])
         private let gate = DispatchSemaphore(value: 0)
 
         /// The names that were asked for so far.
@@ -205,7 +205,7 @@ struct HostResolverTests {
     @Test func soManyNamesAreAskedForAtATime() async throws {
         let names = SlowNames()
         let resolver = names.resolver()
-        let answers = Mutex(0)
+        let answers = Lock(0)
         let lookUps = (0...HostResolver.nameLimit + 1).map { number in
             resolver.begin("\(number).test") { _ in answers.withLock { $0 += 1 } }
         }

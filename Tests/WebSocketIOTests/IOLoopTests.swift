@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Threads
 
 @testable import WebSocketIO
 
@@ -27,7 +28,7 @@ struct IOLoopTests {
 
     @Test func runsWhatIsPostedInOrderOnItsThread() async throws {
         let loop = try IOLoop.start()
-        let seen = Mutex<[Int]>([])
+        let seen = Lock<[Int]>([])
         for index in 0..<1_000 {
             loop.perform { seen.withLock { $0.append(index) } }
         }
@@ -39,8 +40,8 @@ struct IOLoopTests {
 
     @Test func aTimerRunsInTheMiddleOfMuchMail() async throws {
         let loop = try IOLoop.start()
-        let seen = Mutex<[Int]>([])
-        let seenAtTimer = Mutex<Int?>(nil)
+        let seen = Lock<[Int]>([])
+        let seenAtTimer = Lock<Int?>(nil)
         let count = 20
         try await loop.runOnCore { core in
             core.schedule(at: monotonicMilliseconds()) {
@@ -63,7 +64,7 @@ struct IOLoopTests {
     /// Nothing rings again for what is posted while some of the mail waits for its turn.
     @Test func whatIsPostedWhileMailWaitsIsRunBehindIt() async throws {
         let loop = try IOLoop.start()
-        let seen = Mutex<[Int]>([])
+        let seen = Lock<[Int]>([])
         try await loop.run {
             for index in 0..<3 {
                 loop.perform {
@@ -81,7 +82,7 @@ struct IOLoopTests {
 
     @Test func whatWaitsForItsTurnIsRunBeforeTheLoopEnds() async throws {
         let loop = try IOLoop.start()
-        let seen = Mutex<[Int]>([])
+        let seen = Lock<[Int]>([])
         try await loop.run {
             for index in 0..<3 {
                 loop.performOnCore { core in
@@ -153,8 +154,8 @@ struct IOLoopTests {
         let loop = try IOLoop.start()
         let counter = Counter(loop)
         let tally = Tally()
-        let beside = Mutex<Task<Void, Never>?>(nil)
-        let ranBeside = Mutex<Bool?>(nil)
+        let beside = Lock<Task<Void, Never>?>(nil)
+        let ranBeside = Lock<Bool?>(nil)
         loop.performOnCore { core in
             core.requestStop()
             // This is found in the mailbox when it has been closed.
@@ -178,7 +179,7 @@ struct IOLoopTests {
 
     @Test func performsLaterInTheOrderOfTheTimes() async throws {
         let loop = try IOLoop.start()
-        let seen = Mutex<[Int]>([])
+        let seen = Lock<[Int]>([])
         // Between two of these calls this thread may stand still, so the time of each lies between two times.
         var due: [Int: ClosedRange<ContinuousClock.Instant>] = [:]
         for delay in [30, 10, 20, 0] {

@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import Threads
 
 @testable import WebSocketIO
 
@@ -15,7 +15,7 @@ import Testing
 struct ListenerTests {
     /// A system that has no descriptor left, not even a spare one, until it is told otherwise.
     private final class Exhausted: Sendable {
-        private let state = Mutex((isOver: false, attempts: 0))
+        private let state = Lock((isOver: false, attempts: 0))
 
         var attempts: Int { state.withLock { $0.attempts } }
         func end() { state.withLock { $0.isOver = true } }
@@ -41,7 +41,7 @@ struct ListenerTests {
         try sockets.listen()
         let descriptor = try #require(sockets.takeDescriptors().first)
         let system = Exhausted()
-        let isAccepted = Mutex(false)
+        let isAccepted = Lock(false)
         let listener = try await loop.runOnCore { core in
             LoopConfined(
                 Listener(core: core, descriptor: descriptor, calls: system.calls) {

@@ -1,6 +1,6 @@
 import Dispatch
-import Synchronization
 import Testing
+import Threads
 import WebSocketIO
 
 #if canImport(Glibc)
@@ -70,7 +70,7 @@ struct ServerLifeTests {
     }
 
     @Test func stoppingAnswersWhatHasBeenAsked() async throws {
-        let waiting = Mutex<HTTPResponder?>(nil)
+        let waiting = Lock<HTTPResponder?>(nil)
         let handler = RecordingHandler(onRequest: { _, responder in
             waiting.withLock { $0 = responder }
         })
@@ -92,7 +92,7 @@ struct ServerLifeTests {
     /// It comes when the stop has begun and the loop does something else.
     @Test func stoppingAnswersWhatHasArrivedAndWasNotRead() async throws {
         let gate = DispatchSemaphore(value: 0)
-        let isStopping = Mutex(false)
+        let isStopping = Lock(false)
         let handler = RecordingHandler(onRequest: { request, responder in
             guard request.path == "/stream" else {
                 return responder.respond(HTTPResponse(status: 200, text: request.path))

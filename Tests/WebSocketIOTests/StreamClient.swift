@@ -1,5 +1,5 @@
-import Synchronization
 import Testing
+import Threads
 
 @testable import WebSocketIO
 
@@ -8,7 +8,7 @@ final class StreamClient: ByteStreamOwner, @unchecked Sendable {
     // Unchecked: `stream` is used on the loop's thread only.
     private let loop: IOLoop
     private var stream: ByteStream?
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private struct State {
         var received: [UInt8] = []

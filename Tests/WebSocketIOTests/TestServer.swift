@@ -1,6 +1,6 @@
 import BoundedTesting
-import Synchronization
 import Testing
+import Threads
 import WebSocketIO
 
 /// A server whose behaviour is given by closures, on a loop of its own.
@@ -48,7 +48,7 @@ final class RecordingHandler: HTTPServerHandler, WebSocketHandler {
         var slowClients: [String] = []
     }
 
-    private let record = Mutex(Record())
+    private let record = Lock(Record())
     private let decideHead: @Sendable (HTTPRequest) -> HTTPResponse?
     private let decideUpgrade: @Sendable (HTTPRequest) -> HTTPResponse?
     private let onRequest: @Sendable (HTTPRequest, HTTPResponder) -> Void

@@ -1,5 +1,5 @@
 import BoundedTesting
-import Synchronization
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -15,7 +15,7 @@ import Synchronization
 /// Its calls block; `onThread` keeps them off the threads that tests share.
 final class RawConnection: Sendable {
     private let descriptor: Int32
-    private let received = Mutex<[UInt8]>([])
+    private let received = Lock<[UInt8]>([])
 
     init(port: Int, limit: Duration = .testDeadline) throws {
         #if canImport(Glibc)

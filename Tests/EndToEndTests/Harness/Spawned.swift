@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Threads
 
 /// A child process and our ends of its three pipes.
 ///
@@ -15,7 +15,7 @@ struct Spawned: Sendable {
     let errors: Int32
 
     /// One at a time, so that no child gets hold of another's pipes.
-    private static let turn = Mutex(())
+    private static let turn = Lock(())
 
     init(
         _ program: String, _ arguments: [String], in directory: String,

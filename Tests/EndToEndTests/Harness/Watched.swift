@@ -1,6 +1,6 @@
 import BoundedTesting
 import Dispatch
-import Synchronization
+import Threads
 
 /// A value that changes on other threads and can be waited on. Every wait has a deadline.
 final class Watched<Value: Sendable>: Sendable {
@@ -11,9 +11,9 @@ final class Watched<Value: Sendable>: Sendable {
         var waiters: [Int: @Sendable (inout Value) -> Bool] = [:]
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    init(_ value: Value) { state = Mutex(State(value: value)) }
+    init(_ value: Value) { state = Lock(State(value: value)) }
 
     var value: Value { state.withLock { $0.value } }
 

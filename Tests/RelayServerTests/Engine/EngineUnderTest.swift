@@ -6,6 +6,7 @@ import RelayJSON
 import RelayStore
 import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -220,7 +221,7 @@ final class TestSink: SubscriptionSink {
         var isFull: Bool { room <= 0 }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var isWanted: Bool { state.withLock { $0.isWanted } }
     var isFull: Bool { state.withLock { $0.isFull } }
@@ -256,7 +257,7 @@ final class TestSink: SubscriptionSink {
 
 /// What a mutation is answered, once it is.
 final class Answer: Sendable {
-    private let answers = Mutex<[Outcome]>([])
+    private let answers = Lock<[Outcome]>([])
 
     func take(_ outcome: Outcome) { answers.withLock { $0.append(outcome) } }
 
@@ -273,7 +274,7 @@ final class Answer: Sendable {
 
 /// An action that happens once.
 final class OneTime: Sendable {
-    private let action = Mutex<(@Sendable () -> Void)?>(nil)
+    private let action = Lock<(@Sendable () -> Void)?>(nil)
 
     func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
 
@@ -288,7 +289,7 @@ final class OneTime: Sendable {
 
 /// Actions that wait for time to pass.
 private final class Postponed: Sendable {
-    private let actions = Mutex<[@Sendable () -> Void]>([])
+    private let actions = Lock<[@Sendable () -> Void]>([])
 
     func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
 
@@ -309,7 +310,7 @@ final class Gate: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
@@ -351,7 +352,7 @@ private final class Inbox: Sendable {
     }
 
     /// With its sink, so that no other is ever known by the same identity.
-    private let results = Mutex<[ObjectIdentifier: (sink: any SubscriptionSink, told: [Told])]>([:])
+    private let results = Lock<[ObjectIdentifier: (sink: any SubscriptionSink, told: [Told])]>([:])
 
     func take(_ deliveries: [Delivery]) {
         results.withLock { results in
@@ -418,7 +419,7 @@ func answer<Value: Sendable>(
 
 /// Resumes whoever waits, once, whatever comes first.
 private final class Promise<Value: Sendable>: Sendable {
-    private let waiting = Mutex<CheckedContinuation<Value, any Error>?>(nil)
+    private let waiting = Lock<CheckedContinuation<Value, any Error>?>(nil)
 
     func keep(_ continuation: CheckedContinuation<Value, any Error>) {
         waiting.withLock { $0 = continuation }
@@ -464,11 +465,11 @@ final class GatedJournal: EventJournal {
 
     private let memory = InMemoryJournal(epoch: 7)
     private let room = Atomic(true)
-    private let state = Mutex(State())
+    private let state = Lock(State())
     let earliestState: UInt64
     private let appended = Atomic(0)
     private let states = Atomic(0)
-    private let reads = Mutex(Reads())
+    private let reads = Lock(Reads())
 
     private struct Reads {
         var areHeld = false

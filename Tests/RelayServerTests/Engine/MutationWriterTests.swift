@@ -2,8 +2,8 @@ import BoundedTesting
 import GraphQLExecution
 import RelayJSON
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -98,7 +98,7 @@ struct MutationWriterTests {
 
     @Test func aRepeatedMutationWaitsForTheFirstToBeDurable() async throws {
         let engine = try await EngineUnderTest()
-        let answers = Mutex<[JSONValue]>([])
+        let answers = Lock<[JSONValue]>([])
         let add: @Sendable (String) throws -> Void = { id in
             try engine.post(
                 "mutation { addTodo(input: {text: \"x\"}) { todo { id } } }", mutationID: id

@@ -243,7 +243,7 @@ private struct GrowingMembers {
         let isVariable = match.2 == "var"
         let grows =
             #/^(\[|(Set|Dictionary|ArraySlice|FIFO|WaitingLine|PromiseQueue|ArrivalOrder)<)/#
-        let isLocked = #/^(Lock|Mutex|Monitor)(<\[|<ArraySlice|\(\[|\(FIFO)/#
+        let isLocked = #/^(Lock|Monitor)(<\[|<ArraySlice|\(\[|\(FIFO)/#
         let isGrowing =
             isVariable && match.4.contains(grows) || match.4.contains(isLocked)
         return isGrowing ? String(match.3) : nil

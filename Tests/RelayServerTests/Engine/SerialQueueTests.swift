@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -38,7 +39,7 @@ struct SerialQueueTests {
 
     private final class Holder: Sendable {
         let isOpen = Atomic(true)
-        let handled = Mutex<[Int]>([])
+        let handled = Lock<[Int]>([])
 
         /// Takes two at a time.
         func handle(_ messages: inout ArraySlice<Int>) {

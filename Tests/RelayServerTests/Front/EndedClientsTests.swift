@@ -1,6 +1,6 @@
 import Logging
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -33,8 +33,8 @@ import Testing
         (1_001, "And 990 more connections have ended that were too slow."),
     ])
     func aThousandSlowClientsAreElevenLines(_ count: Int, _ last: String) throws {
-        let lines = Mutex<[String]>([])
-        let postponed = Mutex<[@Sendable () -> Void]>([])
+        let lines = Lock<[String]>([])
+        let postponed = Lock<[@Sendable () -> Void]>([])
         let logger = Logger(label: "test") { _ in
             RecordingHandler { line in lines.withLock { $0.append(line) } }
         }

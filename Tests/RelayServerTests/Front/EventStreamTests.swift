@@ -1,6 +1,6 @@
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 import WebSocketIO
 
 @testable import RelayServer
@@ -200,7 +200,7 @@ struct EventStreamTests {
     }
 
     @Test func streamsEndWhenTheServerStops() async throws {
-        let client = Mutex<RawClient?>(nil)
+        let client = Lock<RawClient?>(nil)
         try await RunningServer.run { server in
             let raw = try RawClient(port: server.server.port)
             try raw.send(Self.post("subscription { user { totalCount } }"))

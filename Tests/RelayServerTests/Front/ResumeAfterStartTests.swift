@@ -5,6 +5,7 @@ import Foundation
 import RelayJSON
 import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -53,7 +54,7 @@ struct ResumeAfterStartTests {
     ) async throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let checkpoint = LastSequence()
-        let cursor = Mutex("")
+        let cursor = Lock("")
         try await serve("data", writesCheckpoints: hasLateCheckpoint, checkpoint) { server in
             for number in 0..<31 {
                 let answer = try await server.post([
@@ -90,7 +91,7 @@ struct ResumeAfterStartTests {
     /// Who was away for longer costs what lies between the checkpoint before and the present.
     @Test func whatIsReadFromTheLogIsCounted() async throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let cursor = Mutex("")
+        let cursor = Lock("")
         try await serve("data", writesCheckpoints: false) { server in
             for number in 0..<31 {
                 let answer = try await server.post([

@@ -1,7 +1,7 @@
 import GraphQLTransportWS
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 import WebSocketIO
 
 @testable import RelayServer
@@ -41,8 +41,8 @@ struct SeveralLoopsTests {
     func aTimerRunsInTheMiddleOfAFanOut(_ loopCount: Int) async throws {
         let loops = try await NetworkLoops.start(loopCount)
         let loop = loops.loops[0]
-        let seen = Mutex(0)
-        let seenAtTimer = Mutex<Int?>(nil)
+        let seen = Lock(0)
+        let seenAtTimer = Lock<Int?>(nil)
         let count = 10 * NetworkLoops.partLimit
         let streams = (0..<count).map { index in
             EventStream(on: loop, resumeCursor: nil, limit: 1 << 20) { _ in

@@ -3,8 +3,8 @@ import Logging
 import RelayArtifacts
 import RelayJSON
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -186,7 +186,7 @@ struct FollowedCommitsTests {
 
 /// The lines that a logger was given.
 final class KeptLog: Sendable {
-    private let all = Mutex<[String]>([])
+    private let all = Lock<[String]>([])
 
     var lines: [String] { all.withLock { $0 } }
     var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }

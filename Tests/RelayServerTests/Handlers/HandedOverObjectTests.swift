@@ -2,8 +2,8 @@ import BoundedTesting
 import GraphQLExecution
 import RelayArtifacts
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -47,7 +47,7 @@ struct HandedOverObjectTests {
     ]
 
     @Test func everyNullAndEveryErrorIsWhereTheSpecificationPutsIt() async throws {
-        let values = Mutex<[String: JSONValue]>([:])
+        let values = Lock<[String: JSONValue]>([:])
         var handlers = Handlers()
         for name in ["thing", "things", "either"] {
             handlers.resolve("Query.\(name)") { _ in

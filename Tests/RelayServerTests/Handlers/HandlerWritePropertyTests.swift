@@ -4,8 +4,8 @@ import GraphQLLanguage
 import RelayArtifacts
 import RelayJSON
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -41,8 +41,8 @@ struct HandlerWritePropertyTests {
 
     @Test func aBodyIsCarriedOutExactlyIfTheRecordsFitTheSchemaAfterIt() async throws {
         let seed = UInt64.random(in: 0 ... .max)
-        let script = Mutex<BodyScript?>(nil)
-        let outcome = Mutex<Snapshot?>(nil)
+        let script = Lock<BodyScript?>(nil)
+        let outcome = Lock<Snapshot?>(nil)
         var handlers = Handlers()
         handlers.mutation("write") { records, _ in
             let script = script.withLock { $0 }

@@ -1,7 +1,7 @@
 import RelayJSON
 import RelayStore
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -291,7 +291,7 @@ struct WaitingMutationTests {
 
 /// Something far away that answers when the test says so.
 final class Upstream: Sendable {
-    private let asked = Mutex<[CheckedContinuation<String, any Error>]>([])
+    private let asked = Lock<[CheckedContinuation<String, any Error>]>([])
     private let count = Numbers()
 
     var timesAsked: Int { count.count }

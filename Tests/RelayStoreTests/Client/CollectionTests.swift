@@ -1,7 +1,7 @@
 import RelayArtifacts
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayStore
 
@@ -51,7 +51,7 @@ import Testing
 
     /// What has become garbage meanwhile may not be found by the one that is under way.
     @Test func aCollectionThatIsAskedForDuringAnotherComesBehindIt() throws {
-        let scheduled = Mutex(0)
+        let scheduled = Lock(0)
         let store = Store.quiet { $0.schedule = { _ in scheduled.withLock { $0 += 1 } } }
         let watching = store.observe { [weak store] in
             if case .collectionStarted = $0 { store?.collectGarbage() }
@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test func availability() throws {
-        let time = Mutex<Int64>(1_000)
+        let time = Lock<Int64>(1_000)
         let store = Store.quiet {
             $0.now = { time.withLock { $0 } }
             $0.queryExpirationMicroseconds = 500
@@ -230,7 +230,7 @@ import Testing
         ]
         try store.commit("One", ["id": "a"], whole)
         #expect(try store.check(one("a")) == .available(fetchedMicroseconds: 1_000))
-        let told = Mutex(0)
+        let told = Lock(0)
         let token = try store.subscribeToInvalidation(of: ["a"]) { told.withLock { $0 += 1 } }
         try store.commitUpdate { $0["a"]?.invalidateRecord() }
         #expect(try store.check(one("a")) == .stale)
@@ -264,7 +264,7 @@ import Testing
     @Test func aCollectionRunsNoUpdater() throws {
         let store = unbuffered()
         try fill(store, (0..<300).map { "t\($0)" })
-        let runs = Mutex(0)
+        let runs = Lock(0)
         let entry = try store.applyUpdate {
             runs.withLock { $0 += 1 }
             // It is read and not written, and the same value is written again.

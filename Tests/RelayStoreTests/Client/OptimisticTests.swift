@@ -1,7 +1,7 @@
 import RelayArtifacts
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayStore
 
@@ -99,7 +99,7 @@ import Testing
 
     @Test func anAnswerIsOneNotificationWithoutAFlicker() throws {
         let store = try todos()
-        let texts = Mutex<[JSONValue?]>([])
+        let texts = Lock<[JSONValue?]>([])
         let subscription = try store.subscribe(store.read("One", ["id": "a"])) { new in
             texts.withLock { $0.append(new.data?.json["node"]?["text"]) }
         }
@@ -136,7 +136,7 @@ import Testing
 
     @Test func anOptimisticUpdaterThatThrowsLaterShowsNothingUntilItCanAgain() throws {
         struct Gone: Error {}
-        let failures = Mutex(0)
+        let failures = Lock(0)
         let store = Store.quiet()
         let watching = store.observe { event in
             if case .updaterFailed = event { failures.withLock { $0 += 1 } }

@@ -1,7 +1,7 @@
 import RelayArtifacts
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayStore
 
@@ -9,7 +9,7 @@ import Testing
 @Suite(.bounded) struct RebaseTests {
     /// Counts the runs of updaters by a name.
     private final class Runs: Sendable {
-        private let counts = Mutex<[String: Int]>([:])
+        private let counts = Lock<[String: Int]>([:])
 
         subscript(_ name: String) -> Int { counts.withLock { $0[name] ?? 0 } }
         var total: Int { counts.withLock { $0.values.reduce(0, +) } }

@@ -1,8 +1,8 @@
 import BoundedTesting
 import RelayArtifacts
 import RelayJSON
-import Synchronization
 import Testing
+import Threads
 
 @testable import RelayStore
 
@@ -11,7 +11,7 @@ import Testing
 struct StoreHistoryTests {
     /// Keeps events in the order of their handing over.
     final class Recorder: EventJournal {
-        private let recorded = Mutex<[Event]>([])
+        private let recorded = Lock<[Event]>([])
         let epoch: UInt64 = 0
 
         var events: [Event] { recorded.withLock { $0 } }
@@ -215,7 +215,7 @@ struct StoreHistoryTests {
     @Test func trap15ManyThreadsAtOnce() async throws {
         let store = Store.quiet { $0.collectionSlice = 16 }
         let fragment = try TodoDocuments.fragment("Row_todo")
-        let told = Mutex<[UInt64]>([])
+        let told = Lock<[UInt64]>([])
         try store.commitUpdate { $0.create(dataID: "t", typeName: "Todo")["priority"] = 0 }
         let selector = ReaderSelector(fragment, dataID: "t", variables: [:])
         let subscription = try store.subscribe(store.lookup(selector)) { new in

@@ -2,7 +2,7 @@ import GraphQLLanguage
 import RelayArtifacts
 import RelayIR
 import RelayJSON
-import Synchronization
+import Threads
 
 @testable import RelayStore
 
@@ -215,7 +215,7 @@ extension DataNode.Child {
 
 /// Collects what callbacks tell.
 final class Told: Sendable {
-    private let values = Mutex<[SelectorSnapshot]>([])
+    private let values = Lock<[SelectorSnapshot]>([])
 
     var count: Int { values.withLock { $0.count } }
     var last: SelectorSnapshot? { values.withLock { $0.last } }

@@ -2,6 +2,7 @@ import RelayArtifacts
 import RelayJSON
 import Synchronization
 import Testing
+import Threads
 
 @testable import RelayStore
 
@@ -143,7 +144,7 @@ import Testing
     @Test func aCallbackMayWriteAndOrderIsKept() throws {
         let store = Store.quiet()
         try store.commit("One", ["id": "a"], response("a", "0"))
-        let texts = Mutex<[String]>([])
+        let texts = Lock<[String]>([])
         let writer = try store.subscribe(store.lookup(row("a"))) { new in
             guard case .string(let text)? = new.data?.json["text"], let number = Int(text),
                 number < 3
@@ -208,7 +209,7 @@ import Testing
     @Test func manyReadersOfOneRecordAreToldByField() throws {
         let store = Store.quiet()
         var tokens: [StoreSubscription] = []
-        let told = Mutex<[Int]>([])
+        let told = Lock<[Int]>([])
         for number in 0..<100 {
             let variables: VariableData = ["step": Double(number) + 0.5]
             let data: JSONValue = ["data": ["counter": .int(0)]]
@@ -260,7 +261,7 @@ import Testing
     private func textsTold(writingUpTo last: Int, limit: Int) throws -> [String] {
         let store = Store.quiet { $0.waitingDeliveryLimit = limit }
         try store.commit("One", ["id": "a"], response("a", "0"))
-        let texts = Mutex<[String]>([])
+        let texts = Lock<[String]>([])
         let subscription = try store.subscribe(store.lookup(row("a"))) { [weak store] new in
             guard case .string(let text)? = new.data?.json["text"] else { return }
             texts.withLock { $0.append(text) }
@@ -289,7 +290,7 @@ import Testing
         for id in ["a", "b"] { try store.commit("One", ["id": id], response(id, "0")) }
         let first = Told()
         let second = Told()
-        let stale = Mutex(0)
+        let stale = Lock(0)
         let tokens = try [
             store.subscribe(store.lookup(row("a"))) { [weak store] new in
                 first.add(new)
@@ -314,8 +315,8 @@ import Testing
 
     @Test func eventsThatAreDroppedAreCounted() throws {
         let store = Store.quiet { $0.waitingDeliveryLimit = 10 }
-        let published = Mutex(0)
-        let dropped = Mutex(0)
+        let published = Lock(0)
+        let dropped = Lock(0)
         let watching = store.observe { [weak store] event in
             switch event {
             case .published:

@@ -3,6 +3,7 @@ import RelayArtifacts
 import RelayJSON
 import Synchronization
 import Testing
+import Threads
 
 @testable import RelayStore
 
@@ -181,7 +182,7 @@ import Testing
         var options = StoreOptions()
         options.schedule = works.add
         let store = Store(options: options)
-        let told = Mutex<[Int]>([])
+        let told = Lock<[Int]>([])
         let observing = store.observe { event in
             if case .snapshotKept(let count) = event { told.withLock { $0.append(count) } }
         }
@@ -252,7 +253,7 @@ import Testing
 
 /// What a store wants done later.
 private final class Works: Sendable {
-    private let state = Mutex((waiting: [@Sendable () -> Void](), count: 0))
+    private let state = Lock((waiting: [@Sendable () -> Void](), count: 0))
 
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
     /// All that there ever were.

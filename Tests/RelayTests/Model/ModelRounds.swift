@@ -1,7 +1,7 @@
 import BoundedTesting
 import Foundation
-import Synchronization
 import Testing
+import Threads
 
 /// The rounds of a test against a model: each has a seed of its own, and as many run at once as there are processors.
 ///
@@ -20,7 +20,7 @@ final class ModelRounds: Sendable {
     private static let series = variables["RELAY_MODEL_SERIES"].flatMap(UInt64.init)
     private static let seed = variables["RELAY_MODEL_SEED"].flatMap(UInt64.init)
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private init() {}
 

@@ -1,6 +1,6 @@
 import Foundation
 import OpenCombine
-import Synchronization
+import Threads
 
 @testable import Relay
 
@@ -12,7 +12,7 @@ final class Clock: Scheduling {
         let body: @Sendable () -> Void
     }
 
-    private let state = Mutex((waiting: [Due](), count: 0))
+    private let state = Lock((waiting: [Due](), count: 0))
 
     /// The delays of what waits.
     var waiting: [TimeInterval] { state.withLock { $0.waiting.map(\.seconds) } }

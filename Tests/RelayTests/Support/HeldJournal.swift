@@ -1,5 +1,5 @@
 import RelayStore
-import Synchronization
+import Threads
 
 /// A journal on a disk that a test plays: what is appended becomes durable, or is refused, when the test says.
 final class HeldJournal: EventJournal {
@@ -11,7 +11,7 @@ final class HeldJournal: EventJournal {
     }
 
     let epoch: UInt64 = 0
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Events that are durable.
     var events: [NewEvent] { state.withLock { $0.events } }
