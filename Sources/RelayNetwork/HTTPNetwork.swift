@@ -3,6 +3,7 @@ public import Relay
 import RelayArtifacts
 import RelayJSON
 import Synchronization
+import Threads
 import WebSocketIO
 
 #if canImport(OpenCombine)
@@ -73,6 +74,9 @@ public final class HTTPNetwork: RespondingNetwork {
     /// Queries and mutations for which the server gave a GraphQL response. A request that gets none each time can tell by
     /// it that the server answers others.
     let answeredCount = Atomic<UInt64>(0)
+    /// The mutation of an earlier life of the program that was last refused, and ``answeredCount`` then. It stays, and
+    /// is sent again, before any other of them.
+    private let refused = Lock<(mutation: String?, answeredCount: UInt64)?>(nil)
     /// Nil where no tokens are sent.
     let tokenCalls: TokenCalls?
     let inputs: NetworkInputs
@@ -169,11 +173,15 @@ public final class HTTPNetwork: RespondingNetwork {
     ) async throws(TransportError) -> [UInt8] {
         if Task.isCancelled { throw .stopped("send operation \(operation.name)") }
         let body = JSONValue.object(operation.payload()).bytes
+        let isResumed = interruptions?.isResumed ?? false
+        let refused = isResumed ? self.refused.withLock { $0 } : nil
         var attempts = HTTPAttempts(
             options.retry,
             isRepeatable: operation.kind == .query || options.resendsMutations,
             asksForTokens: options.tokens != nil,
-            waitsForServer: interruptions?.isResumed ?? false)
+            waitsForServer: isResumed,
+            othersAnswered: refused?.mutation == operation.mutationID
+                ? refused?.answeredCount : nil)
         if operation.kind == .mutation {
             attempts.countInterruptions(
                 from: interruptions?.count ?? 0, name: operation.name,
@@ -212,6 +220,9 @@ public final class HTTPNetwork: RespondingNetwork {
                 let isServerWell = answeredCount.load(ordering: .relaxed) != answeredBefore
                 if let turn, attempts.isUnreachable, !isServerWell {
                     turns.end(behind: turn, with: error)
+                }
+                if isResumed, let count = attempts.othersAnswered {
+                    self.refused.withLock { $0 = (operation.mutationID, count) }
                 }
                 throw error
             case .authorize: token.isRefused()
