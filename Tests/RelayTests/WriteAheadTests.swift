@@ -150,6 +150,30 @@ import TodoFixtures
         withExtendedLifetime(second) {}
     }
 
+    /// One more than may wait does nothing but fail.
+    @Test func atTheBoundNoneBegins() async throws {
+        let places = (0..<environment.outbox.limit).compactMap { _ in
+            environment.outbox.makePlace { _ in }
+        }
+        let refused = begin("a")
+        let error = try #require(refused.error as? TooManyMutationsError)
+        #expect(
+            error.localizedDescription == """
+                Mutation ChangeTodoStatusMutation was not sent: 10000 mutations wait already, for the store's \
+                journal or for those that an earlier run of the program left unfinished.
+                """)
+        #expect(environment.store.snapshot.existing("a") == nil)
+        #expect(try environment.store.pendingMutations.isEmpty)
+        #expect(!environment.isActive(request: change("a", true).createDescriptor().request))
+        #expect(journal.heldCount == 0)
+
+        environment.outbox.leave(try #require(places.first))
+        let running = begin("b")
+        while journal.heldCount > 0 { journal.release() }
+        await eventually { sent == ["b"] }
+        withExtendedLifetime(running) {}
+    }
+
     @Test func oneIsHeldBackWhileTheJournalRefusesAndFailsWhenItHasStopped() async throws {
         journal.refuse(.storageFull)
         let held = begin("a")

@@ -7,7 +7,8 @@ public struct ExecutionEvent: Sendable {
     public enum Name: String, Hashable, Sendable, CaseIterable {
         /// An operation begins.
         case executeStart = "execute.start"
-        /// An optimistic change is shown.
+        /// An optimistic change is shown. Where the store has a journal whose disk is quick, `networkStart` may be told
+        /// before it.
         case executeOptimistic = "execute.optimistic"
         /// The updater of an optimistic change failed when it ran again on other records: nothing of the change is
         /// shown until one that it looked at changes again. The error says why.

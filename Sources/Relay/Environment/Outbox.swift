@@ -233,7 +233,7 @@ final class Outbox: @unchecked Sendable {
         case nothing
     }
 
-    /// What is to be done next; under the lock.
+    /// What is to be done next. Called under the lock.
     private func takeStep() -> Step {
         // Those behind it stay, and may have been asked for again when they were told: not before the others.
         let areOthersFirst = isRoundOver && !waiting.isEmpty

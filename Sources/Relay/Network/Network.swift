@@ -16,6 +16,9 @@ public import RelayArtifacts
 public protocol Network {
     /// Sends one operation.
     ///
+    /// It may be called on any thread, and must not wait. Mutations of one environment are handed over one after the
+    /// other: the next one when this returns.
+    ///
     /// - Returns: a publisher of GraphQL responses as JSON (`data`, `errors`, `extensions`; GraphQL
     ///   §7.1), each of them whole. A query or mutation gives one and completes; a subscription gives
     ///   one for each event. Cancelling it ends the operation.
