@@ -174,6 +174,29 @@ import TodoFixtures
         #expect(values.values.isEmpty && values.error is NetworkError)
     }
 
+    /// Behind an event it is one that came to nothing, unless the stream ends with it.
+    @Test(arguments: [false, true])
+    func errorsAloneBehindAnEventAreNoEnd(isLast: Bool) async throws {
+        let results = environment.results(of: TodoAddedSubscription())
+        let values = Collected(environment.requestSubscription(TodoAddedSubscription()))
+        for request in environment.mockNetwork.requests {
+            request.nextValue(added("a", "1"))
+            request.nextValue(#"{"errors":[{"message":"not now"}]}"#)
+            if !isLast { request.nextValue(added("b", "2")) }
+            request.complete()
+        }
+        #expect(
+            values.values.map { $0?.todoAdded?.todo.text } == ["1", nil] + (isLast ? [] : ["2"]))
+        #expect(values.isFinished != isLast && values.error is NetworkError == isLast)
+        var messages: [[String]] = []
+        do {
+            for try await result in results { messages.append(result.errors.map(\.message)) }
+        } catch {
+            #expect(isLast && error is NetworkError)
+        }
+        #expect(messages == [[], ["not now"]] + (isLast ? [] : [[]]))
+    }
+
     // MARK: Updaters
 
     @Test func theRootOfAnUpdaterIsTheStoresWhateverTheOperation() throws {

@@ -17,6 +17,7 @@ extension OperationExecutor {
         _ response: [UInt8], _ result: Result<WrittenResponse, any Error>,
         answering entry: OptimisticEntryID? = nil
     ) {
+        if operation.kind == .subscription { lock.withLock { lastRefusal = nil } }
         do {
             let written = try result.get()
             lock.withLock { partial = written.summary.hasNext ? written : nil }
@@ -57,11 +58,16 @@ extension OperationExecutor {
         // An event may come to nothing; its stream goes on.
         let isEvent = operation.kind == .subscription && summary.dataIsNull
         if summary.errors.isEmpty || isEvent { return deliver(response, summary, nil) }
-        fail(
-            NetworkError(
-                errors: summary.errors.map(GraphQLError.init), operation: request.node,
-                variables: request.variables))
+        let refusal = NetworkError(
+            errors: summary.errors.map(GraphQLError.init), operation: request.node,
+            variables: request.variables)
+        guard isBehindOthers else { return fail(refusal) }
+        lock.withLock { lastRefusal = refusal }
+        deliver(response, summary, nil)
     }
+
+    /// Whether a stream has had an event before the last one, so that the server has not refused it as a whole.
+    private var isBehindOthers: Bool { lock.withLock { eventCount > 1 } }
 
     private func deliver(
         _ response: [UInt8], _ summary: ResponseSummary, _ written: WrittenResponse?
@@ -76,6 +82,8 @@ extension OperationExecutor {
             end(
                 .failure(error), reason: "the network failed: \(error)",
                 revokes: unfinished == nil || error.isAboutMutation)
+        } else if let refusal = lock.withLock({ lastRefusal }) {
+            end(.failure(refusal), reason: "the server ended it")
         } else {
             note(.networkComplete)
             end(.finished, reason: "the network completed without a response")

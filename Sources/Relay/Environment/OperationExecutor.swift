@@ -45,9 +45,11 @@ final class OperationExecutor: @unchecked Sendable {
     /// Of a mutation of this process.
     private var place: Outbox.Place?
     private var isShown = false
-    private var eventCount = 0
+    private(set) var eventCount = 0
     /// A response that more parts of are to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
+    /// What the server has said in place of a later event, and nothing after it: if the stream ends now, that is why.
+    var lastRefusal: NetworkError?
     private var subscription: AnyCancellable?
 
     /// A mutation that an earlier process began.

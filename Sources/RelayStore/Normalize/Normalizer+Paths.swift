@@ -128,6 +128,13 @@ extension Normalizer {
         symbols.nameString(list.key) + Symbols.elementErrorsSuffix
     }
 
+    /// How many places a list has; 0 where there is no list.
+    func count(of key: NameIndex, of record: RecordIndex) -> Int64 {
+        guard let row = snapshot.row(record), let slot = row.slot(of: key), row.tag(slot) == .links
+        else { return 0 }
+        return Int64(row.links(slot).count)
+    }
+
     /// Puts records into a list, at an index.
     mutating func splice(
         _ items: [RecordIndex?], into key: NameIndex, of record: RecordIndex, at index: Int

@@ -53,7 +53,12 @@ struct ResponseReader {
                 if !value.isNull { summary.extensions = value }
             } else if key == "hasNext" {
                 summary.hasNext = try normalizer.reader.readValue() == .bool(true)
-            } else if key == "incremental", isWhole, try normalizer.reader.peek() == .array {
+            } else if key == "incremental", isWhole, try normalizer.reader.peek() != .null {
+                guard try normalizer.reader.peek() == .array else {
+                    refuse("The \"incremental\" of the response is no list.")
+                    try normalizer.reader.skipValue()
+                    continue
+                }
                 try normalizer.reader.beginArray()
                 while try normalizer.reader.nextElement() {
                     if try normalizer.reader.peek() == .object {
@@ -127,8 +132,11 @@ struct ResponseReader {
         }
         guard let content else { return }
         normalizer.reader = content.reader
-        // A part that could not be delivered; its errors say why.
-        if try normalizer.reader.peek() == .null { return }
+        // A part that could not be delivered; its errors say why. An item keeps its place.
+        if try normalizer.reader.peek() == .null {
+            if content.key == "data", let path { missingItem(path) }
+            return
+        }
         guard let path else {
             return refuse("A part of the response has no \"path\" that says where it belongs.")
         }
@@ -152,9 +160,6 @@ struct ResponseReader {
         return true
     }
 
-    /// A place in a list that no list has: numbers beyond are a mistake of the server's.
-    private static let itemLimit: Int64 = 1 << 32
-
     /// A list that is streamed, from an index on.
     private struct Stream {
         let record: RecordIndex
@@ -164,12 +169,13 @@ struct ResponseReader {
     }
 
     /// The list whose path with an index behind it this is.
+    /// - Returns: nil also where it would leave a gap: the items of a stream come in order.
     private func stream(_ path: [JSONValue]) -> Stream? {
-        guard let first = path.last?.int, (0..<Self.itemLimit).contains(first),
-            case .string(let name)? = path.dropLast().last,
+        guard let first = path.last?.int, case .string(let name)? = path.dropLast().last,
             let place = normalizer.locate(path.dropLast(2), plan, root),
             let field = normalizer.field(name, of: place), let child = field.child,
-            field.kind == .plural
+            field.kind == .plural,
+            first >= 0, first <= normalizer.count(of: field.key, of: place.record)
         else { return nil }
         return Stream(record: place.record, key: field.key, plan: child, first: Int(first))
     }
@@ -202,6 +208,14 @@ struct ResponseReader {
         let item = try item(0, of: stream)
         normalizer.splice([item], into: stream.key, of: stream.record, at: stream.first)
         return true
+    }
+
+    /// The item that stands next in a streamed list could not be delivered. (An item that is there was deferred a part.)
+    private mutating func missingItem(_ path: [JSONValue]) {
+        guard normalizer.locate(path[...], plan, root) == nil, let stream = stream(path)
+        else { return }
+        summary.hasData = true
+        normalizer.splice([nil], into: stream.key, of: stream.record, at: stream.first)
     }
 
     private mutating func item(_ number: Int, of stream: Stream) throws -> RecordIndex? {

@@ -2,7 +2,7 @@ import RelayJSON
 
 /// Why a store refused something. Nothing has changed.
 package enum StoreError: Error, Hashable, CustomStringConvertible {
-    /// An updater wrote to the store that runs it.
+    /// An updater used the store that runs it.
     case updateWithinUpdate
     /// The optimistic entry has ended: it was answered or revoked before.
     case entryHasEnded
@@ -25,7 +25,7 @@ package enum StoreError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .updateWithinUpdate:
             """
-            An updater wrote to the store that is running it. Write through the proxy that the \
+            An updater used the store that is running it. Read and write through the proxy that the \
             updater was given; nothing was changed.
             """
         case .entryHasEnded:

@@ -410,6 +410,52 @@ import Testing
         #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b", "c"]))
     }
 
+    /// One that failed keeps its place, so that those behind it have theirs.
+    @Test func anItemThatFailsIsNull() throws {
+        let store = Store.quiet()
+        try store.commit("List", ["data": ["list": [["id": "a"]]], "hasNext": true])
+        let parts: [JSONValue] = [nil, ["id": "c"]]
+        for (index, data) in parts.enumerated() {
+            try store.commit(
+                "List",
+                [
+                    "path": ["list", .int(Int64(index) + 1)], "data": data,
+                    "errors": data.isNull ? [["message": "lost"]] : [], "hasNext": true,
+                ])
+        }
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", nil, "c"]))
+        // A deferred part of an item that failed leaves the item.
+        #expect(throws: StoreError.self) {
+            try store.commit("List", ["path": ["list", 2], "data": nil, "hasNext": false])
+        }
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", nil, "c"]))
+    }
+
+    @Test func anItemBeyondTheEndIsRefused() throws {
+        let store = Store.quiet()
+        try store.commit("List", ["data": ["list": [["id": "a"]]], "hasNext": true])
+        for part in [["data": ["id": "c"]], ["items": [["id": "c"]]]] as [JSONObject] {
+            var part = part
+            part["path"] = ["list", 3]
+            let next: JSONValue = ["path": ["list", 1], "items": [["id": "b"]]]
+            let summary = try store.commit("List", ["incremental": [.object(part), next]])
+            #expect(summary.errors.map { $0["path"] } == [["list", 3]])
+        }
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b"]))
+    }
+
+    @Test func partsThatAreNoListAreAnError() throws {
+        let store = Store.quiet()
+        try store.commit("List", ["data": ["list": [["id": "a"]]], "hasNext": true])
+        let summary = try store.commit(
+            "List",
+            ["data": ["list": [["id": "a"]]], "incremental": ["path": ["list", 1], "items": []]])
+        #expect(
+            summary.errors.map { $0["message"] } == [
+                "The \"incremental\" of the response is no list."
+            ])
+    }
+
     @Test func whatIsWrongInAPartHasItsPathInTheResponse() throws {
         let store = Store.quiet()
         try store.commit("Authors", ["data": ["todos": [["id": "a"]]], "hasNext": true])
