@@ -74,9 +74,9 @@ public final class HTTPNetwork: RespondingNetwork {
     /// Queries and mutations for which the server gave a GraphQL response. A request that gets none each time can tell by
     /// it that the server answers others.
     let answeredCount = Atomic<UInt64>(0)
-    /// The mutation of an earlier life of the program that was last refused, and ``answeredCount`` then. It stays, and
-    /// is sent again, before any other of them.
-    private let refused = Lock<(mutation: String?, answeredCount: UInt64)?>(nil)
+    /// Mutations of an earlier life of the program that the server has refused since it last answered anything. They
+    /// stay with their environments, of which each has one refused at a time.
+    private let refused = Lock<[String: Interruptions]>([:])
     /// Nil where no tokens are sent.
     let tokenCalls: TokenCalls?
     let inputs: NetworkInputs
@@ -174,14 +174,11 @@ public final class HTTPNetwork: RespondingNetwork {
         if Task.isCancelled { throw .stopped("send operation \(operation.name)") }
         let body = JSONValue.object(operation.payload()).bytes
         let isResumed = interruptions?.isResumed ?? false
-        let refused = isResumed ? self.refused.withLock { $0 } : nil
         var attempts = HTTPAttempts(
             options.retry,
             isRepeatable: operation.kind == .query || options.resendsMutations,
             asksForTokens: options.tokens != nil,
-            waitsForServer: isResumed,
-            othersAnswered: refused?.mutation == operation.mutationID
-                ? refused?.answeredCount : nil)
+            waitsForServer: isResumed)
         if operation.kind == .mutation {
             attempts.countInterruptions(
                 from: interruptions?.count ?? 0, name: operation.name,
@@ -214,15 +211,15 @@ public final class HTTPNetwork: RespondingNetwork {
             if attempts.takeInterruption() { interruptions?.note() }
             switch step {
             case .deliver(let response):
-                answeredCount.wrappingAdd(1, ordering: .relaxed)
+                noteAnswered()
                 return response
             case .fail(let error):
                 let isServerWell = answeredCount.load(ordering: .relaxed) != answeredBefore
                 if let turn, attempts.isUnreachable, !isServerWell {
                     turns.end(behind: turn, with: error)
                 }
-                if isResumed, let count = attempts.othersAnswered {
-                    self.refused.withLock { $0 = (operation.mutationID, count) }
+                if let interruptions, isResumed, error.isRefusal {
+                    refused.withLock { $0[operation.mutationID ?? ""] = interruptions }
                 }
                 throw error
             case .authorize: token.isRefused()
@@ -233,6 +230,16 @@ public final class HTTPNetwork: RespondingNetwork {
             }
             if Task.isCancelled { throw .stopped("go on with operation \(operation.name)") }
         }
+    }
+
+    /// The server has given a GraphQL response. So it is about the mutations themselves that it has refused others.
+    private func noteAnswered() {
+        answeredCount.wrappingAdd(1, ordering: .relaxed)
+        let refused = refused.withLock { refused in
+            defer { refused = [:] }
+            return refused
+        }
+        for interruptions in refused.values { interruptions.note() }
     }
 
     private func post(_ body: [UInt8], _ token: String?) async throws -> HTTPResponse {

@@ -103,6 +103,17 @@ extension TransportError {
     }
 }
 
+extension TransportError {
+    /// A server that lets whoever asks in (401, 407) does not want what was asked.
+    var isRefusal: Bool {
+        if case .refused(let status) = code {
+            (400..<500).contains(status) && status != 407
+        } else {
+            false
+        }
+    }
+}
+
 extension TransportError: NetworkFailure {
     /// Whether it is about the operation; see `NetworkFailure` of the runtime.
     public var endsMutation: Bool {

@@ -102,27 +102,6 @@ struct HTTPAttemptsTests {
         }
     }
 
-    @Test func aRefusalOfOneMutationAloneIsAnInterruption() {
-        // Each as the next one to send the same mutation, which was last refused when seven others had been answered.
-        let answered: [(status: Int, othersAnswered: UInt64, counts: Bool, word: String)] = [
-            (403, 7, false, "fail refused(status: 403)"), (403, 8, true, "fail gaveUp"),
-            (404, 8, true, "fail gaveUp"), (401, 8, false, "fail unauthenticated"),
-            (407, 8, false, "fail refused(status: 407)"),
-            (302, 8, false, "fail refused(status: 302)"),
-        ]
-        for answer in answered {
-            var attempts = HTTPAttempts(
-                RetryPolicy(), isRepeatable: true, asksForTokens: false, waitsForServer: true,
-                othersAnswered: 7)
-            attempts.countInterruptions(from: 9, name: "AddMutation", limit: 10)
-            let step = attempts.answered(
-                HTTPResponse(status: answer.status, text: "page"), from: Self.address,
-                othersAnswered: answer.othersAnswered)
-            #expect(Self.word(step) == answer.word)
-            #expect(Self.interruptions(&attempts) == [answer.counts, false], "\(answer)")
-        }
-    }
-
     private static func interruptions(_ attempts: inout HTTPAttempts) -> [Bool] {
         [attempts.takeInterruption(), attempts.takeInterruption()]
     }

@@ -2,6 +2,7 @@ import Foundation
 import OpenCombine
 import RelayStore
 import Testing
+import Threads
 import TodoFixtures
 
 @testable import Relay
@@ -26,6 +27,65 @@ import TodoFixtures
         result.cancel()
         clock.advance()
         #expect(network.executionCount == 2 && clock.waiting.isEmpty)
+    }
+
+    /// Time that is up before the caller goes on, as on a machine that was asleep.
+    private final class HastyClock: Scheduling {
+        let clock = Clock()
+        private let isHasty = Lock(true)
+
+        func schedule(
+            after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void
+        ) -> AnyCancellable {
+            let isHasty = isHasty.withLock { isHasty in
+                defer { isHasty = false }
+                return isHasty
+            }
+            guard isHasty else { return clock.schedule(after: seconds, body) }
+            body()
+            return AnyCancellable {}
+        }
+    }
+
+    /// Answers the first request at once, and keeps the others.
+    private final class HastyNetwork: Network {
+        let others = MockNetwork()
+        private let isFirst = Lock(true)
+
+        func execute(
+            request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
+        ) -> AnyPublisher<Data, any Error> {
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if !isFirst {
+                return others.execute(
+                    request: request, variables: variables, cacheConfig: cacheConfig)
+            }
+            return Just(Data(Payloads.todo("a", "one", complete: false).utf8))
+                .setFailureType(to: (any Error).self).eraseToAnyPublisher()
+        }
+    }
+
+    /// The second request is made before the first is known to be under way.
+    @Test func aNetworkThatAnswersAtOnceAndATimerThatIsLateLoseNothing() throws {
+        let time = HastyClock()
+        let network = HastyNetwork()
+        let environment = Environment(
+            network: network, store: Store(), handlerProvider: DefaultHandlerProvider(),
+            scheduler: time)
+        let result = Collected(
+            environment.fetchQuery(TodoQuery(id: "a"), cacheConfig: CacheConfig(poll: 5)))
+        #expect(result.values.map { $0?.node?.text } == ["one"])
+        try #require(network.others.requests.count == 1)
+        network.others.requests[0].resolve(Payloads.todo("a", "two", complete: false))
+        #expect(time.clock.waiting == [5])
+        time.clock.advance()
+        #expect(network.others.executionCount == 2)
+        result.cancel()
+        #expect(network.others.requests.isEmpty)
+        #expect(result.values.map { $0?.node?.text } == ["one", "two"])
     }
 
     @Test func promise15MetadataAndTransactionIDReachTheNetwork() {

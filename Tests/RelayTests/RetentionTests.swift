@@ -55,6 +55,19 @@ struct RetentionTests {
         }
     }
 
+    /// Where nothing is buffered, nobody has to collect all the same.
+    @Test func whatPassesIsCollectedWhereNothingIsBuffered() async throws {
+        let network = MockNetwork()
+        let environment = Environment(network: network, store: Store(gcReleaseBufferSize: 0))
+        for number in 0..<3_000 {
+            let id = "\(number)"
+            let result = Collected(environment.fetchQuery(TodoQuery(id: id)))
+            network.requests.first?.resolve(Payloads.todo(id, id, complete: false))
+            #expect(result.values.map { $0?.node?.text } == [id])
+        }
+        await eventually { environment.store.snapshot.recordCount < 2_100 }
+    }
+
     /// Collects until the condition holds; a collection may be under way on another thread.
     private func collect(
         _ environment: Environment, until condition: () throws -> Bool

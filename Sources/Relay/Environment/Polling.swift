@@ -18,6 +18,8 @@ final class Polling: @unchecked Sendable {
     private var request: AnyCancellable?
     private var timer: AnyCancellable?
     private var isCancelled = false
+    /// Counts requests. What belongs to an earlier one is over, and takes the place of nothing.
+    private var round = 0
 
     init(
         _ environment: Environment, _ operation: OperationDescriptor, _ cacheConfig: CacheConfig,
@@ -38,31 +40,36 @@ final class Polling: @unchecked Sendable {
         var once = cacheConfig
         once.poll = nil
         once.force = force
+        let round = lock.withLock {
+            self.round += 1
+            return self.round
+        }
         let request = environment.execute(operation: operation, cacheConfig: once).sink(
             receiveCompletion: { [self] completion in
                 switch completion {
                 case .failure: run.complete(completion)
-                case .finished: wait()
+                case .finished: wait(behind: round)
                 }
             },
             receiveValue: { [self] in run.send($0) })
-        hold(request, at: \.request)
+        hold(request, at: \.request, of: round)
     }
 
-    private func wait() {
+    private func wait(behind round: Int) {
         hold(
             environment.scheduler.schedule(after: cacheConfig.poll ?? 0) { [self] in
                 if !lock.withLock({ isCancelled }) { fetch(force: true) }
-            }, at: \.timer)
+            }, at: \.timer, of: round)
     }
 
     /// Keeps what can be cancelled; a network that answers at once has the timer set before the request is
-    /// here, so each has a place of its own.
+    /// here, so each has a place of its own. The timer may even have gone off.
     private func hold(
-        _ next: AnyCancellable, at place: ReferenceWritableKeyPath<Polling, AnyCancellable?>
+        _ next: AnyCancellable, at place: ReferenceWritableKeyPath<Polling, AnyCancellable?>,
+        of round: Int
     ) {
         let isOver = lock.withLock {
-            if !isCancelled { self[keyPath: place] = next }
+            if !isCancelled, round == self.round { self[keyPath: place] = next }
             return isCancelled
         }
         if isOver { next.cancel() }

@@ -26,7 +26,7 @@ struct HTTPAttempts: Sendable {
     /// server did not answer.
     private var interruptions: Interruptions?
     /// How many other requests had got their responses when this one was last answered; nil: it has not been.
-    private(set) var othersAnswered: UInt64?
+    private var othersAnswered: UInt64?
 
     private struct Interruptions {
         let name: String
@@ -36,16 +36,13 @@ struct HTTPAttempts: Sendable {
         var isNew = false
     }
 
-    /// - Parameter othersAnswered: what it was when the same mutation was last refused; nil: it was not.
     init(
-        _ retry: RetryPolicy, isRepeatable: Bool, asksForTokens: Bool, waitsForServer: Bool = false,
-        othersAnswered: UInt64? = nil
+        _ retry: RetryPolicy, isRepeatable: Bool, asksForTokens: Bool, waitsForServer: Bool = false
     ) {
         self.retry = retry
         self.isRepeatable = isRepeatable
         self.asksForTokens = asksForTokens
         self.waitsForServer = waitsForServer
-        self.othersAnswered = othersAnswered
     }
 
     /// Counts how often the request breaks off, from what it was in an earlier life of the program.
@@ -112,12 +109,6 @@ struct HTTPAttempts: Sendable {
         case 500...:
             interrupted()
             return isRepeatable ? tryAgain(error) : .fail(error)
-        // Who asks may be let in later, by the server or by a proxy.
-        case 401, 407: return .fail(error)
-        // The server refuses this request, or all of them.
-        case 400..<500:
-            if isServerWell { interrupted() }
-            return .fail(exhaustion ?? error)
         default: return .fail(error)
         }
     }

@@ -23,8 +23,8 @@ struct RetainedOperations {
 
     private(set) var roots: [OperationSelector: Root] = [:]
     private var releaseBuffer: [OperationSelector] = []
-    /// Responses of mutations and subscriptions since records were last said to be garbage: each has a root
-    /// of its own, which nobody keeps.
+    /// Responses that nobody keeps since records were last said to be garbage: those of mutations and subscriptions, which
+    /// have roots of their own, and of queries where nothing is buffered.
     private var passingResponses = 0
     private static let leastPassingResponses = 1_000
 
@@ -55,9 +55,8 @@ struct RetainedOperations {
     ) -> Bool {
         let isKept = roots[operation]?.isKept ?? false
         let isQuery = operation.request.params.operationKind == .query
-        if !isKept, !isQuery { return notePassing(recordCount) }
-        // A query that is fetched before it is shown must not be collected in between.
-        if !isKept, bufferSize <= 0 { return false }
+        // Not at once where nothing is buffered: a query that is fetched may be shown in a moment.
+        if !isKept, !isQuery || bufferSize <= 0 { return notePassing(recordCount) }
         roots[operation, default: Root()].fetchedAt = sequence
         roots[operation]?.fetchedMicroseconds = microseconds
         return isKept ? false : buffer(operation, size: bufferSize)
@@ -81,7 +80,7 @@ struct RetainedOperations {
         return !isNeeded && root.fetchedAt != nil
     }
 
-    /// A subscription may go on for weeks: its events must not fill the store.
+    /// A subscription may go on for weeks: its events must not fill the store. Nor must queries.
     private mutating func notePassing(_ recordCount: Int) -> Bool {
         passingResponses += 1
         guard passingResponses >= max(Self.leastPassingResponses, recordCount / 4) else {
