@@ -74,7 +74,7 @@ public final class HTTPNetwork: RespondingNetwork {
     /// Queries and mutations for which the server gave a GraphQL response. A request that gets none each time can tell by
     /// it that the server answers others.
     let answeredCount = Atomic<UInt64>(0)
-    /// Mutations of an earlier life of the program that the server has refused since it last answered anything. They
+    /// Mutations of an earlier life of the program that the server has refused since it last answered one. They
     /// stay with their environments, of which each has one refused at a time.
     private let refused = Lock<[String: Interruptions]>([:])
     /// Nil where no tokens are sent.
@@ -211,7 +211,8 @@ public final class HTTPNetwork: RespondingNetwork {
             if attempts.takeInterruption() { interruptions?.note() }
             switch step {
             case .deliver(let response):
-                noteAnswered()
+                answeredCount.wrappingAdd(1, ordering: .relaxed)
+                if operation.kind == .mutation { countRefusals() }
                 return response
             case .fail(let error):
                 let isServerWell = answeredCount.load(ordering: .relaxed) != answeredBefore
@@ -232,9 +233,9 @@ public final class HTTPNetwork: RespondingNetwork {
         }
     }
 
-    /// The server has given a GraphQL response. So it is about the mutations themselves that it has refused others.
-    private func noteAnswered() {
-        answeredCount.wrappingAdd(1, ordering: .relaxed)
+    /// The server has answered a mutation. So those that it has refused are refused for what they are, and not, say,
+    /// because nobody is signed in.
+    private func countRefusals() {
         let refused = refused.withLock { refused in
             defer { refused = [:] }
             return refused

@@ -104,7 +104,7 @@ extension TransportError {
 }
 
 extension TransportError {
-    /// A server that lets whoever asks in (401, 407) does not want what was asked.
+    /// The server, or somebody before it, does not want what was asked, and asks for no token (401, 407).
     var isRefusal: Bool {
         if case .refused(let status) = code {
             (400..<500).contains(status) && status != 407

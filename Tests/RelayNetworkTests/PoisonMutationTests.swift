@@ -173,8 +173,10 @@ final class PoisonMutationTests: Sendable {
                 [ResumableMutation(try TodoOperations.request("RenameMutation"))]
             ) { ended.note($0) }
             await eventually { ended.all.count == 2 }
-            #expect(
-                Array(server.received.all[seen...]) == ["poison", "poison", "behind"])
+            // The server may have read one of the first life late.
+            let resent = server.received.all[seen...]
+            #expect(resent.last == "behind" && (3...4).contains(resent.count))
+            #expect(resent.dropLast().allSatisfy { $0 == "poison" })
             #expect(ended.all.first?.isGivenUp == true)
             #expect(try ended.all[1].result.get()?.hasData == true)
             #expect(try environment.store.pendingMutations.isEmpty)
@@ -216,7 +218,7 @@ final class PoisonMutationTests: Sendable {
             try await beginOffline()
             /// - Returns: how the two ended, how often the first counts as interrupted, and how many are left.
             func live(
-                asksForOthers: Bool
+                changesOthers: Bool
             ) async throws -> (ends: [ResumedMutation], count: UInt64, left: Int) {
                 let journal = try FileJournal(directory: directory)
                 defer { journal.close() }
@@ -228,22 +230,30 @@ final class PoisonMutationTests: Sendable {
                     [ResumableMutation(try TodoOperations.request("RenameMutation"))]
                 ) { ended.note($0) }
                 await eventually { ended.all.count == 2 }
-                if asksForOthers {
-                    for _ in 1...3 {
-                        _ = try await network.responses(to: .texts, variables: [:]).first()
+                // Queries may be answered for anybody.
+                _ = try await network.responses(to: .texts, variables: [:]).first()
+                if changesOthers {
+                    let answered = Noted<Int>()
+                    let others = try (1...3).map { number in
+                        environment.executeMutation(
+                            operation: try TodoOperations.rename("VG9kbzox", "other \(number)")
+                        ).sink(
+                            receiveCompletion: { _ in answered.note(number) },
+                            receiveValue: { _ in })
                     }
+                    await eventually { answered.all.count == others.count }
                 }
                 try await store.synchronize()
                 return (ended.all, try store.poisonCount, try store.pendingMutations.count)
             }
-            // Nothing else is asked for: it may be all that is refused.
-            #expect(try await live(asksForOthers: false).count == 0)
+            // It may be that all mutations are refused.
+            #expect(try await live(changesOthers: false).count == 0)
             for number in 1...3 as ClosedRange<UInt64> {
-                let life = try await live(asksForOthers: true)
+                let life = try await live(changesOthers: true)
                 #expect(life.ends.allSatisfy { $0.refusedStatus == status }, "\(life.ends)")
                 #expect(life.count == (isGivenUp ? number : 0))
             }
-            let last = try await live(asksForOthers: true)
+            let last = try await live(changesOthers: true)
             #expect(last.ends[0].isGivenUp == isGivenUp)
             #expect(server.received.all.filter { $0 == "behind" }.count == (isGivenUp ? 1 : 0))
             #expect(last.left == (isGivenUp ? 0 : 2))

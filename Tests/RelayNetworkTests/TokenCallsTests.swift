@@ -71,6 +71,8 @@ struct TokenCallsTests {
         let calls = TokenCalls(held.tokens, patience: .zero)
         var token = RequestToken(from: calls)
         #expect(await token.fetch(within: .milliseconds(1))?.code == .timedOut)
+        // It is held, and not the next one.
+        await eventually { held.askedCount == 1 }
         var other = RequestToken(from: calls)
         #expect(await other.fetch(within: .testDeadline) == nil && other.value == "good")
         await eventually { held.cancelledCount == 1 }

@@ -140,6 +140,7 @@ struct WebSocketNetworkTests {
             try await network.responses(to: .texts, variables: [:]).first()
         }
         #expect(error?.code == .timedOut)
+        await eventually { !asked.all.isEmpty }
         #expect(asked.all == [false])
         opening.finish()
     }

@@ -197,6 +197,17 @@ import TodoFixtures
         #expect(messages == [[], ["not now"]] + (isLast ? [] : [[]]))
     }
 
+    /// Nor are they one behind a result of a live query.
+    @Test func errorsAloneBehindALiveResultAreNoEnd() throws {
+        let results = Collected(environment.fetchQuery(TodoQuery(id: "a")))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(Payloads.todo("a", "1", complete: false))
+        request.nextValue(#"{"errors":[{"message":"not now"}]}"#)
+        request.nextValue(Payloads.todo("a", "2", complete: false))
+        request.complete()
+        #expect(results.values.map { $0?.node?.text } == ["1", nil, "2"] && results.isFinished)
+    }
+
     // MARK: Updaters
 
     @Test func theRootOfAnUpdaterIsTheStoresWhateverTheOperation() throws {

@@ -17,7 +17,7 @@ extension OperationExecutor {
         _ response: [UInt8], _ result: Result<WrittenResponse, any Error>,
         answering entry: OptimisticEntryID? = nil
     ) {
-        if operation.kind == .subscription { lock.withLock { lastRefusal = nil } }
+        lock.withLock { lastRefusal = nil }
         do {
             let written = try result.get()
             lock.withLock { partial = written.summary.hasNext ? written : nil }
@@ -61,17 +61,19 @@ extension OperationExecutor {
         let refusal = NetworkError(
             errors: summary.errors.map(GraphQLError.init), operation: request.node,
             variables: request.variables)
-        guard isBehindOthers else { return fail(refusal) }
-        lock.withLock { lastRefusal = refusal }
+        let goesOn = lock.withLock {
+            if isUnderWay { lastRefusal = refusal }
+            return isUnderWay
+        }
+        if !goesOn { return fail(refusal) }
+        note(.executeError, refusal)
         deliver(response, summary, nil)
     }
-
-    /// Whether a stream has had an event before the last one, so that the server has not refused it as a whole.
-    private var isBehindOthers: Bool { lock.withLock { eventCount > 1 } }
 
     private func deliver(
         _ response: [UInt8], _ summary: ResponseSummary, _ written: WrittenResponse?
     ) {
+        if operation.kind != .mutation { lock.withLock { isUnderWay = true } }
         run.send(GraphQLResponse(response, summary, written: written))
     }
 
@@ -82,11 +84,12 @@ extension OperationExecutor {
             end(
                 .failure(error), reason: "the network failed: \(error)",
                 revokes: unfinished == nil || error.isAboutMutation)
-        } else if let refusal = lock.withLock({ lastRefusal }) {
-            end(.failure(refusal), reason: "the server ended it")
         } else {
             note(.networkComplete)
-            end(.finished, reason: "the network completed without a response")
+            let refusal = lock.withLock { lastRefusal }
+            end(
+                refusal.map { .failure($0) } ?? .finished,
+                reason: "the network completed without a response")
         }
     }
 

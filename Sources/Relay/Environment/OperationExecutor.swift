@@ -45,10 +45,12 @@ final class OperationExecutor: @unchecked Sendable {
     /// Of a mutation of this process.
     private var place: Outbox.Place?
     private var isShown = false
-    private(set) var eventCount = 0
+    private var eventCount = 0
     /// A response that more parts of are to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
-    /// What the server has said in place of a later event, and nothing after it: if the stream ends now, that is why.
+    /// Of a stream: whether it has had a response, so that the server has not refused it as a whole.
+    var isUnderWay = false
+    /// What the server has said in place of a later response, and nothing after it: if the stream ends now, that is why.
     var lastRefusal: NetworkError?
     private var subscription: AnyCancellable?
 
