@@ -229,8 +229,9 @@ let package = Package(
             dependencies: [
                 "BoundedTesting", "DiskSimulation", "EventLog", "EventStore", "GraphQLExecution",
                 "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
-                "RelayNetwork", "RelayServer", "RelayStore", "Threads", logging,
-            ], path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
+                "RelayNetwork", "RelayServer", "RelayStore", "Threads", "TodoFixtures", logging,
+                openCombine("OpenCombine"),
+            ] + combineTests, path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(
             name: "BoundedTesting", dependencies: ["Threads"], path: "Tests/BoundedTesting",

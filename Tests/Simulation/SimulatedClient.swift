@@ -7,10 +7,10 @@ import RelayJSON
 @testable import RelayNetwork
 @testable import RelayServer
 
-/// A client on its ``LinkMachine``: mutations by their ids, streams that go on where they were cut.
+/// A client on a ``SimulatedLink``: mutations by their ids, streams that go on where they were cut.
 ///
 /// `@unchecked Sendable`: it runs on one thread.
-final class SimulatedClient: @unchecked Sendable {
+final class SimulatedClient: SimulatedLinkUser, @unchecked Sendable {
     enum Work {
         /// With the text that its todo has then, where it gives it one.
         case mutation(id: String, text: String?)
@@ -26,6 +26,9 @@ final class SimulatedClient: @unchecked Sendable {
         var isOver = false
 
         init(_ document: String) { self.document = document }
+
+        /// What a live stream asks for, asked once.
+        var query: String { String(document.dropFirst("subscription".count)) }
     }
 
     struct Told {
@@ -40,12 +43,8 @@ final class SimulatedClient: @unchecked Sendable {
         "subscription { user { todos(first: 1) { edges { node { id text } } } } }",
     ]
 
-    let name: String
+    let link: SimulatedLink
     private let world: Simulation
-    private var machine: LinkMachine
-    private var attempt: LinkAction.Attempt = 0
-    private(set) var socket: SimulatedSocket?
-    private var lastOperation: UInt64 = 0
     private var lastMutation = 0
     private(set) var work: [OperationID: Work] = [:]
     private(set) var streams: [(stream: Stream, isLive: Bool)] = []
@@ -53,16 +52,12 @@ final class SimulatedClient: @unchecked Sendable {
     private(set) var todos: [String] = []
 
     init(_ name: String, in world: Simulation, mutationsInFlight: Int) {
-        self.name = name
         self.world = world
-        var options = LinkOptions()
-        options.retry = RetryPolicy(initialDelay: .milliseconds(50), maximumDelay: .seconds(1))
-        options.maximumMutationsInFlight = mutationsInFlight
-        options.maximumInterruptions = nil
-        options.idleTimeout = nil
-        options.queryAttempts = .max
-        machine = LinkMachine(options)
+        link = SimulatedLink(name, in: world, mutationsInFlight: mutationsInFlight)
+        link.user = self
     }
+
+    var name: String { link.name }
 
     var unansweredMutations: [String] {
         work.values.compactMap { if case .mutation(let id, _) = $0 { id } else { nil } }.sorted()
@@ -140,7 +135,7 @@ final class SimulatedClient: @unchecked Sendable {
         }
         guard let id = mutations.randomElement(using: &random) else { return }
         work[id] = nil
-        perform(machine.cancel(id))
+        link.cancel(id)
     }
 
     func cancelStream(_ random: inout SeededGenerator) {
@@ -151,120 +146,36 @@ final class SimulatedClient: @unchecked Sendable {
         if case .events(let stream)? = work[id] { stream.isOver = true }
         if case .live(let stream)? = work[id] { stream.isOver = true }
         work[id] = nil
-        perform(machine.cancel(id))
+        link.cancel(id)
     }
 
     private func begin(
         _ work: Work, _ kind: OperationKind, _ document: String, _ variables: JSONObject,
         mutationID: String? = nil
     ) {
-        lastOperation += 1
-        let id = OperationID(number: lastOperation)
+        let id = link.makeID()
         self.work[id] = work
         let request = OperationRequest(
             RequestParameters(name: "", operationKind: kind, text: document),
             variables: VariableData(variables), mutationID: mutationID)
-        perform(machine.begin(id, request))
-    }
-
-    // MARK: What its machine wants
-
-    private func perform(_ actions: [LinkAction]) {
-        for action in actions {
-            switch action {
-            case .authorize: world.violate("a client without tokens asks for one")
-            case .connect(let attempt, _):
-                world.scheduler.later(.milliseconds(1), isOfClient: true) { [self] in
-                    connect(attempt)
-                }
-            case .send(let bytes): socket?.wire.toServer.append(bytes)
-            case .close, .abort: drop()
-            case .schedule(let timer, let delay): schedule(timer, delay)
-            case .retry(let attempt, let failures):
-                schedule(
-                    .retry(attempt),
-                    machine.options.retry.delay(afterFailures: failures, random: 0.5))
-            case .resumeLater(let id, let endings):
-                schedule(
-                    .resumption(id),
-                    machine.options.retry.delay(afterFailures: endings, random: 0.5))
-            case .deliver(let id, let bytes): take(bytes, id)
-            case .interrupted, .report: break
-            case .finish(let id, let error): finish(id, error)
-            }
-        }
-    }
-
-    private func schedule(_ timer: LinkAction.Timer, _ delay: Duration) {
-        world.scheduler.later(delay, isOfClient: true) { [self] in
-            perform(machine.timerFired(timer))
-        }
-    }
-
-    private func connect(_ attempt: LinkAction.Attempt) {
-        guard let server = world.server else {
-            let error = TransportError(code: .cannotConnect, message: "nobody listens")
-            return perform(machine.socketClosed(attempt, ConnectionLoss(error, .retry)))
-        }
-        guard let actions = machine.socketOpened(attempt, token: nil) else { return }
-        self.attempt = attempt
-        socket = server.accept(Wire())
-        perform(actions)
-    }
-
-    private func drop() {
-        if let socket { world.server?.remove(socket) }
-        socket = nil
-    }
-
-    /// The connection is gone, for whatever reason.
-    func cut() {
-        guard socket != nil else { return }
-        drop()
-        let error = TransportError(code: .closed(SocketCloseCode(rawValue: 1006)), message: "cut")
-        perform(machine.socketClosed(attempt, ConnectionLoss(error, .retry)))
-    }
-
-    /// Takes one message from the wire; false when there is none.
-    func receive() -> Bool {
-        guard let socket else { return false }
-        if socket.wire.isSlow || socket.wire.toClient.isEmpty {
-            guard socket.wire.isCut else { return false }
-            cut()
-            return true
-        }
-        let bytes = socket.wire.toClient.removeFirst()
-        perform(machine.received(attempt, bytes))
-        socket.drained()
-        return true
-    }
-
-    /// The server takes one message; false when there is none.
-    func deliver() -> Bool {
-        guard let socket, !socket.wire.isCut, !socket.wire.toServer.isEmpty else { return false }
-        socket.receive(socket.wire.toServer.removeFirst())
-        return true
+        link.begin(id, request)
     }
 
     // MARK: What it is told
 
-    private func take(_ bytes: [UInt8], _ id: OperationID) {
+    func take(_ bytes: [UInt8], _ id: OperationID) {
         guard let result = try? JSONValue(parsing: bytes) else {
             return world.violate("\(name) was sent what is no JSON")
         }
         switch work[id] {
         case .mutation(let mutation, let text)?:
-            if let data = result["data"]?.object, result["errors"] == nil {
-                world.noteAcknowledged(mutation)
-                for member in data.members {
-                    guard let todo = member.value["todo"] else { continue }
-                    if let text, todo["text"]?.string != text {
-                        world.violate("\(mutation) was given another's answer, \(result.text)")
-                    }
-                    if let id = todo["id"]?.string { todos.append(id) }
+            guard world.noteResult(result, of: mutation) else { return }
+            for member in result["data"]?.object?.members ?? [] {
+                guard let todo = member.value["todo"] else { continue }
+                if let text, todo["text"]?.string != text {
+                    world.violate("\(mutation) was given another's answer, \(result.text)")
                 }
-            } else {
-                world.noteRefused(mutation, result)
+                if let id = todo["id"]?.string { todos.append(id) }
             }
         case .events(let stream)?, .live(let stream)?:
             if bytes == GapNotice.bytes { return stream.segments.append([]) }
@@ -279,7 +190,7 @@ final class SimulatedClient: @unchecked Sendable {
         }
     }
 
-    private func finish(_ id: OperationID, _ error: TransportError?) {
+    func finish(_ id: OperationID, _ error: TransportError?) {
         let ended = work.removeValue(forKey: id)
         if let error { world.violate("an operation of \(name) ended: \(error)") }
         switch ended {

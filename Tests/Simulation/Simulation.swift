@@ -36,6 +36,9 @@ final class Simulation: @unchecked Sendable {
     private(set) var server: SimulatedServer?
     private var disk = SimulatedDisk()
     private var clients: [SimulatedClient] = []
+    private var runtime: SimulatedRuntime?
+    /// The connections of all of them.
+    private var links: [SimulatedLink] = []
     private var violation: String?
     private var history: [String] = []
     private var clockOffset: Int64 = 0
@@ -78,6 +81,9 @@ final class Simulation: @unchecked Sendable {
         clients = [1, 4, 32].enumerated().map {
             SimulatedClient("c\($0.offset + 1)", in: self, mutationsInFlight: $0.element)
         }
+        let runtime = SimulatedRuntime("r1", in: self)
+        self.runtime = runtime
+        links = clients.map(\.link) + [runtime.link]
     }
 
     struct Made {
@@ -143,11 +149,19 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
-    func noteAcknowledged(_ id: String) {
+    /// A client has the answer to a mutation.
+    /// - Returns: whether it was carried out.
+    @discardableResult
+    func noteResult(_ result: JSONValue, of id: String) -> Bool {
+        guard result["data"]?.object != nil, result["errors"] == nil else {
+            noteRefused(id, result)
+            return false
+        }
         facts.acknowledged[id] = scheduler.now
+        return true
     }
 
-    func noteRefused(_ id: String, _ result: JSONValue) {
+    private func noteRefused(_ id: String, _ result: JSONValue) {
         let code = result["errors"]?.array?.first?["extensions"]?["code"]?.string
         let known: Set = ["STORAGE_FULL", "OVERLOADED", "NOT_FOUND", "BAD_USER_INPUT"]
         if let code, known.contains(code) {
@@ -182,7 +196,8 @@ final class Simulation: @unchecked Sendable {
     private func letGo() {
         server?.kill()
         server = nil
-        clients = []
+        runtime?.letGo()
+        (clients, runtime, links) = ([], nil, [])
         scheduler.stop()
     }
 
@@ -196,6 +211,7 @@ final class Simulation: @unchecked Sendable {
         try start()
         for client in clients { client.subscribe(isLive: false) }
         clients[0].subscribe(isLive: true)
+        runtime?.begin()
     }
 
     private func note(_ what: String) { history.append(what) }
@@ -237,17 +253,17 @@ final class Simulation: @unchecked Sendable {
     /// Lets everybody go on for a while: messages arrive, tasks run, threads work.
     private func turn(_ count: Int) {
         for _ in 0..<count {
-            let client = clients[Int.random(in: clients.indices, using: &random)]
+            let link = links[Int.random(in: links.indices, using: &random)]
             switch Int.random(in: 0..<4, using: &random) {
-            case 0: _ = client.deliver()
-            case 1: _ = client.receive()
+            case 0: _ = link.deliver()
+            case 1: _ = link.receive()
             default: _ = scheduler.turn()
             }
         }
     }
 
     private func settle() {
-        while scheduler.turn() || clients.contains(where: { $0.deliver() || $0.receive() }) {}
+        while scheduler.turn() || links.contains(where: { $0.deliver() || $0.receive() }) {}
     }
 
     private func pass(_ milliseconds: Int) {
@@ -256,9 +272,16 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func mutate() {
-        let client = clients[Int.random(in: clients.indices, using: &random)]
-        for _ in 0..<Int.random(in: 1...4, using: &random) { client.mutate(&random) }
-        note("\(client.name) mutates")
+        let link = links[Int.random(in: links.indices, using: &random)]
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            client(link)?.mutate(&random) ?? runtime?.mutate(&random)
+        }
+        note("\(link.name) mutates")
+    }
+
+    /// - Returns: nil for the runtime.
+    private func client(_ link: SimulatedLink) -> SimulatedClient? {
+        clients.first { $0.link === link }
     }
 
     /// Somebody sends again what was sent a moment ago, whatever became of it.
@@ -277,9 +300,9 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func giveMutationUp() {
-        let client = clients[Int.random(in: clients.indices, using: &random)]
-        note("\(client.name) gives up")
-        client.giveMutationUp(&random)
+        let link = links[Int.random(in: links.indices, using: &random)]
+        note("\(link.name) gives up")
+        client(link)?.giveMutationUp(&random) ?? runtime?.giveMutationUp(&random)
     }
 
     /// Somebody else has a client of the same name, which uses the same id for something of its own. It is given the
@@ -379,7 +402,7 @@ final class Simulation: @unchecked Sendable {
         note("the disk refuses")
         for _ in 0..<3 {
             clients[2].mutate(&random, isKnown: true, waits: true)
-            while clients[2].deliver() {}
+            while clients[2].link.deliver() {}
             server.runLoop()
             if let last = facts.started.last { repeatMutation(last) }
             scheduler.whileThreadsRest { turn(10) }
@@ -400,7 +423,7 @@ final class Simulation: @unchecked Sendable {
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             // What is new to the server is prepared, and handed over on the loop.
             burst(isKnown: Bool.random(using: &random))
-            while clients[2].deliver() {}
+            while clients[2].link.deliver() {}
             for _ in 0..<5 {
                 turn(20)
                 try check()
@@ -429,16 +452,16 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func cutSomebody() {
-        let client = clients[Int.random(in: clients.indices, using: &random)]
-        note("cut \(client.name)")
-        client.cut()
+        let link = links[Int.random(in: links.indices, using: &random)]
+        note("cut \(link.name)")
+        link.cut()
     }
 
     private func slowSomebody() {
-        let client = clients[Int.random(in: clients.indices, using: &random)]
-        guard let wire = client.socket?.wire else { return }
+        let link = links[Int.random(in: links.indices, using: &random)]
+        guard let wire = link.socket?.wire else { return }
         wire.isSlow.toggle()
-        note("\(client.name) is \(wire.isSlow ? "slow" : "quick")")
+        note("\(link.name) is \(wire.isSlow ? "slow" : "quick")")
     }
 
     private func resubscribe() {
@@ -470,12 +493,12 @@ final class Simulation: @unchecked Sendable {
         note("a flood")
         let client = clients[2]
         healDisk()
-        client.socket?.wire.isSlow = false
+        client.link.socket?.wire.isSlow = false
         settle()
-        if client.socket == nil { pass(1_000) }
+        if client.link.socket == nil { pass(1_000) }
         for _ in 0..<Int.random(in: 30...60, using: &random) {
             client.mutate(&random)
-            while client.deliver() {}
+            while client.link.deliver() {}
             // What the server has not seen before is prepared, and then handed over on the loop.
             for _ in 0..<2 {
                 scheduler.whileThreadsRest { while scheduler.turn() {} }
@@ -484,7 +507,7 @@ final class Simulation: @unchecked Sendable {
             scheduler.whileThreadsRest { while scheduler.turn() {} }
             scheduler.passBusily()
             server?.runLoop()
-            while client.receive() {}
+            while client.link.receive() {}
             try check()
             if isFrozen { return }
         }
@@ -619,7 +642,7 @@ final class Simulation: @unchecked Sendable {
                 throw Violation("a server stops, and \(server.unansweredCount) are not answered")
             }
         }
-        for client in clients { client.cut() }
+        for link in links { link.cut() }
         var isClosed = isUndisturbed
         do {
             try server.close()
@@ -646,7 +669,7 @@ final class Simulation: @unchecked Sendable {
         server?.kill()
         server = nil
         facts.endLife()
-        for client in clients { client.cut() }
+        for link in links { link.cut() }
         disk = found
         frozenAt = nil
         hasFailedDisk = false
@@ -666,7 +689,8 @@ final class Simulation: @unchecked Sendable {
         note("all is well")
         healDisk()
         guard try passes(until: { isQuiet }) else {
-            let waiting = clients.flatMap(\.unansweredMutations)
+            let waiting =
+                clients.flatMap(\.unansweredMutations) + (runtime?.unansweredMutations ?? [])
             let pending = server?.service.snapshot.pending.count ?? 0
             throw Violation(
                 "two minutes after the last fault \(waiting.count) mutations are not answered, "
@@ -687,7 +711,7 @@ final class Simulation: @unchecked Sendable {
         for _ in 0..<120 {
             if isFrozen { try restartFrozen() }
             try start()
-            for client in clients { client.socket?.wire.isSlow = false }
+            for link in links { link.socket?.wire.isSlow = false }
             server?.isLoopBusy = false
             upstream.answerAll()
             settle()
@@ -701,13 +725,16 @@ final class Simulation: @unchecked Sendable {
 
     /// Everybody is connected, everything is answered, and every stream has begun.
     private var isQuiet: Bool {
-        clients.allSatisfy { $0.unansweredMutations.isEmpty && $0.socket != nil }
+        clients.allSatisfy(\.unansweredMutations.isEmpty)
+            && runtime?.unansweredMutations.isEmpty == true
+            && links.allSatisfy { $0.socket != nil }
             && server?.service.snapshot.pending.isEmpty == true
             && facts.repeatCount == facts.repeatAnswerCount
             && server?.service.subscriptionCounts.subscriptions == openStreamCount
     }
 
-    private var openStreamCount: Int { clients.reduce(0) { $0 + $1.openStreamCount } }
+    /// The runtime has one.
+    private var openStreamCount: Int { clients.reduce(1) { $0 + $1.openStreamCount } }
 
     private var subscribedOrNot: String {
         let count = server?.service.subscriptionCounts.subscriptions ?? 0
@@ -759,6 +786,9 @@ final class Simulation: @unchecked Sendable {
                     ? try checkLive(stream, past, client.name)
                     : try checkEvents(stream, log, client.name)
             }
+        }
+        if let todos = try result(of: SimulatedRuntime.todos, at: nil) {
+            try runtime?.checkEnd(todos)
         }
         try check()
     }
@@ -874,14 +904,14 @@ final class Simulation: @unchecked Sendable {
         }
         let firstState = try history.firstState
         for told in segments.joined().suffix(3) where told.cursor.sequence >= firstState {
-            let answer = try result(of: stream, at: told.cursor.sequence)
+            let answer = try result(of: stream.query, at: told.cursor.sequence)
             if answer != told.data {
                 throw Violation(
                     "a live query of \(name) at \(told.cursor.sequence) \(differs(answer, told))")
             }
         }
         if stream.isOver { return }
-        let now = try result(of: stream, at: nil)
+        let now = try result(of: stream.query, at: nil)
         let last = segments.last?.last
         if last?.data != now {
             throw Violation("a live query of \(name) in the end \(differs(now, last))")
@@ -900,15 +930,13 @@ final class Simulation: @unchecked Sendable {
         return "is …\(part(expected))…, and was told at \(told.cursor.sequence) …\(part(found))…"
     }
 
-    /// What a live stream's query gives when it is asked as a query.
+    /// What a query gives.
     /// - Parameter sequence: nil asks for the newest state.
     /// - Returns: nil when it is refused.
-    private func result(
-        of stream: SimulatedClient.Stream, at sequence: UInt64?
-    ) throws -> JSONValue? {
+    private func result(of query: String, at sequence: UInt64?) throws -> JSONValue? {
         guard let service = server?.service else { return nil }
         let request = GraphQLRequest(
-            query: String(stream.document.dropFirst("subscription".count)),
+            query: query,
             extensions: sequence.map { ["relay": ["at": .int(Int64($0))]] } ?? [:])
         let box = AnswerBox()
         service.execute(try service.prepare(request), request) { box.set($0) }

@@ -21,6 +21,10 @@ package enum TodoDocuments {
 
         query TodoQuery($id: ID!) @relay_test_operation { node(id: $id) { ... on Todo { id text complete } } }
 
+        query LiveTodosQuery @live {
+          user { id totalCount todos { edges { node { id text complete } } } }
+        }
+
         query NodesQuery($ids: [ID!]!) { nodes(ids: $ids) { ... on Todo { id text complete } } }
 
         mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {

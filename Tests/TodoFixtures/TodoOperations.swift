@@ -366,3 +366,45 @@ package struct TodoAddedSubscription: Relay.Operation {
         }
     }
 }
+
+/// All todos, again after every commit that changes one.
+package struct LiveTodosQuery: Relay.Operation {
+    package static let node = TodoDocuments.request("LiveTodosQuery")
+    package var variables: EmptyVariables
+
+    package init(variables: EmptyVariables) { self.variables = variables }
+
+    package struct Data: ReadableRecord, Equatable {
+        package var user: User_user?
+
+        package init(_ record: inout RecordReader) throws {
+            user = try record.optionalLinked("user")
+        }
+
+        package struct User_user: ReadableRecord, Equatable {
+            package var totalCount: Int
+            package var todos: TodoConnection_todos?
+
+            package init(_ record: inout RecordReader) throws {
+                totalCount = try record.int("totalCount")
+                todos = try record.optionalLinked("todos")
+            }
+        }
+
+        package struct TodoConnection_todos: ReadableRecord, Equatable {
+            package var edges: [TodoEdge_edges?]?
+
+            package init(_ record: inout RecordReader) throws {
+                edges = try record.optionalList("edges")
+            }
+
+            package struct TodoEdge_edges: ReadableRecord, Equatable {
+                package var node: Item_todo.Data?
+
+                package init(_ record: inout RecordReader) throws {
+                    node = try record.optionalLinked("node")
+                }
+            }
+        }
+    }
+}
