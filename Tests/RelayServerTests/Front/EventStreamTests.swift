@@ -101,6 +101,26 @@ struct EventStreamTests {
         }
     }
 
+    /// A browser sends what it was given; others send what they like.
+    @Test func anyLastEventIDIsGoodOrLost() async throws {
+        let sequences = ["0", "1", "7fffffffffffffff", "8000000000000000", "ffffffffffffffff"]
+        let places = sequences.map { String(repeating: "0", count: 16 - $0.utf8.count) + $0 }
+        let others = ["-", "memory", "memory--", "18446744073709551616"]
+        let ids = places.flatMap { epoch in places.map { "memory-\(epoch)-\($0)" } } + others
+        try await RunningServer.run { server in
+            for id in ids {
+                let client = try RawClient(port: server.server.port)
+                try client.send(
+                    Self.post(
+                        "subscription { todoAdded { todo { text } } }",
+                        headers: "Last-Event-ID: \(id)\r\n"))
+                _ = try await client.read(through: "\r\n\r\n")
+                let first = try await client.read(through: "\n\n")
+                #expect(first.contains("\"recovered\":false"), "\(id): \(first)")
+            }
+        }
+    }
+
     @Test func silenceIsBrokenByACommentThatMovesTheLastEventOn() async throws {
         try await RunningServer.run {
             $0.socketLimits.progressInterval = .milliseconds(20)
