@@ -64,6 +64,7 @@ final class SegmentWriter {
             try beginSegment(next.file, sizeBytes: next.sizeBytes, after: head)
         }
         assert(head.sequence + 1 >= firstSequence, "a frame is behind its segment's beginning")
+        assert(offset >= SegmentHeader.size, "a frame is behind its segment's header")
         isDirty = true
         do throws(FileSystemError) {
             try frame.withBytes { bytes throws(FileSystemError) in
@@ -160,6 +161,8 @@ final class SegmentWriter {
             throw error.isStorageFull && hasNoName ? .noRoom(error) : .broken(error)
         }
         try note(LogReach(head, segment: header.firstSequence))
+        assert(!isDirty, "everything before a new segment is on the disk")
+        assert(header.firstSequence > firstSequence, "each segment has a name of its own")
         file.close()
         file = next
         offset = UInt64(SegmentHeader.size)

@@ -55,7 +55,10 @@ struct CheckpointSchedule {
     }
 
     /// What was begun has ended.
-    mutating func end() { isWriting = false }
+    mutating func end() {
+        assert(isWriting, "what ends was begun")
+        isWriting = false
+    }
 
     /// Nothing is begun from now on.
     mutating func close() { isClosed = true }

@@ -34,6 +34,9 @@ package struct HistoryTail: Sendable {
             guard case .response(let response) = step.event.body, let intent = step.intent else {
                 continue
             }
+            assert(
+                (commits.last?.snapshot ?? base).sequence < step.event.sequence,
+                "commits are in log order, behind the base")
             commits.append(
                 Commit(
                     intent: intent, response: response, snapshot: replay.snapshot,

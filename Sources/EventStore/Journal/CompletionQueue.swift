@@ -36,7 +36,9 @@ struct CompletionQueue {
     }
 
     mutating func settle(_ ticket: Ticket, _ result: Result<UInt64, JournalError>) {
-        entries[entries.startIndex + ticket.number - taken].result = result
+        let place = entries.startIndex + ticket.number - taken
+        assert(entries[place].result == nil, "an append ends once")
+        entries[place].result = result
     }
 
     /// Asks to deliver; whoever is told true calls ``takeReady()`` until it gives nil.
@@ -48,6 +50,7 @@ struct CompletionQueue {
 
     /// The next completion whose turn it is; nil ends the delivery.
     mutating func takeReady() -> Ready? {
+        assert(isBeingDelivered, "one at a time delivers")
         guard let entry = entries.first, let result = entry.result else {
             isBeingDelivered = false
             return nil

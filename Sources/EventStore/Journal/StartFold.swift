@@ -57,6 +57,8 @@ struct StartFold {
         tail = try HistoryTail(replay, through: head, eventCount: tailEvents)
         try replay.advance(to: head)
         snapshot = replay.snapshot
+        assert(snapshot.sequence == head, "the start ends where the log does")
+        assert(tail.base.sequence <= head, "a tail begins in its log")
         tailBytes = replay.readBytes
         self.remarks = remarks + replay.ignoredCheckpoints
     }

@@ -90,6 +90,25 @@ package struct MutationLedger: Sendable {
         }
         if oldestAnswered == nil { oldestAnswered = scope }
         trim(after: answer.sequence)
+        assert(newest == scope, "who was answered last is silent for the shortest time")
+        assert(areEndsLinked, "clients are linked from the oldest to the newest")
+        assert(hasNoAnswerBeforeOldestAnswered, "answers go from the oldest client on")
+        assert(byteCount >= 0, "what is counted was there")
+    }
+
+    /// Invariant 1, where it costs nothing to look.
+    private var areEndsLinked: Bool {
+        guard let first = oldest.flatMap({ clients[$0] }),
+            let last = newest.flatMap({ clients[$0] })
+        else { return false }
+        return first.older == nil && last.newer == nil
+            && (last.older.flatMap { clients[$0] }?.lastSequence ?? 0) <= last.lastSequence
+    }
+
+    /// Invariant 2, of the client before.
+    private var hasNoAnswerBeforeOldestAnswered: Bool {
+        guard let client = oldestAnswered.flatMap({ clients[$0] }) else { return false }
+        return client.older.flatMap { clients[$0] }?.answerCount ?? 0 == 0
     }
 
     /// Changes a client and counts what it takes from then on.

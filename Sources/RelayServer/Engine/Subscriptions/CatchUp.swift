@@ -50,6 +50,7 @@ final class CatchUp: Sendable {
 
         /// Everybody who waits; when nobody does, the task ends.
         mutating func takeAll() -> [Waiting] {
+            assert(isRunning, "one task serves a lane, and it ends when nobody waits")
             if waiting.isEmpty { isRunning = false }
             return waiting.takeAll()
         }

@@ -92,6 +92,7 @@ final class SerialQueue<Message: Sendable>: Sendable {
 
     private func nextBatch() -> ArraySlice<Message>? {
         state.withLock { state in
+            assert(state.isRunning, "nobody takes a batch but the one task that runs")
             if state.batch.isEmpty {
                 state.batch = state.waiting[...]
                 state.waiting = []
