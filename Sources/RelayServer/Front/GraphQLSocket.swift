@@ -206,19 +206,19 @@ final class GraphQLSocket: WebSocketHandler {
         let isLong = operation.byteCount > ServerConnection.shortMessageBytes
         let known = isLong ? nil : service.findPrepared(request)
         if let known, known.kind == .query {
-            Task.detached { self.run(operation, self.ready(known, request)) }
+            Task.detached { self.run(operation, self.ready(operation, known, request)) }
             return
         }
         let ticket = state.withLock { $0.arrivals.arrive(isReady: known != nil) }
         switch (ticket, known) {
         case (nil, let known?):
-            run(operation, ready(known, request))
+            run(operation, ready(operation, known, request))
         case (let ticket?, let known?):
-            settle(ticket, Arrival(operation: operation, ready: ready(known, request)))
+            settle(ticket, Arrival(operation: operation, ready: ready(operation, known, request)))
         case (let ticket?, nil):
             Task.detached {
                 let ready = Result { () throws(ExecutionErrors) in
-                    try self.service.ready(try self.service.prepare(request), request)
+                    try self.ready(operation, try self.service.prepare(request), request).get()
                 }
                 let arrival = Arrival(operation: operation, ready: ready)
                 self.onLoop { $0.settle(ticket, arrival) }
@@ -228,10 +228,16 @@ final class GraphQLSocket: WebSocketHandler {
         }
     }
 
+    /// Makes values of the schema's types of the variables, which takes the longer the more there are.
     private func ready(
-        _ prepared: PreparedOperation, _ request: GraphQLRequest
+        _ operation: ServerConnection.Operation, _ prepared: PreparedOperation,
+        _ request: GraphQLRequest
     ) -> Result<ReadyRequest, ExecutionErrors> {
-        Result { () throws(ExecutionErrors) in try service.ready(prepared, request) }
+        assert(
+            operation.byteCount <= ServerConnection.shortMessageBytes
+                || state.withLock { $0.connection }?.loop.isCurrent != true,
+            "a long request would hold up every connection of the loop")
+        return Result { () throws(ExecutionErrors) in try service.ready(prepared, request) }
     }
 
     /// On the loop's thread, so that those whose turn it is are handed over in order.

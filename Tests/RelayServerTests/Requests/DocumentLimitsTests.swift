@@ -5,12 +5,6 @@ import Testing
 
 @testable import RelayServer
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct DocumentLimitsTests {
     private func check(
@@ -126,7 +120,7 @@ struct DocumentLimitsTests {
         ("a string", { "{ node(id: \"" + String(repeating: "x", count: $0 * 20) + "\") { id } }" }),
     ]
 
-    @Test func hostileDocumentsAreRefusedInTheTimeOfALawfulOne() async throws {
+    @Test func hostileDocumentsAreRefused() async throws {
         try await RunningServer.run { server in
             for (name, make) in Self.hostile {
                 let response = try await server.post(["query": .string(make(40_000))])
@@ -137,31 +131,25 @@ struct DocumentLimitsTests {
         }
     }
 
-    @Test func theWorkToRefuseDoesNotGrowWithTheDocument() throws {
+    /// So the work to refuse a document does not grow with it: the refusal stands where the limit is, and whoever
+    /// read on would find that this is no GraphQL.
+    @Test func nothingBehindALimitIsRead() throws {
         let cache = try OperationCache(schema: ServiceUnderTest.todo().service.executable)
-        func work(_ text: String) -> Duration {
+        func refusal(_ text: String) -> ExecutionError? {
             let request = GraphQLRequest(query: text)
-            let runs = (0..<5).map { _ in
-                let before = Self.processorTime()
-                let error = #expect(throws: ExecutionErrors.self) {
-                    try cache.operation(for: request, storedRecords: 0)
-                }
-                #expect(error?.errors.first?.code == .limitExceeded)
-                return Self.processorTime() - before
+            let errors = #expect(throws: ExecutionErrors.self) {
+                try cache.operation(for: request, storedRecords: 0)
             }
-            return runs.min() ?? .zero
+            return errors?.errors.first
         }
-        for (name, make) in Self.hostile {
-            let once = work(make(20_001))
-            let tenfold = work(make(200_010))
-            #expect(tenfold < once * 4 + .milliseconds(2), "\(name): \(once), then \(tenfold)")
+        // What doubles is a short document, which is parsed whole: its refusal is what it would come to.
+        for (name, make) in Self.hostile where name != "fragments that double" {
+            for size in [20_001, 200_010] {
+                let document = make(size)
+                let error = refusal(document)
+                #expect(error?.code == .limitExceeded, "\(name), \(size)")
+                #expect(refusal(document + " ?") == error, "\(name), \(size)")
+            }
         }
-    }
-
-    /// What this thread alone has worked, however busy the machine is.
-    private static func processorTime() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
