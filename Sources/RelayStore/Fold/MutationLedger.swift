@@ -107,7 +107,9 @@ package struct MutationLedger: Sendable {
 
     /// Invariant 2, of the client before.
     private var hasNoAnswerBeforeOldestAnswered: Bool {
-        guard let client = oldestAnswered.flatMap({ clients[$0] }) else { return false }
+        // All answers may have been too many bytes.
+        guard let oldestAnswered else { return true }
+        guard let client = clients[oldestAnswered] else { return false }
         return client.older.flatMap { clients[$0] }?.answerCount ?? 0 == 0
     }
 
