@@ -26,9 +26,7 @@ extension Environment {
     ///   server had no data and no error. It fails with a ``NetworkError`` when the server gave errors only,
     ///   with the network's own error, with a ``ResponseError``, or with a ``ReadError``. Nothing keeps the records
     ///   that fragments in the data are read from: where the data is read on another thread or later, and nobody
-    ///   retains the query, ``fetchQueryResult(_:cacheConfig:)`` gives a result that does. A result that comes in parts
-    ///   (`@defer`, `@stream`) is read anew from the store behind each part: what others have written to the same records
-    ///   meanwhile is in it.
+    ///   retains the query, ``fetchQueryResult(_:cacheConfig:)`` gives a result that does.
     public func fetchQuery<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init()
     ) -> AnyPublisher<Op.Data?, any Error> {

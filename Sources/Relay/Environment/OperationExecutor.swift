@@ -48,6 +48,7 @@ final class OperationExecutor: @unchecked Sendable {
     private var eventCount = 0
     /// A response that more parts of are to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
+    let parts = ResponseParts()
     /// Of a stream: whether it has had a response, so that the server has not refused it as a whole.
     var isUnderWay = false
     /// What the server has said in place of a later response, and nothing after it: if the stream ends now, that is why.
@@ -227,7 +228,7 @@ final class OperationExecutor: @unchecked Sendable {
             bytes,
             Result {
                 try environment.store.commitResponse(
-                    entry, operation.selector, bytes, updater: storeUpdater)
+                    entry, operation.selector, bytes, updater: storeUpdater, parts: parts)
             }, answering: entry)
     }
 
@@ -306,6 +307,7 @@ final class OperationExecutor: @unchecked Sendable {
             }
         }
         guard let held else { return nil }
+        parts.note(nil)
         if let place = held.place { environment.outbox.leave(place) }
         environment.tracker.end(request)
         return (held.entry, held.subscription)

@@ -1,15 +1,41 @@
+import Threads
+
 /// A response that belongs to no mutation, on its way to the store.
 package struct ArrivedPayload {
     package let operation: OperationSelector
     package let response: [UInt8]
     package let updater: SelectorUpdater?
+    /// Of the execution that it is for; nil: it comes in one piece.
+    package let parts: ResponseParts?
 
     package init(
-        _ operation: OperationSelector, _ response: [UInt8], updater: SelectorUpdater? = nil
+        _ operation: OperationSelector, _ response: [UInt8], updater: SelectorUpdater? = nil,
+        parts: ResponseParts? = nil
     ) {
         self.operation = operation
         self.response = response
         self.updater = updater
+        self.parts = parts
+    }
+}
+
+/// What one execution's response was read from so far, when more parts of it are to come (`@defer`, `@stream`): the
+/// next one is read with that, and not with what others have written in between.
+package final class ResponseParts: Sendable {
+    private let held = Lock<Snapshot?>(nil)
+
+    package init() {}
+
+    var state: Snapshot? { held.withLock { $0 } }
+
+    /// - Parameter state: nil where no part is to come.
+    package func note(_ state: Snapshot?) {
+        // What was held goes when the lock is free again.
+        let former = held.withLock { held in
+            defer { held = state }
+            return held
+        }
+        withExtendedLifetime(former) {}
     }
 }
 

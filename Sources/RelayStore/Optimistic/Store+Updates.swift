@@ -149,13 +149,14 @@ extension Store {
     @discardableResult
     package func commitResponse(
         _ entry: OptimisticEntryID, _ operation: OperationSelector, _ response: [UInt8],
-        updater: SelectorUpdater? = nil
+        updater: SelectorUpdater? = nil, parts: ResponseParts? = nil
     ) throws -> WrittenResponse {
         try write { writer, outcome in
             let sequence = writer.state.confirmed.sequence
             var draft = writer.state.draft()
             let taken = try take(
-                ArrivedPayload(operation, response, updater: updater), into: &draft, &writer)
+                ArrivedPayload(operation, response, updater: updater, parts: parts), into: &draft,
+                &writer)
             guard let step = writer.state.respond(entry, draft, result: nil) else {
                 throw StoreError.entryHasEnded
             }

@@ -27,12 +27,31 @@ extension Store {
         _ payload: ArrivedPayload, into draft: inout Draft, _ writer: inout Writer
     ) throws -> TakenResponse {
         let operation = payload.operation
-        let (summary, state) = try normalize(payload.response, operation, &draft, &writer)
+        let (summary, state) = try normalize(payload, &draft, &writer)
+        payload.parts?.note(summary.hasNext ? state : nil)
         let reading = read(operation, state)
         if let updater = payload.updater {
             try run(updater, of: operation, reading, &draft, &writer)
         }
         return TakenResponse(operation: operation, summary: summary, reading: reading)
+    }
+
+    /// - Returns: also the state that the operation reads the response from: of a part, with the parts before it alone.
+    private func normalize(
+        _ payload: ArrivedPayload, _ draft: inout Draft, _ writer: inout Writer
+    ) throws -> (summary: ResponseSummary, state: Snapshot) {
+        let (operation, response) = (payload.operation, payload.response)
+        guard let former = payload.parts?.state, ResponseSummary.isPart(response) else {
+            return try normalize(response, operation, &draft, &writer)
+        }
+        var own = Draft(on: former, keepsPayloads: false)
+        let result = try normalize(response, operation, &own, &writer)
+        do {
+            _ = try normalize(response, operation, &draft, &writer)
+        } catch StoreError.responseWithoutData {
+            // Others have made another list of it, say, so that it has no place among the records.
+        }
+        return result
     }
 
     /// A response whose draft has been committed under the same lock.

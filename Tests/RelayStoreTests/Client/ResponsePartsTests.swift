@@ -1,0 +1,77 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+
+@testable import RelayStore
+
+/// The results of a response that comes in parts are what the server said, whatever others write between the parts.
+@Suite(.bounded) struct ResponsePartsTests {
+    private let store = Store.quiet()
+    private let parts = ResponseParts()
+
+    private func payload(_ name: String, _ response: JSONValue) throws -> ArrivedPayload {
+        ArrivedPayload(try TodoDocuments.operation(name), response.bytes, parts: parts)
+    }
+
+    /// What the operation reads of each.
+    private func take(_ responses: JSONValue...) throws -> [JSONValue?] {
+        try store.commitPayloads(responses.map { try payload("List", $0) }).map {
+            try $0.get().reading.data?.json
+        }
+    }
+
+    private func list(_ ids: String...) -> JSONValue {
+        ["list": .array(ids.map { ["id": .string($0)] })]
+    }
+
+    private func items(_ place: Int64, _ id: String, hasNext: Bool = true) -> JSONValue {
+        let items: JSONValue = [["id": .string(id)]]
+        return [
+            "incremental": [["path": ["list", .int(place)], "items": items]],
+            "hasNext": .bool(hasNext),
+        ]
+    }
+
+    @Test(arguments: [["x"], ["x", "y", "z"], []])
+    func anotherListBetweenThePartsIsNotInTheResults(_ others: [String]) throws {
+        #expect(try take(["data": list("a"), "hasNext": true]) == [list("a")])
+        let other: JSONValue = ["list": .array(others.map { ["id": .string($0)] })]
+        try store.commit("List", ["data": other])
+        #expect(
+            try take(items(1, "b"), items(2, "c", hasNext: false)) == [
+                list("a", "b"), list("a", "b", "c"),
+            ])
+        #expect(parts.state == nil)
+    }
+
+    /// In one burst, too, and a new response begins anew.
+    @Test func aNewResponseHasNothingOfTheLast() throws {
+        #expect(
+            try take(
+                ["data": list("a"), "hasNext": true], items(1, "b"),
+                ["data": list("c"), "hasNext": true], items(1, "d", hasNext: false)) == [
+                    list("a"), list("a", "b"), list("c"), list("c", "d"),
+                ])
+        #expect(try take(["data": list("e")]) == [list("e")])
+        #expect(parts.state == nil)
+    }
+
+    @Test func whatOthersSayOfARecordIsNotInTheResults() throws {
+        func response(_ text: String, hasNext: Bool) -> JSONValue {
+            let todo: JSONValue = ["__typename": "Todo", "id": "a", "text": .string(text)]
+            return ["data": ["node": todo], "hasNext": .bool(hasNext)]
+        }
+        func take(_ response: JSONValue) throws -> JSONValue? {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("One", ["id": "a"]), response.bytes, parts: parts)
+            return try store.commitPayloads([one])[0].get().reading.data?.json["node"]?["text"]
+        }
+        #expect(try take(response("mine", hasNext: true)) == "mine")
+        try store.commit("One", ["id": "a"], response("theirs", hasNext: false))
+        let part: JSONValue = [
+            "incremental": [["path": ["node"], "data": ["priority": 1]]], "hasNext": false,
+        ]
+        #expect(try take(part) == "mine")
+        #expect(store.field("a", "text") == .string("theirs"))
+    }
+}
