@@ -2,20 +2,23 @@ import ArgumentParser
 import EventLog
 import EventStore
 import RelayJSON
+import RelayServer
 
 /// `relay log minimize`: the smallest log that still fails.
 struct LogMinimize: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "minimize",
         abstract: "Make the smallest log that still fails a command, to be a test's fixture.",
-        usage: "relay log minimize <dir> <newdir> [--json] -- <command> ...",
+        usage: "relay log minimize <dir> <newdir> [--re-execute] [--json] -- <command> ...",
         discussion: """
             Leaves out mutations with their responses, then records of the seed, as long as the \
             command still fails on what is left. Each try is a log of its own; {} in the command's \
             words stands for its directory, which otherwise is put behind the last word, and \
             RELAY_DATA names it, too. The command fails when it ends with 1 to 127, other than 125, \
             which cannot tell. What is left writes what it wrote, so it may be a state that the schema does \
-            not allow. The original is only read, and may be written by a server meanwhile; the new \
+            not allow; with --re-execute the mutations that directives of the schema describe are \
+            carried out again in each try, from their arguments, on what is left before them. One that \
+            is refused then ends with its refusal, which is listed. The original is only read, and may be written by a server meanwhile; the new \
             directory is made at the end.
             """)
 
@@ -29,6 +32,13 @@ struct LogMinimize: HistoryTool {
         help: ArgumentHelp("The command that fails, and its arguments.", valueName: "command"))
     var command: [String] = []
 
+    @Flag(
+        help: """
+            Carry the mutations that are left out again from their arguments, as the schema in the log \
+            says, instead of writing what they wrote.
+            """)
+    var reExecute = false
+
     func validate() throws {
         guard !command.isEmpty else {
             throw ValidationError("Give a command that fails on the log behind --.")
@@ -39,24 +49,26 @@ struct LogMinimize: HistoryTool {
         try checkIsNew(destination, "the smallest log is a new one")
         let trial = TrialCommand(command)
         var minimization = LogMinimization(
-            history, trial.wantsDirectory ? trial : TrialCommand(command + ["{}"]))
+            history, trial.wantsDirectory ? trial : TrialCommand(command + ["{}"]),
+            reExecutes: reExecute)
         let selection = try Workspace.with { try minimization.run(in: $0) }
-        let count = try history.copy(
-            selection, to: destination, options: EventLogOptions(forSmallLog: .always))
+        let (count, outcome) = try minimization.copy(selection, to: destination, .always)
         let runs = minimization.runs
-        complain(
-            """
-            Note: effects were replayed: what is left writes what it wrote, and may be a state that the \
-            schema does not allow.
-            """)
+        complain("Note: \(outcome?.summary() ?? Self.replayedNote)")
         if log.json {
-            let report: JSONValue = [
+            var report: JSONObject = [
                 "directory": .string(destination), "events": JSONValue(count),
                 "of": JSONValue(history.last), "runs": .int(Int64(runs)),
-                "effects": "replayed",
+                "effects": outcome == nil ? "replayed" : "re-executed",
             ]
-            return try output.write(report.text)
+            if let outcome {
+                report["carriedOut"] = .int(Int64(outcome.carriedOut))
+                report["replayed"] = .int(Int64(outcome.replayed))
+                report["refusals"] = .array(outcome.refusals.map(\.json))
+            }
+            return try output.write(JSONValue.object(report).text)
         }
+        for refusal in outcome?.refusals ?? [] { try output.write(refusal.line) }
         try output.write(
             """
             \(destination) has \(count) of \(history.last.of("event")) and still fails, after \
@@ -65,19 +77,39 @@ struct LogMinimize: HistoryTool {
     }
 }
 
+extension LogMinimize {
+    private static let replayedNote = """
+        effects were replayed: what is left writes what it wrote, and may be a state that the schema does \
+        not allow. --re-execute carries the mutations out again.
+        """
+}
+
 /// The search for the smallest log that still fails.
 private struct LogMinimization {
     private let history: History
     private let command: TrialCommand
+    private let reExecutes: Bool
     private let progress = ProgressBar("Minimizing")
     private(set) var runs = 0
 
-    init(_ history: History, _ command: TrialCommand) {
+    init(_ history: History, _ command: TrialCommand, reExecutes: Bool) {
         var history = history
         // The search has a bar of its own.
         history.watch = nil
         self.history = history
         self.command = command
+        self.reExecutes = reExecutes
+    }
+
+    /// - Returns: how many events the copy has, and what was carried out again; nil where effects are replayed.
+    func copy(
+        _ selection: HistorySelection, to directory: String, _ durability: Durability
+    ) throws -> (eventCount: UInt64, outcome: ReExecution.Outcome?) {
+        let options = EventLogOptions(forSmallLog: durability)
+        guard reExecutes else {
+            return (try history.copy(selection, to: directory, options: options), nil)
+        }
+        return try history.copyCarryingOutAgain(selection, to: directory, options: options)
     }
 
     mutating func run(in workspace: Workspace) throws -> HistorySelection {
@@ -105,7 +137,7 @@ private struct LogMinimization {
         progress.show("run \(runs): \(selection.parts.count.of("step"))\(records)")
         let directory = "\(workspace.path)/log-\(runs)"
         defer { workspace.remove(directory) }
-        try history.copy(selection, to: directory, options: EventLogOptions(forSmallLog: .none))
+        _ = try copy(selection, to: directory, .none)
         return try command.run(directory: directory, environment: ["RELAY_DATA": directory]) == .bad
     }
 }

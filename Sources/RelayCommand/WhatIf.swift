@@ -97,7 +97,7 @@ struct WhatIf: HistoryTool {
             }
         }
         let outcome = try course.run()
-        complain("Note: \(outcome.summary)")
+        complain("Note: \(outcome.summary(of: " behind the change"))")
         for refusal in outcome.refusals {
             try output.write(log.json ? refusal.json.text : refusal.line)
         }
@@ -114,8 +114,9 @@ struct WhatIf: HistoryTool {
 
 extension ReExecution.Outcome {
     /// What was done, for people.
-    fileprivate var summary: String {
-        let done = "\(carriedOut.of("mutation")) behind the change carried out again"
+    /// - Parameter which: what mutations these are, behind a space; empty for all.
+    func summary(of which: String = "") -> String {
+        let done = "\(carriedOut.of("mutation"))\(which) carried out again"
         guard replayed > 0 else { return done + "." }
         return """
             \(done); of \(replayed) more the effects were replayed, because a program's own code carries \
@@ -125,14 +126,14 @@ extension ReExecution.Outcome {
 }
 
 extension ReExecution.Refusal {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         [
             "sequence": JSONValue(sequence), "operation": .string(operation),
             "refused": .string(message),
         ]
     }
 
-    fileprivate var line: String {
+    var line: String {
         "\(sequence)".padded(to: 8) + operation.padded(to: 24) + "refused: \(message)"
     }
 }

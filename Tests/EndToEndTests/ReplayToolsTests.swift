@@ -447,6 +447,49 @@ struct ReplayToolsTests {
         #expect(again.exit == .code(1) && again.errors.first?.contains("not empty") == true)
     }
 
+    @Test func aLogIsMinimizedWithItsMutationsCarriedOutAgain() async throws {
+        let server = try await sandbox.serve("--data", log.directory)
+        _ = try await server.data(
+            """
+            mutation { renameTodo(input: {id: "\(log.added)", text: "Ride on"}) { todo { id } } }
+            """)
+        #expect(try await server.stop() == .code(0))
+        func minimize(_ name: String, _ check: String, _ flags: String...) async throws -> JSONValue
+        {
+            let arguments = ["log", "minimize", log.directory, sandbox.path(name), "--json"]
+            let report = try await sandbox.start(
+                arguments + flags + ["--", "sh", "-c", check]
+            ).finish()
+            #expect(report.exit == .code(0), "\(report)")
+            return try JSONValue(parsing: try #require(report.output.last))
+        }
+        // What was never added is renamed where effects are replayed.
+        let isRenamed = "! relay replay {} state | grep -q 'Ride on'"
+        let replayed = try await minimize("replayed", isRenamed)
+        #expect(replayed["events"] == 3 && replayed["effects"] == "replayed")
+        #expect(replayed["refusals"] == nil)
+        let again = try await minimize("again", isRenamed, "--re-execute")
+        #expect(again["events"] == 5 && again["effects"] == "re-executed")
+        #expect(again["carriedOut"] == 2 && again["replayed"] == 0 && again["refusals"] == [])
+        let events = try await sandbox.json("log", "list", sandbox.path("again"))
+        #expect(
+            events.map { $0["operation"] } == [
+                nil, "addTodo", "addTodo", "renameTodo", "renameTodo",
+            ])
+        let verified = try await sandbox.relay("log", "verify", sandbox.path("again"), "--deep")
+        #expect(verified.exit == .code(0))
+
+        // With the seed the todo that it renames goes, too.
+        let isAsked = "! relay log list {} | grep -q 'mutation *renameTodo'"
+        let refused = try await minimize("refused", isAsked, "--re-execute")
+        #expect(refused["events"] == 3 && refused["carriedOut"] == 1)
+        let refusal = try #require(refused["refusals"]?.array?.first)
+        #expect(refusal["sequence"] == 3 && refusal["operation"] == "renameTodo")
+        #expect(refusal["refused"]?.string?.isEmpty == false)
+        let kinds = try await sandbox.json("log", "list", sandbox.path("refused"))
+        #expect(kinds.map { $0["kind"] } == ["genesis", "mutation", "revocation"])
+    }
+
     @Test func aCommandThatIsInterruptedLeavesNothing() async throws {
         let temporary = try sandbox.directory(named: "temporary")
         let child = try sandbox.start(

@@ -1,6 +1,6 @@
 package import EventLog
 package import RelayJSON
-import RelayStore
+package import RelayStore
 
 /// Events of a history that can only be left out together: a mutation and what ended it, or one event alone.
 package struct HistoryPart: Sendable, Hashable {
@@ -59,11 +59,14 @@ extension History {
     /// - Parameters:
     ///   - directory: missing or empty.
     ///   - options: how it is written.
+    ///   - rewrite: given each event under its new number, in order; what it becomes.
     /// - Returns: how many events it has.
+    /// - Throws: ``EventStoreError``, and what `rewrite` throws.
     @discardableResult
     package func copy(
-        _ selection: HistorySelection, to directory: String, options: EventLogOptions
-    ) throws(EventStoreError) -> UInt64 {
+        _ selection: HistorySelection, to directory: String, options: EventLogOptions,
+        rewriting rewrite: (Event) throws -> EventBody = { $0.body }
+    ) throws -> UInt64 {
         let wanted =
             ([first] + selection.parts.flatMap { [$0.first] + ($0.end.map { [$0] } ?? []) })
             .sorted()
@@ -71,7 +74,7 @@ extension History {
             try EventLogWriter.open(directory, options: options)
         }
         defer { log.close() }
-        guard log.head.sequence == 0 else { throw .occupied(directory) }
+        guard log.head.sequence == 0 else { throw EventStoreError.occupied(directory) }
         let events = ChosenEvents(self, wanted)
         var batch = EventBatch()
         var count: UInt64 = 0
@@ -99,7 +102,9 @@ extension History {
             case .schema, .unknown:
                 break
             }
-            batch.append(NewEvent(timeMicroseconds: event.timeMicroseconds, body: body))
+            let time = event.timeMicroseconds
+            body = try rewrite(Event(sequence: count, timeMicroseconds: time, body: body))
+            batch.append(NewEvent(timeMicroseconds: time, body: body))
             guard batch.count == 1_000 || batch.bytes.count > 1 << 20 else { continue }
             try append(&batch, to: log)
         }

@@ -1,3 +1,4 @@
+package import EventLog
 package import EventStore
 import GraphQLExecution
 import RelayJSON
@@ -83,6 +84,24 @@ package struct ReExecution {
     }
 }
 
+extension History {
+    /// Makes a log of the first event and some parts, numbered anew, in which mutations are carried out again from
+    /// their arguments. One that is refused ends with its revocation. Blocks.
+    /// - Parameters:
+    ///   - directory: missing or empty.
+    ///   - options: how it is written.
+    /// - Returns: how many events it has, and what was carried out; refusals are numbered as in the new log.
+    package func copyCarryingOutAgain(
+        _ selection: HistorySelection, to directory: String, options: EventLogOptions
+    ) throws -> (eventCount: UInt64, outcome: ReExecution.Outcome) {
+        var course = Course(on: Snapshot())
+        let count = try copy(selection, to: directory, options: options) { event in
+            try course.take(event)
+        }
+        return (count, course.outcome)
+    }
+}
+
 /// A mutation as it was carried out.
 private struct Mutation {
     /// Of the response that it had.
@@ -102,14 +121,20 @@ private struct Course {
     /// Made of the schema in force; nil until it is needed.
     private var service: SchemaService?
 
-    init(on snapshot: Snapshot, _ skipped: Set<UInt64>, _ exchanged: [UInt64: Mutation]) {
+    init(
+        on snapshot: Snapshot, _ skipped: Set<UInt64> = [],
+        _ exchanged: [UInt64: Mutation] = [:]
+    ) {
         self.snapshot = snapshot
         self.skipped = skipped
         self.exchanged = exchanged
         for pending in snapshot.pending { intents[pending.sequence] = pending.intent }
     }
 
-    mutating func take(_ event: Event) throws {
+    /// Folds what an event is in this course.
+    /// - Returns: that.
+    @discardableResult
+    mutating func take(_ event: Event) throws -> EventBody {
         var event = event
         switch event.body {
         case _ where skipped.contains(event.sequence):
@@ -127,6 +152,7 @@ private struct Course {
             break
         }
         try fold(event)
+        return event.body
     }
 
     mutating func apply(_ writes: [WriteSet]) {
@@ -162,6 +188,8 @@ private struct Course {
             var again = response
             again.writes = draft.writeSet
             again.result = done.result
+            // A client that asks again must not be answered what is not so here.
+            if again.writes != mutation.response.writes { again.answer = nil }
             return .response(again)
         } catch {
             outcome.refusals.append(
