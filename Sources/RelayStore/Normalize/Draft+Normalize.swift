@@ -32,15 +32,28 @@ extension Draft {
         handlers: any HandlerProvider = DefaultHandlerProvider(), isOptimistic: Bool = false,
         read: (Snapshot) -> Void = { _ in }
     ) throws -> ResponseSummary {
+        try normalize(
+            response, plan, root: root, handlers: handlers, isOptimistic: isOptimistic,
+            places: nil, read: read
+        ).summary
+    }
+
+    /// - Parameter places: where the parts of the response belong; nil: that is to be found.
+    /// - Returns: also where they belong.
+    mutating func normalize(
+        _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID,
+        handlers: any HandlerProvider, isOptimistic: Bool = false, places: [PartPlace]?,
+        read: (Snapshot) -> Void = { _ in }
+    ) throws -> (summary: ResponseSummary, places: [PartPlace]) {
         let before = snapshot
         let record = snapshot.symbols.record(root.rawValue)
         var start = Normalizer(before, reader: JSONReader(response))
         start.looked = looked
-        var reader = ResponseReader(start, plan, root: record)
+        var reader = ResponseReader(start, plan, root: record, places: places)
         do {
             try reader.read()
         } catch is ResponseReader.PathBehindData {
-            reader = ResponseReader(start, plan, root: record, isPart: true)
+            reader = ResponseReader(start, plan, root: record, isPart: true, places: places)
             try reader.read()
         }
         let normalizer = reader.normalizer
@@ -49,7 +62,7 @@ extension Draft {
         keepWrites(of: normalizer.changes, since: before)
         read(
             handle(normalizer.handled, plan.context.variables, handlers, isOptimistic))
-        return reader.summary
+        return (reader.summary, reader.places)
     }
 
     /// - Returns: the state with the records that were deleted.

@@ -128,11 +128,11 @@ extension Normalizer {
         symbols.nameString(list.key) + Symbols.elementErrorsSuffix
     }
 
-    /// How many places a list has; 0 where there is no list.
-    func count(of key: NameIndex, of record: RecordIndex) -> Int64 {
+    /// The list of a field; nil where there is none.
+    func list(_ key: NameIndex, of record: RecordIndex) -> LinkList? {
         guard let row = snapshot.row(record), let slot = row.slot(of: key), row.tag(slot) == .links
-        else { return 0 }
-        return Int64(row.links(slot).count)
+        else { return nil }
+        return row.links(slot)
     }
 
     /// Puts records into a list, at an index.

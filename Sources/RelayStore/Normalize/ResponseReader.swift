@@ -11,15 +11,20 @@ struct ResponseReader {
 
     /// Whether the response is known to be one part of another.
     private let isPart: Bool
+    /// Where parts belong, in their order, where that is known; nil: it is to be found.
+    private var known: ArraySlice<PartPlace>?
+    /// Where parts belong, as far as they have been read.
+    private(set) var places: [PartPlace] = []
 
     /// A response that turns out to be a part of another when its data has been taken for the whole.
     struct PathBehindData: Error {}
 
     init(
         _ normalizer: Normalizer, _ plan: NormalizationPlan, root: RecordIndex,
-        isPart: Bool = false
+        isPart: Bool = false, places: [PartPlace]? = nil
     ) {
         self.isPart = isPart
+        known = places.map { $0[...] }
         self.normalizer = normalizer
         self.plan = plan
         self.root = root
@@ -132,93 +137,86 @@ struct ResponseReader {
         }
         guard let content else { return }
         normalizer.reader = content.reader
-        // A part that could not be delivered; its errors say why. An item keeps its place.
-        if try normalizer.reader.peek() == .null {
-            if content.key == "data", let path { missingItem(path) }
-            return
-        }
-        guard let path else {
-            return refuse("A part of the response has no \"path\" that says where it belongs.")
-        }
+        let kind = try normalizer.reader.peek()
+        let place = known?.popFirst() ?? find(path, isList: content.key == "items", kind)
+        places.append(place)
         defer { normalizer.partPath = [] }
-        let isPlaced =
-            content.key == "items"
-            ? try items(path) : try object(path) || item(path)
-        if !isPlaced {
-            refuse("A part of the response belongs where the response has no such place.", at: path)
+        switch place {
+        case .object(let place, let path):
+            // Somebody else may have deleted it meanwhile.
+            if known != nil, normalizer.snapshot.type(of: place.record) == nil { break }
+            summary.hasData = true
+            normalizer.partPath = path
+            try normalizer.object(into: place.record, place.plan, .none)
+        case .items(let stream):
+            summary.hasData = true
+            normalizer.partPath = stream.path
+            var items: [RecordIndex?] = []
+            if kind == .array {
+                try normalizer.reader.beginArray()
+                while try normalizer.reader.nextElement() {
+                    items.append(try item(items.count, of: stream))
+                }
+            } else {
+                items = [kind == .null ? nil : try item(0, of: stream)]
+            }
+            splice(items, into: stream)
+        case .nothing: break
+        case .unknown:
+            refuse("A part of the response has no \"path\" that says where it belongs.")
+        case .nowhere:
+            refuse(
+                "A part of the response belongs where the response has no such place.", at: path)
         }
     }
 
-    /// - Returns: false when the place, or the object, is not there.
-    private mutating func object(_ path: [JSONValue]) throws -> Bool {
-        guard let place = normalizer.locate(path[...], plan, root),
-            try normalizer.reader.peek() == .object
-        else { return false }
-        summary.hasData = true
-        normalizer.partPath = path
-        try normalizer.object(into: place.record, place.plan, .none)
-        return true
-    }
-
-    /// A list that is streamed, from an index on.
-    private struct Stream {
-        let record: RecordIndex
-        let key: NameIndex
-        let plan: NormalizationPlan
-        let first: Int
+    /// Where a part belongs.
+    /// - Parameters:
+    ///   - isList: whether it has `items`, the first of which the path is that of. Before servers had those, an item
+    ///     came alone, at its place.
+    ///   - kind: of what it brings.
+    private func find(_ path: [JSONValue]?, isList: Bool, _ kind: JSONReader.Kind) -> PartPlace {
+        // One that could not be delivered; its errors say why. An item keeps its place, if it is not there: one that is
+        // was deferred a part.
+        if kind == .null {
+            guard !isList, let path, normalizer.locate(path[...], plan, root) == nil,
+                let stream = stream(path)
+            else { return .nothing }
+            return .items(stream)
+        }
+        guard let path else { return .unknown }
+        if isList { return kind == .array ? stream(path).map { .items($0) } ?? .nowhere : .nowhere }
+        guard kind == .object else { return .nowhere }
+        if let place = normalizer.locate(path[...], plan, root) { return .object(place, path) }
+        return stream(path).map { .items($0) } ?? .nowhere
     }
 
     /// The list whose path with an index behind it this is.
     /// - Returns: nil also where it would leave a gap: the items of a stream come in order.
-    private func stream(_ path: [JSONValue]) -> Stream? {
+    private func stream(_ path: [JSONValue]) -> PartPlace.Stream? {
         guard let first = path.last?.int, case .string(let name)? = path.dropLast().last,
             let place = normalizer.locate(path.dropLast(2), plan, root),
             let field = normalizer.field(name, of: place), let child = field.child,
             field.kind == .plural,
-            first >= 0, first <= normalizer.count(of: field.key, of: place.record)
+            case let list = normalizer.list(field.key, of: place.record),
+            first >= 0, first <= Int64(list?.count ?? 0)
         else { return nil }
-        return Stream(record: place.record, key: field.key, plan: child, first: Int(first))
+        return PartPlace.Stream(
+            record: place.record, key: field.key, plan: child, list: list, first: Int(first),
+            path: path.dropLast())
     }
 
-    /// `items` of a list whose path ends with the index of the first of them.
-    /// - Returns: false when there is no such list.
-    private mutating func items(_ path: [JSONValue]) throws -> Bool {
-        guard let stream = stream(path), try normalizer.reader.peek() == .array else {
-            return false
+    /// Puts items into their list; not where that is another list by now.
+    private mutating func splice(_ items: [RecordIndex?], into stream: PartPlace.Stream) {
+        let list = normalizer.list(stream.key, of: stream.record)
+        if list === stream.list || list?.records == stream.list?.records {
+            normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
         }
-        summary.hasData = true
-        normalizer.partPath = path.dropLast()
-        var items: [RecordIndex?] = []
-        try normalizer.reader.beginArray()
-        while try normalizer.reader.nextElement() {
-            items.append(try item(items.count, of: stream))
-        }
-        normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
-        return true
     }
 
-    /// One item of a list, at its index: the form that servers had before `items`.
-    /// - Returns: false when there is no such list.
-    private mutating func item(_ path: [JSONValue]) throws -> Bool {
-        guard let stream = stream(path), try normalizer.reader.peek() == .object else {
-            return false
-        }
-        summary.hasData = true
-        normalizer.partPath = path.dropLast()
-        let item = try item(0, of: stream)
-        normalizer.splice([item], into: stream.key, of: stream.record, at: stream.first)
-        return true
-    }
-
-    /// The item that stands next in a streamed list could not be delivered. (An item that is there was deferred a part.)
-    private mutating func missingItem(_ path: [JSONValue]) {
-        guard normalizer.locate(path[...], plan, root) == nil, let stream = stream(path)
-        else { return }
-        summary.hasData = true
-        normalizer.splice([nil], into: stream.key, of: stream.record, at: stream.first)
-    }
-
-    private mutating func item(_ number: Int, of stream: Stream) throws -> RecordIndex? {
+    private mutating func item(
+        _ number: Int, of stream: PartPlace.Stream
+    ) throws -> RecordIndex? {
         try normalizer.item(
             of: stream.record, stream.key, stream.plan, index: stream.first + number)
     }
@@ -228,6 +226,32 @@ struct ResponseReader {
         if let path { error["path"] = .array(path) }
         summary.errors.append(.object(error))
     }
+}
+
+/// Where a part of a response belongs.
+enum PartPlace {
+    /// A list that is streamed, from an index on.
+    struct Stream {
+        let record: RecordIndex
+        let key: NameIndex
+        let plan: NormalizationPlan
+        /// As it is before; nil where there is none.
+        let list: LinkList?
+        let first: Int
+        /// In the response.
+        let path: [JSONValue]
+    }
+
+    /// An object that is there, at a path of the response.
+    case object(Normalizer.Place, [JSONValue])
+    /// Items of a list, or one.
+    case items(Stream)
+    /// Nothing has come that belongs anywhere.
+    case nothing
+    /// It does not say where it belongs.
+    case unknown
+    /// There is no such place.
+    case nowhere
 }
 
 /// Which members of a response make it a part of an earlier one.

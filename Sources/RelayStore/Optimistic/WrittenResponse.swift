@@ -44,14 +44,20 @@ extension Store {
         guard let former = payload.parts?.state, ResponseSummary.isPart(response) else {
             return try normalize(response, operation, &draft, &writer)
         }
-        var own = Draft(on: former, keepsPayloads: false)
-        let result = try normalize(response, operation, &own, &writer)
-        do {
-            _ = try normalize(response, operation, &draft, &writer)
-        } catch StoreError.responseWithoutData {
-            // Others have made another list of it, say, so that it has no place among the records.
+        let plan = writer.plans.plan(operation, symbols)
+        let handlers = handlers
+        return try response.withUnsafeBytes { bytes in
+            var own = Draft(on: former, keepsPayloads: false)
+            var state = former
+            let (summary, places) = try own.normalize(
+                bytes, plan, root: operation.root, handlers: handlers, places: nil
+            ) { state = $0 }
+            guard summary.hasData else { throw StoreError.responseWithoutData(summary) }
+            // Its path is that of its own response: others may have linked other records there.
+            _ = try draft.normalize(
+                bytes, plan, root: operation.root, handlers: handlers, places: places)
+            return (summary, state)
         }
-        return result
     }
 
     /// A response whose draft has been committed under the same lock.

@@ -42,6 +42,47 @@ import Testing
                 list("a", "b"), list("a", "b", "c"),
             ])
         #expect(parts.state == nil)
+        // What another response has made a list of stays that. The records are there for whoever reads them.
+        #expect(store.field("client:root", "todos(first:3)") == .links(others.map { DataID($0) }))
+        #expect(["b", "c"].allSatisfy { store.snapshot.existing($0) != nil })
+    }
+
+    @Test func aListThatIsStillTheSameGoesOn() throws {
+        _ = try take(["data": list("a"), "hasNext": true])
+        try store.commit("List", ["data": list("a")])
+        _ = try take(items(1, "b"), items(2, "c"))
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b", "c"]))
+    }
+
+    /// A part belongs to the record that its path led to in its own response.
+    @Test func aPartGoesToItsRecordWhereOthersHaveLinkedAnother() throws {
+        func take(_ response: JSONValue) throws -> JSONValue? {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("Authors"), response.bytes, parts: parts)
+            return try store.commitPayloads([one])[0].get().reading.data?.json
+        }
+        func authors(_ ids: [String]) -> JSONValue {
+            ["todos": .array(ids.map { ["id": .string($0)] })]
+        }
+        _ = try take(["data": authors(["a", "b"]), "hasNext": true])
+        try store.commit("Authors", ["data": authors(["b", "a"])])
+        let incremental: JSONValue = [
+            ["path": ["todos", 0], "data": ["author": ["id": "A", "name": "of a"]]],
+            ["path": ["todos", 1], "data": ["author": ["id": "B", "name": "of b"]]],
+        ]
+        _ = try take(["incremental": incremental, "hasNext": false])
+        #expect(store.field("a", "author") == .link("A"))
+        #expect(store.field("b", "author") == .link("B"))
+        #expect(store.field("client:root", "todos(first:200)") == .links(["b", "a"]))
+    }
+
+    /// Nor does it bring back a record that somebody has deleted.
+    @Test func aPartOfARecordThatWasDeletedIsNotWritten() throws {
+        _ = try take(["data": list("a"), "hasNext": true])
+        try store.commitUpdate { $0.delete(dataID: "a") }
+        let part: JSONValue = ["path": ["list", 0], "data": ["id": "a"], "hasNext": false]
+        #expect(try take(part) == [list("a")])
+        #expect(store.snapshot.existing("a") == nil)
     }
 
     /// In one burst, too, and a new response begins anew.
