@@ -14,14 +14,18 @@ extension Snapshot {
             writer.end()
         }
         var open: RecordIndex?
+        // A field may have been written twice. What came into a list must be told once.
+        var lists: Set<ChangeSet.Field> = []
         for field in changes.fields where !created.contains(field.record) {
             guard let row = row(field.record) else { continue }
+            let slot = row.shape.slot(of: field.key)
+            if let slot, row.tag(slot) == .links, !lists.insert(field).inserted { continue }
             if open != field.record {
                 if open != nil { writer.end() }
                 writer.begin(symbols.id(field.record), type: symbols.nameText(row.type))
                 open = field.record
             }
-            if let slot = row.shape.slot(of: field.key) {
+            if let slot {
                 write(slot, of: row, since: base.row(field.record), to: &writer)
             }
         }

@@ -85,6 +85,23 @@ import Testing
         #expect(store.snapshot.existing("a") == nil)
     }
 
+    /// What came into a list is in the journal once, though each part has written the list.
+    @Test func aListThatAResponseWritesTwiceIsKeptAsItIs() throws {
+        let journal = StoreHistoryTests.Recorder()
+        let store = Store.quiet { $0.journal = journal }
+        try store.commit("List", ["data": list("a"), "hasNext": true])
+        let parts: JSONValue = [
+            ["path": ["list", 1], "data": ["id": "b"]],
+            ["path": ["list", 2], "items": [["id": "c"]]],
+        ]
+        try store.commit("List", ["incremental": parts, "hasNext": false])
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b", "c"]))
+        var replayed = Snapshot()
+        var changes = ChangeSet()
+        for event in journal.events { try replayed.fold(event, changes: &changes) }
+        #expect(replayed.modelRecords == store.snapshot.modelRecords)
+    }
+
     /// In one burst, too, and a new response begins anew.
     @Test func aNewResponseHasNothingOfTheLast() throws {
         #expect(
