@@ -77,8 +77,8 @@ let fuzz: [Target] =
         .executableTarget(
             name: "GraphQLFuzz",
             dependencies: [
-                "EventStore", "GraphQLExecution", "GraphQLLanguage", "RelayJSON", "RelayServer",
-                "RelayStore",
+                "EventStore", "GraphQLExecution", "GraphQLLanguage", "RelayJSON", "RelayRecords",
+                "RelayServer",
             ],
             swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     ]
@@ -90,6 +90,7 @@ let package = Package(
         .executable(name: "relay", targets: ["RelayCommand"]),
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "Relay", targets: relayTargets),
+        .library(name: "RelayRecords", targets: ["RelayRecords", "RelayArtifacts"]),
         .library(name: "RelayStore", targets: ["RelayStore", "RelayArtifacts"]),
         .library(name: "RelayNetwork", targets: ["RelayNetwork"]),
         .library(name: "EventStore", targets: ["EventStore"]),
@@ -119,14 +120,20 @@ let package = Package(
         room("RelayArtifacts", ["RelayJSON"]),
         room("EventLog", ["CCrypto", "Zlib"]),
         room(
-            "RelayStore",
+            "RelayRecords",
             [
                 "RelayArtifacts", "RelayJSON", "Threads",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
-        room("EventStore", ["EventLog", "RelayJSON", "RelayStore", "Threads"]),
+        room(
+            "RelayStore",
+            [
+                "RelayArtifacts", "RelayJSON", "RelayRecords", "Threads",
+            ]),
+        room("EventStore", ["EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
-        room("GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore", "Threads"]),
+        room(
+            "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets", "Threads", "Zlib"]),
         room(
@@ -146,7 +153,7 @@ let package = Package(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayStore",
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
                 "Threads", "WebSocketIO", logging,
             ]),
         .executableTarget(
@@ -154,10 +161,10 @@ let package = Package(
             dependencies: [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer",
-                "RelayStore", "Threads", "WebSocketIO", argumentParser, logging,
+                "RelayRecords", "RelayStore", "Threads", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
-        room("TodoMutations", ["RelayArtifacts", "RelayStore"]),
+        room("TodoMutations", ["RelayArtifacts", "RelayRecords"]),
         .executableTarget(
             name: "TodoServer", dependencies: ["RelayServer", "TodoMutations", argumentParser],
             swiftSettings: strict),
@@ -176,21 +183,23 @@ let package = Package(
         tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         tests(of: "EventLog", ["DiskSimulation"], exclude: ["Fixtures"]),
+        tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
             of: "RelayStore",
             [
                 "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "Threads",
-                .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
-        tests(of: "EventStore", ["EventLog", "RelayJSON", "RelayStore", "Threads"]),
-        tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayStore"]),
+        tests(
+            of: "EventStore", ["EventLog", "RelayJSON", "RelayRecords", "RelayStore", "Threads"]),
+        tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
         tests(of: "WebSocketIO", ["Threads"]),
         tests(
             of: "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayStore", "Threads",
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayRecords", "RelayStore",
+                "Threads",
                 "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(

@@ -1,5 +1,5 @@
 package import EventLog
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// How a store on disk is kept.
 package struct EventStoreOptions: Sendable {

@@ -1,5 +1,5 @@
 package import EventLog
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Why a store could not be opened or its past not be read.
 ///

@@ -1,5 +1,5 @@
 package import EventLog
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 // Checking and repairing a log, with what only the fold can say of its checkpoints.
 

@@ -1,5 +1,5 @@
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 #if canImport(Glibc)
     import Glibc

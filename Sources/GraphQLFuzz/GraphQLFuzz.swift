@@ -2,8 +2,8 @@
 // checkpoints. script/fuzz builds and runs it; an ordinary build knows nothing of it.
 
 import GraphQLLanguage
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 #if canImport(Glibc)
     import Glibc

@@ -1,8 +1,8 @@
 import Dispatch
 import GraphQLExecution
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 /// Whole requests, as a socket hands them in: queries (of the past, too), mutations under their ids, subscriptions
 /// that are resumed. Whatever they say, each gets an answer.

@@ -1,5 +1,5 @@
 import EventStore
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Bytes of a log and of a checkpoint. The first byte says which: the kind of an event, or 0 for a state. What can be
 /// read can be folded on from, and written so that it reads back as the same.

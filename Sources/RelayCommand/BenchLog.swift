@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import EventStore
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// `relay bench log`: a large log to measure with.
 struct BenchLog: LogTool {

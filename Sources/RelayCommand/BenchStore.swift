@@ -1,6 +1,7 @@
 import ArgumentParser
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
+@_spi(Rooms) import RelayStore
 
 /// `relay bench store`: what the client's store costs.
 struct BenchStore: AsyncParsableCommand {

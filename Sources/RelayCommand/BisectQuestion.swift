@@ -1,7 +1,7 @@
 import EventStore
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 /// What a bisect asks of each state that it looks at.
 protocol BisectQuestion {

@@ -1,6 +1,6 @@
 import EventStore
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What folding the log again says about its checkpoints, and about its end.
 struct CheckpointFindings {

@@ -1,6 +1,6 @@
 import EventStore
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension EventSummary {
     /// The form of `relay log list --json`.

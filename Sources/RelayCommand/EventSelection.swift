@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventStore
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 /// Which events of a log a command looks at.
 struct EventSelection: ParsableArguments {

@@ -1,5 +1,5 @@
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

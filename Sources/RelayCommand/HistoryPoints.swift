@@ -1,6 +1,6 @@
 import EventStore
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 extension History {
     /// The event that a point on the command line means.

@@ -1,7 +1,7 @@
 import EventStore
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 /// An event that never was, as a file says it: a GraphQL mutation, or records, one a line.
 struct InsertedEvent {

@@ -1,8 +1,8 @@
 import EventStore
 import Logging
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 /// How log lines look.
 enum LogFormat: String, CaseIterable {

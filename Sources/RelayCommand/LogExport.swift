@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventStore
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

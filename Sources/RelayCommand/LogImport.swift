@@ -2,8 +2,8 @@ import ArgumentParser
 import EventLog
 import EventStore
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 import struct ArgumentParser.Argument
 
@@ -197,7 +197,7 @@ extension ExportedEvent {
 
     /// The inverse of ``RelayStore/EventBody/kindName``.
     private static func number(ofKind name: String) -> UInt8? {
-        if let known = RelayStore.EventKind.allCases.first(where: { $0.name == name }) {
+        if let known = RelayRecords.EventKind.allCases.first(where: { $0.name == name }) {
             return known.rawValue
         }
         guard name.hasPrefix("unknown "), let number = UInt8(name.dropFirst(8)), number > 0

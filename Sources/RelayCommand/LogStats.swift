@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import EventStore
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// `relay log stats`: a log in figures.
 struct LogStats: HistoryTool {

@@ -1,5 +1,5 @@
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension Snapshot {
     /// Every record in the form of a seed file, in creation order.

@@ -1,5 +1,5 @@
 import EventStore
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A record, or one field of it, as `RECORD` or `RECORD.field` names it.
 ///

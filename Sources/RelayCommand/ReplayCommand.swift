@@ -1,8 +1,8 @@
 import ArgumentParser
 import EventStore
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 import struct ArgumentParser.Argument
 

@@ -1,8 +1,8 @@
 import EventLog
 import EventStore
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 /// Shows event after event and what each changed; where somebody is at a terminal, at their pace.
 struct SteppedReplay {

@@ -1,7 +1,8 @@
 import RelayArtifacts
 import RelayIR
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
+@_spi(Rooms) import RelayStore
 
 /// What the client's store costs: `relay bench store`.
 struct StoreBenchmark {

@@ -1,7 +1,8 @@
 import RelayArtifacts
 import RelayIR
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
+@_spi(Rooms) import RelayStore
 
 /// What passes through a store as it comes by default: `relay bench store --queries N --mutations N --events N`.
 /// Nothing is retained, so a store that does not grow takes as much for the last as for the first.

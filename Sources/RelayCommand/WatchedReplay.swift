@@ -1,7 +1,7 @@
 import EventStore
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import RelayServer
-import RelayStore
 
 /// Shows what a subscriber of a document would have been sent, in one pass: of a query each result that is
 /// another than the one before, of a subscription to events each of them.

@@ -1,7 +1,7 @@
 import EventStore
 import GraphQLLanguage
 import Logging
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// A store that is open, with the schema in force.

@@ -1,7 +1,7 @@
 package import EventStore
 import GraphQLExecution
 public import Logging
-import RelayStore
+@_spi(Rooms) import RelayRecords
 package import WebSocketIO
 
 /// A schema served from a log, on a port: what `relay serve` runs, and what a program runs that has

@@ -1,5 +1,5 @@
 public import RelayArtifacts
-public import RelayStore
+@_spi(Rooms) public import RelayRecords
 
 /// Mutations of the todo example that both ends run: the server (`TodoServer`) as handlers, a client as
 /// optimistic updaters. What a client shows is what the server will say, because one function says both.

@@ -1,7 +1,8 @@
 import BoundedTesting
 import EventLog
 import Foundation
-import RelayStore
+@_spi(Rooms) import RelayRecords
+@_spi(Rooms) import RelayStore
 import Testing
 
 @testable import EventStore

@@ -1,5 +1,6 @@
 import Dispatch
-import RelayStore
+@_spi(Rooms) import RelayRecords
+@_spi(Rooms) import RelayStore
 import Testing
 import Threads
 
@@ -96,7 +97,7 @@ import Threads
     private func storedText() throws -> String? {
         let journal = try FileJournal(directory: directory.path)
         defer { journal.close() }
-        let snapshot = try #require(journal.takeRestored())
+        let snapshot = try journal.restore().snapshot
         guard let record = snapshot.existing("t"),
             case .string(let text)? = snapshot.fieldValue("text", of: record)
         else { return nil }
@@ -111,7 +112,8 @@ import Threads
         try client.write(2, size: 1 << 20)
         try client.write(3)
         #expect(try client.later.doNext() == 0)
-        #expect(client.told.all == ["retrying: Optional(RelayStore.JournalError.Code.storageFull)"])
+        #expect(
+            client.told.all == ["retrying: Optional(RelayRecords.JournalError.Code.storageFull)"])
         await #expect(throws: JournalError.self) { try await client.store.synchronize() }
         // Still full.
         try client.write(4)
@@ -166,7 +168,7 @@ import Threads
         client.journal.close()
         try client.write(2)
         #expect(try client.later.doNext() == 0)
-        #expect(client.told.all == ["stopped: Optional(RelayStore.JournalError.Code.closed)"])
+        #expect(client.told.all == ["stopped: Optional(RelayRecords.JournalError.Code.closed)"])
         #expect(try storedText() == "1")
     }
 }

@@ -1,7 +1,7 @@
 import BoundedTesting
 import EventLog
 import Foundation
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 
 @testable import EventStore

@@ -1,6 +1,6 @@
 import EventLog
 import Foundation
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 
 @testable import EventStore

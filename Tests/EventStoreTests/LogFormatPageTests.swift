@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 
 @testable import EventStore

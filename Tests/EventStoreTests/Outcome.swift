@@ -1,5 +1,5 @@
 import Dispatch
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 import Threads
 

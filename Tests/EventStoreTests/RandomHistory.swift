@@ -1,6 +1,6 @@
 import BoundedTesting
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Makes a history that a server might have written: every kind of event, every kind of value.
 struct RandomHistory {

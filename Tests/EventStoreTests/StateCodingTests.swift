@@ -1,6 +1,6 @@
 import BoundedTesting
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 
 @testable import EventStore

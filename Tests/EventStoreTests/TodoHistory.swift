@@ -1,6 +1,6 @@
 import EventLog
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 @testable import EventStore
 

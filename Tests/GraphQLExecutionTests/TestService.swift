@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A small library of books, with resolvers made by hand.
 struct TestService {

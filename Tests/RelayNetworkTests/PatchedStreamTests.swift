@@ -3,7 +3,7 @@ import Foundation
 import Relay
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 
 @testable import RelayNetwork

@@ -3,7 +3,7 @@ import Foundation
 import GraphQLTransportWS
 import Relay
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Synchronization
 import Testing
 import WebSocketIO

@@ -3,7 +3,7 @@ import Relay
 import RelayArtifacts
 import RelayJSON
 import RelayServer
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 import TodoMutations
 

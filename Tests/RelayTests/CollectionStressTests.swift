@@ -3,7 +3,7 @@ import Foundation
 import OpenCombine
 import Relay
 import RelayArtifacts
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 import TodoFixtures
 

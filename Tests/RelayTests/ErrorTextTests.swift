@@ -4,7 +4,7 @@ import Testing
 import TodoFixtures
 
 @testable import Relay
-@testable import RelayStore
+@_spi(Rooms) @testable import RelayStore
 
 /// What people read when something fails.
 @Suite struct ErrorTextTests {

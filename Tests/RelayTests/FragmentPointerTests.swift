@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 import TodoFixtures
 

@@ -1,7 +1,7 @@
 import Foundation
 import OpenCombine
 import RelayArtifacts
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 import TodoFixtures
 

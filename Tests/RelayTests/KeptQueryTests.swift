@@ -1,6 +1,6 @@
 import Foundation
 import OpenCombine
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 import TodoFixtures
 

@@ -2,7 +2,7 @@ import Testing
 import Threads
 
 @testable import Relay
-@testable import RelayStore
+@_spi(Rooms) @testable import RelayStore
 
 @Suite struct OutboxTests {
     @Test func manyThatEndAtOnceDoNotFillTheStack() {

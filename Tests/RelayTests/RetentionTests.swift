@@ -2,7 +2,7 @@ import BoundedTesting
 import Foundation
 import OpenCombine
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 import TodoFixtures
 

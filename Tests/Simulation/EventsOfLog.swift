@@ -1,7 +1,7 @@
 import DiskSimulation
 import EventStore
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// The events of a log, read from its files, and its mutations.
 struct EventsOfLog {

@@ -2,7 +2,7 @@ import BoundedTesting
 import Foundation
 import OpenCombine
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Threads
 import TodoFixtures
 

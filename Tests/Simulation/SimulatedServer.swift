@@ -4,7 +4,7 @@ import EventStore
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Synchronization
 import Threads
 

@@ -4,7 +4,7 @@ import EventLog
 import EventStore
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Threads
 
 @testable import RelayServer

@@ -1,6 +1,6 @@
 import RelayArtifacts
 import RelayServer
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Threads
 
 /// A service of somebody else's, for whose answers a mutation's handler waits.

@@ -1,5 +1,5 @@
 import EventLog
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension Checkpoint {
     /// - Parameter sizeHint: about how many bytes it will have, so that they are not moved about.

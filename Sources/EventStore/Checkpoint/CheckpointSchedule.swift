@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The least that is appended between two checkpoints.
 package struct CheckpointInterval: Sendable {

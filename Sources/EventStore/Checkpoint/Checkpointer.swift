@@ -1,5 +1,5 @@
 import EventLog
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// Writes checkpoints beside the store's work, on a thread of its own.

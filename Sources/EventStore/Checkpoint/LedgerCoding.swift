@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 // What a state's bytes say of the clients whose mutations have ids (``StateFormat``).
 

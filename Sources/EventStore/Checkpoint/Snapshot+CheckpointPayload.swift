@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 extension Snapshot {
     /// The state's canonical bytes: what a checkpoint holds (``StateFormat``).

@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Makes a snapshot of its canonical bytes (``StateFormat``).
 ///

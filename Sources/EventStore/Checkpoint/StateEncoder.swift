@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Writes the canonical bytes of a snapshot (``StateFormat``), a chunk at a time.
 ///

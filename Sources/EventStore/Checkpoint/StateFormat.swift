@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The canonical bytes of a snapshot's confirmed state: what a checkpoint holds and what the state
 /// hash is taken of.

@@ -1,5 +1,5 @@
 import EventLog
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// The SHA-256 of a state's canonical bytes: equal for equal states, in every process.
 package struct StateHash: Hashable, Sendable, CustomStringConvertible {

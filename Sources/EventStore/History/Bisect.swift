@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// What a state says in a search.
 package enum BisectVerdict: Sendable {

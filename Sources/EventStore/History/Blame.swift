@@ -1,5 +1,5 @@
 import EventLog
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// One write of one field of a record.
 package struct BlameEntry: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The fold of one record, and who wrote it.
 struct BlameFold {

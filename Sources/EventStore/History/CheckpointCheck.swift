@@ -1,5 +1,5 @@
 import EventLog
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What folding the log again says about one checkpoint.
 package struct CheckpointCheck: Sendable {

@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// What a list of events shows of one.
 package struct EventSummary: Sendable, Hashable {

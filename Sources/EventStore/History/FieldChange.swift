@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A value before and after.
 package enum FieldChange: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import EventLog
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A field that has different values in two states.
 package struct FieldDifference: Sendable, Hashable {

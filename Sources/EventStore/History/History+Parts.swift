@@ -1,6 +1,6 @@
 package import EventLog
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// Events of a history that can only be left out together: a mutation and what ended it, or one event alone.
 package struct HistoryPart: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 extension History {
     /// Looks at the states of a range one after another, in one pass.

@@ -1,5 +1,5 @@
 package import EventLog
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// The past of a store, read from its directory alone.
 ///

@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// The newest commits of a history, each with the state after it: what a server that has just started knows
 /// of the time before.

@@ -1,5 +1,5 @@
 import EventLog
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A state that moves through the history, event by event.
 ///

@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// Another course that a history might have taken.
 package struct HistoryChange: Sendable {

@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The order in which appends are completed: that of the calls, whatever happens to each.
 ///

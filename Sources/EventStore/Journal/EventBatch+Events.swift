@@ -1,5 +1,5 @@
 package import EventLog
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 // An event of the store is an event of the log whose payload is its body.
 

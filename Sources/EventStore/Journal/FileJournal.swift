@@ -1,11 +1,11 @@
 package import EventLog
-public import RelayStore
+@_spi(Rooms) public import RelayRecords
 import Threads
 
 /// A journal in the files of a directory (docs/log-format.md).
 ///
 /// It has the directory's lock until ``close()``, or the end of the process.
-public final class FileJournal: EventJournal {
+public final class FileJournal: EventJournal, RestorableJournal {
     package let directory: String
     package let metadata: LogMetadata
     package let earliestState: UInt64
@@ -76,11 +76,12 @@ public final class FileJournal: EventJournal {
         restored.withLock { $0 = opened.snapshot }
     }
 
-    /// The state that the journal's events lead to; given once, to the store that goes on from there.
-    func takeRestored() -> Snapshot? {
-        restored.withLock { restored in
-            defer { restored = nil }
-            return restored
+    public func restore() throws -> JournaledState {
+        guard let snapshot = restored.withLock({ $0.take() }) else {
+            throw EventStoreError.journalInUse(directory)
+        }
+        return JournaledState(snapshot: snapshot, journal: self) { [weak self] in
+            self?.checkpointIfDue($0)
         }
     }
 

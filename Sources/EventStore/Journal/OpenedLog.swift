@@ -1,5 +1,5 @@
 import EventLog
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A log that has been opened for writing, brought into order and folded.
 struct OpenedLog {

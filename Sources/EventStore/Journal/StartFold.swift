@@ -1,5 +1,5 @@
 import EventLog
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// How a start comes to the state after the last event.
 ///

@@ -1,5 +1,5 @@
 package import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A field of an event, as conditions and templates name it.
 package struct EventField: Sendable, Hashable {

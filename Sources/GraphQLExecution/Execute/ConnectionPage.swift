@@ -1,5 +1,5 @@
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// One page of a connection (Relay's Cursor Connections specification).
 ///

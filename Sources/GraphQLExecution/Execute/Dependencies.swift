@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// What a result was read from. While none of it changes, the result stays the same.
 package struct Dependencies: Sendable {

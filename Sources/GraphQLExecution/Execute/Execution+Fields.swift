@@ -1,5 +1,5 @@
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 // Resolving fields (GraphQL §6.4.2): what each kind of resolver finds.
 

@@ -1,6 +1,6 @@
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 // Completing values (GraphQL §6.4.3): from what a resolver found to bytes of the field's shape.
 

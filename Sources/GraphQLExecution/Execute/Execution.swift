@@ -1,6 +1,6 @@
 import GraphQLLanguage
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// One run of a plan: reads a snapshot and writes the response as bytes (GraphQL §6).
 ///

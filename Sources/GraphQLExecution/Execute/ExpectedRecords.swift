@@ -1,5 +1,5 @@
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A record as a client's optimistic response has it.
 package struct ExpectedRecord: Sendable {

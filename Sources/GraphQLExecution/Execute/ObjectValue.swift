@@ -1,6 +1,6 @@
 package import GraphQLLanguage
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// An object that a selection set is executed on.
 package enum ObjectValue: Sendable {

@@ -1,5 +1,5 @@
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 import Threads
 
 /// A field's value, computed by Swift code from what a snapshot holds.

@@ -1,5 +1,5 @@
 package import GraphQLLanguage
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A schema and how each of its fields is found: everything a plan is made from.
 package final class ExecutableSchema: Sendable {

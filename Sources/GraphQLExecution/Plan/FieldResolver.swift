@@ -1,5 +1,5 @@
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// How the value of one field of one type is found. Decided once per schema, by whoever serves it.
 ///

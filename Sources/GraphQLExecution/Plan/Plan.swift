@@ -1,6 +1,6 @@
 package import GraphQLLanguage
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// One operation, compiled for one schema and one choice of its `@skip`s and `@include`s.
 ///

@@ -1,6 +1,6 @@
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Synchronization
 
 /// Compiles an operation to a ``Plan``: CollectFields (GraphQL §6.3.2) for every selection set, ahead of

@@ -1,5 +1,5 @@
 import GraphQLLanguage
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// What is selected on a field's objects: one object plan where the type is concrete, one for each type that

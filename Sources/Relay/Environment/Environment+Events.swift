@@ -1,5 +1,5 @@
 public import Logging
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 #if canImport(OpenCombine)
     public import OpenCombine

@@ -1,6 +1,6 @@
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 #if canImport(OpenCombine)
     import OpenCombine

@@ -1,7 +1,7 @@
 public import Foundation
 import RelayArtifacts
 import RelayJSON
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 #if canImport(OpenCombine)
     public import OpenCombine

@@ -1,4 +1,4 @@
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// Changes records of the store. Throwing leaves them as they were.
 public typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void

@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// Something that happened to an operation, to the store, or to what was read from it, under the name that
 /// Relay's developer tools know.

@@ -1,5 +1,5 @@
 import Foundation
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// Hands events to those who listen, one after the other, in the order in which they were noted.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// The queries that are kept, with their records, from run to run of the program.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 #if canImport(OpenCombine)
     import OpenCombine

@@ -1,7 +1,7 @@
 import Foundation
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 #if canImport(OpenCombine)
     import OpenCombine

@@ -1,5 +1,5 @@
 import Foundation
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// What an environment does with a mutation whose intent the store's journal does not take: its disk is full,
 /// or it has stopped. Without a journal there is nothing to be kept, and mutations are sent at once.

@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Threads
 
 /// Responses that have come together: they are written to the store in one step, with one notification,

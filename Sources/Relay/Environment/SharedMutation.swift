@@ -1,5 +1,5 @@
 public import RelayArtifacts
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// What a mutation does, as one function for both ends: a server runs it as the mutation's handler, a client
 /// as its optimistic updater (`RelayServer.SharedMutation`).

@@ -1,5 +1,5 @@
 import RelayArtifacts
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 extension ConcreteRequest {
     /// How responses become records, if the operation may have many of them and patches of records can stand for

@@ -1,5 +1,5 @@
 public import Foundation
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// An error that says itself in whole sentences, printed as well as in `localizedDescription`.
 public protocol SentenceError: LocalizedError, CustomStringConvertible {}

@@ -1,6 +1,6 @@
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// A GraphQL response (GraphQL §7.1) that has been written to the store; its data still as it came.
 ///

@@ -1,5 +1,5 @@
 public import RelayArtifacts
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// A fragment of one record; generated from a document.
 public protocol Fragment {

@@ -1,5 +1,5 @@
 public import RelayArtifacts
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// A query, mutation or subscription with its variables; generated from a document.
 public protocol Operation {

@@ -1,6 +1,6 @@
 import Foundation
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// Data cannot be made of what the store has.
 public struct ReadError: SentenceError, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import RelayArtifacts
 import RelayJSON
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// Gives the fields of one record, as one selection set has them, to data that is made of it.
 ///

@@ -1,6 +1,6 @@
 import RelayArtifacts
 import RelayJSON
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// The data of a selection set without a type for it: what updaters get.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 #if canImport(OpenCombine)
     import OpenCombine

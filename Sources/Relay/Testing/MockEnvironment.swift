@@ -1,6 +1,6 @@
 import Foundation
 import RelayJSON
-public import RelayStore
+@_spi(Rooms) public import RelayStore
 
 /// An environment for tests and previews, without a server.
 ///

@@ -1,6 +1,6 @@
 package import RelayArtifacts
 package import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 /// An operation as it is sent: the parameters of a `subscribe` message or of an HTTP body.
 package struct OperationRequest: Sendable, Hashable {

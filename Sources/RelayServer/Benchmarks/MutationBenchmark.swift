@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What one mutation costs, and what a count and a page cost, on a list of many records:
 /// `relay bench mutation`.

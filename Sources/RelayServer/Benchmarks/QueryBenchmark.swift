@@ -1,7 +1,7 @@
 package import GraphQLExecution
 package import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What answering one query costs: `relay bench query`.
 package struct QueryBenchmark {

@@ -1,7 +1,7 @@
 import EventStore
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// One mutation that is durable: what subscriptions are told of.

@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// What the engine takes from the outside world, so that tests can say what it is.
 package struct EngineInputs: Sendable {

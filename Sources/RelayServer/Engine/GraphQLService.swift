@@ -3,7 +3,7 @@ package import GraphQLExecution
 import GraphQLLanguage
 package import Logging
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A schema, served from a journal: queries, mutations and subscriptions, whatever brings them here.
 ///

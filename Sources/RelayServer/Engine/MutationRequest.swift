@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A request for a mutation operation.
 struct MutationRequest: Sendable {

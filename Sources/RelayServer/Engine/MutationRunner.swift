@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Carries out mutation operations on a snapshot; knows neither queue nor journal.
 struct MutationRunner: Sendable {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension MutationRequest {
     /// What the client's optimistic response says about records, as writes that can be revoked: the fields

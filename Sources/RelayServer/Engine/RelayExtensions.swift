@@ -2,7 +2,7 @@ import EventStore
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What a request asks for beyond GraphQL: the members of `extensions.relay` (docs/websocket.md).
 struct RelayExtensions: Sendable {

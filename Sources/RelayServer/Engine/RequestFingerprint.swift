@@ -1,7 +1,7 @@
 import EventLog
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension MutationFingerprint {
     /// What an operation asks for: its root fields in order, each with its coerced arguments.

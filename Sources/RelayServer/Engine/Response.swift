@@ -1,6 +1,6 @@
 package import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The bytes of one response, complete: `{"data":…,"errors":…,"extensions":…}`. Shared by all who get it.
 package final class Response: Sendable {

@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// Subscriptions that are fed by a sequence of Swift code: one task each, which asks for the next element

@@ -1,6 +1,6 @@
 import EventLog
 import EventStore
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 import WebSocketIO
 

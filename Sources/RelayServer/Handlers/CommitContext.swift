@@ -1,7 +1,7 @@
 import GraphQLExecution
 public import RelayArtifacts
 import RelayJSON
-public import RelayStore
+@_spi(Rooms) public import RelayRecords
 
 /// A mutation that has been carried out and is durable, as a subscription that follows commits gets it.
 public struct CommitContext: Sendable {

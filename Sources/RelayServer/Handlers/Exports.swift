@@ -4,10 +4,10 @@
 @_exported public import struct RelayArtifacts.VariableData
 @_exported public import enum RelayArtifacts.VariableValue
 @_exported public import protocol RelayArtifacts.VariableValueConvertible
-@_exported public import protocol RelayStore.CodedError
-@_exported public import enum RelayStore.ConnectionPlace
-@_exported public import protocol RelayStore.ConnectionProxy
-@_exported public import struct RelayStore.DataID
-@_exported public import struct RelayStore.HandlerError
-@_exported public import protocol RelayStore.RecordProxy
-@_exported public import protocol RelayStore.RecordSourceProxy
+@_exported public import protocol RelayRecords.CodedError
+@_exported public import enum RelayRecords.ConnectionPlace
+@_exported public import protocol RelayRecords.ConnectionProxy
+@_exported public import struct RelayRecords.DataID
+@_exported public import struct RelayRecords.HandlerError
+@_exported public import protocol RelayRecords.RecordProxy
+@_exported public import protocol RelayRecords.RecordSourceProxy

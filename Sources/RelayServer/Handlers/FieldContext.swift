@@ -1,7 +1,7 @@
 import GraphQLExecution
 public import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What a computed field is computed from.
 public struct FieldContext: Sendable {

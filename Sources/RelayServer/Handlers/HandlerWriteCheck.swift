@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Looks at what Swift code has written before it is committed, so that nothing enters the log that the
 /// schema does not allow: a handler's mistake is one client's error, not everybody's.

@@ -1,5 +1,5 @@
 public import RelayArtifacts
-public import RelayStore
+@_spi(Rooms) public import RelayRecords
 
 /// What a program adds to a schema, or puts in place of what the schema's directives say: computed
 /// fields, mutations, subscriptions.

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import Logging
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// What clients are told of the errors that handlers throw.

@@ -1,7 +1,7 @@
 import GraphQLExecution
 public import RelayArtifacts
 import RelayJSON
-public import RelayStore
+@_spi(Rooms) public import RelayRecords
 
 /// All records at one point of the history, to be read by a handler. Immutable; nothing that happens
 /// meanwhile is seen.

@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A mutation that Swift code carries out; its payload is filled by type, as that of a directive is.
 struct SwiftMutation: MutationHandler {
@@ -15,7 +15,7 @@ struct SwiftMutation: MutationHandler {
     ) throws(ExecutionError) -> MutationOutcome {
         let named = try payload.parent?.naming(in: arguments, draft.snapshot) ?? arguments
         let proxy = DraftProxy(
-            draft, connections: .linkLists, makeID: { context.makeID($0) })
+            draft, connections: LinkListConnections(), makeID: { context.makeID($0) })
         defer { proxy.end() }
         let result: DataID?
         do {

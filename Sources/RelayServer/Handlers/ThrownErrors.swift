@@ -1,5 +1,5 @@
 import GraphQLExecution
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension ExecutionError {
     /// What a client is told of an error that a handler threw: of those that ``InternalErrors`` leaves.

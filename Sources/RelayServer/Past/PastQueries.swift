@@ -2,7 +2,7 @@ import EventStore
 import GraphQLExecution
 import GraphQLLanguage
 import Logging
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// Answers queries from the past of a running server: `extensions.relay.at`.

@@ -2,7 +2,7 @@ package import EventStore
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 import Synchronization
 
 /// The state of a log at one point, to be queried: offline, read-only.

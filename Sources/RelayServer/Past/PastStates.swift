@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Goes through the past of a journal, event by event, on a state of its own.
 struct PastReplay {

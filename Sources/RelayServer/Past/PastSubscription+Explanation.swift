@@ -1,6 +1,6 @@
 import GraphQLExecution
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 extension PastSubscription {
     /// Why a subscriber was, or was not, told of an event.

@@ -2,7 +2,7 @@ import EventStore
 import GraphQLExecution
 import GraphQLLanguage
 package import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 import Threads
 
 /// A subscription to the past of a log: told of each event as a subscriber would have been when it happened.

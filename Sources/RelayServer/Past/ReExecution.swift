@@ -2,7 +2,7 @@ package import EventLog
 package import EventStore
 import GraphQLExecution
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 import Threads
 
 /// Another course of a history, in which mutations are carried out again from their arguments.

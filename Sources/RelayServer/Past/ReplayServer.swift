@@ -2,7 +2,7 @@ import EventLog
 package import EventStore
 import GraphQLExecution
 package import Logging
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import WebSocketIO
 
 /// A recorded history, served to real clients as it happens once more: what `relay replay --serve` runs.

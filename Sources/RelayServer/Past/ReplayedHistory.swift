@@ -2,7 +2,7 @@ import EventLog
 package import EventStore
 import GraphQLExecution
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A history that happens once more, event by event, to a service that queries and subscriptions see.
 ///

@@ -1,6 +1,6 @@
 import EventLog
 import EventStore
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// Takes the place of a journal where what happens has happened already.

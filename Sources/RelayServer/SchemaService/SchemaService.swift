@@ -1,5 +1,5 @@
 package import GraphQLExecution
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// What a schema says shall be done, ready to be done on one store.
 package struct SchemaService: Sendable {

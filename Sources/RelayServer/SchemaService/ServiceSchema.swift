@@ -1,6 +1,6 @@
 package import GraphQLLanguage
 package import Logging
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// A schema and what its directives say a service shall do: everything that can be known before there is
 /// a store.

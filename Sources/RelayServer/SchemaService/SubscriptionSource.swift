@@ -1,7 +1,7 @@
 import GraphQLExecution
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What a root field of the subscription type sends.
 enum SubscriptionSource: Sendable {

@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// Whether an operation can be answered from the store.
 package enum OperationAvailability: Hashable, Sendable {
@@ -29,7 +30,7 @@ struct AvailabilityCheck {
     }
 
     mutating func check(_ record: RecordIndex, _ plan: NormalizationPlan) {
-        guard let row = snapshot.row(record) else {
+        guard let row = snapshot.rows.row(record) else {
             // What was deleted is known: it reads as null.
             if case .unknown = snapshot[record] { isMissing = true }
             return

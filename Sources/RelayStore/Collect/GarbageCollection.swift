@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// One garbage collection: marks what is reachable, forgets the rest, a slice at a time.
 ///
 /// Between two slices the store goes on: ``touch(_:)`` tells what changed, ``keep(_:_:)`` which operations were

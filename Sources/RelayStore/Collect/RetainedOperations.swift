@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// The operations whose records are kept, and when each was fetched.
 ///

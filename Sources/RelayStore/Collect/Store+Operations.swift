@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 import Synchronization
 
 extension Store {

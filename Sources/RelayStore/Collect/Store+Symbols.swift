@@ -1,3 +1,4 @@
+@_spi(Rooms) import RelayRecords
 import Threads
 
 extension Store {

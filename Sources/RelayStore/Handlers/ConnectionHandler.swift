@@ -1,4 +1,5 @@
 public import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// Keeps the pages of a connection as one list: the record that `@connection(key:)` names.
 ///

@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// Joins a page that came from the server with what a connection's record has already.
 ///

@@ -1,4 +1,5 @@
 public import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// Looks at a field once a payload with it has been normalized, and keeps what it makes of it beside the
 /// field: what `@connection`, `@appendNode`, `@deleteRecord` and the like do.

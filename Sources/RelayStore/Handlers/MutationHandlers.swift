@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// `@deleteRecord`: the field has the id of a record, or a list of ids; the records are deleted.
 struct DeleteRecordHandler: Handler {

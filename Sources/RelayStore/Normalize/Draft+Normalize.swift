@@ -1,5 +1,6 @@
 import RelayArtifacts
 package import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 /// What a response says besides its data.
 package struct ResponseSummary: Hashable, Sendable {
@@ -74,7 +75,8 @@ extension Draft {
         let before = snapshot
         let deletedCount = changes.deleted.count
         let symbols = snapshot.symbols
-        let proxy = DraftProxy(give(), isOptimistic: isOptimistic)
+        let proxy = DraftProxy(
+            give(), connections: EdgeConnections(), isOptimistic: isOptimistic)
         var source: any RecordSourceProxy = proxy
         for field in fields {
             guard let handler = handlers.handler(for: field.handle.handle) else { continue }

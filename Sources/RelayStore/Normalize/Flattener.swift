@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// Makes one list of fields from selections with fragments and conditions, for objects of one type.
 struct Flattener {

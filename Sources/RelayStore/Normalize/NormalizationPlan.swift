@@ -1,4 +1,5 @@
 package import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// A selection set of an operation under known variables, ready to be matched with response objects.
 ///
@@ -232,5 +233,15 @@ final class FlatSelection {
         return fields.firstIndex {
             $0.member.name.count == name.count && $0.member.name.elementsEqual(name)
         }
+    }
+}
+
+extension NormalizationPlan {
+    /// The storage key of a root field, by its name in the response.
+    func rootKey(_ name: String, _ symbols: Symbols) -> String? {
+        guard let type = concreteType else { return nil }
+        let flat = flat(type) { _ in false }
+        var name = name
+        return name.withUTF8 { flat.place(of: $0) }.map { symbols.nameString(flat.fields[$0].key) }
     }
 }

@@ -1,4 +1,5 @@
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 extension Normalizer {
     /// What must be known of an object before its members are read.

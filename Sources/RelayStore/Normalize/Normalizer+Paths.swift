@@ -1,4 +1,5 @@
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 extension Normalizer {
     /// A field of a record that holds a list.
@@ -29,7 +30,7 @@ extension Normalizer {
         var path = path
         while case .string(let name)? = path.popFirst() {
             guard let field = field(name, of: place), let child = field.child,
-                let row = snapshot.row(place.record), let slot = row.slot(of: field.key)
+                let row = snapshot.rows.row(place.record), let slot = row.slot(of: field.key)
             else { return nil }
             switch row.tag(slot) {
             case .link:
@@ -53,7 +54,8 @@ extension Normalizer {
         var rest = path[...]
         while case .string(let name)? = rest.popFirst() {
             guard let field = field(name, of: place) else { return }
-            guard let row = snapshot.row(place.record), let slot = row.slot(of: field.key) else {
+            guard let row = snapshot.rows.row(place.record), let slot = row.slot(of: field.key)
+            else {
                 return fail(field.key, of: place.record, [error])
             }
             switch row.tag(slot) {
@@ -130,7 +132,8 @@ extension Normalizer {
 
     /// The list of a field; nil where there is none.
     func list(_ key: NameIndex, of record: RecordIndex) -> LinkList? {
-        guard let row = snapshot.row(record), let slot = row.slot(of: key), row.tag(slot) == .links
+        guard let row = snapshot.rows.row(record), let slot = row.slot(of: key),
+            row.tag(slot) == .links
         else { return nil }
         return row.links(slot)
     }

@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 /// Turns the data of a response into rows, straight from its bytes.
 ///
@@ -286,7 +287,7 @@ struct Normalizer {
 
     /// Makes what the object gave part of its record; a row that says the same stays.
     private mutating func commit(_ stage: RowStage, to record: RecordIndex, _ flat: FlatSelection) {
-        guard let old = snapshot.row(record) else { return create(record, stage, flat) }
+        guard let old = snapshot.rows.row(record) else { return create(record, stage, flat) }
         if symbols.mayHaveElementErrors {
             for slot in 0..<stage.count where stage.tag(slot) != .absent {
                 renewElementErrors(of: flat.fields[slot].key, record, old)
@@ -376,19 +377,6 @@ struct Normalizer {
 extension Snapshot {
     /// The record that keeps what objects told of their type.
     static func typeRecordID(_ type: String) -> DataID { DataID("client:__type:" + type) }
-
-    /// Takes in a record that did not exist.
-    mutating func create(_ record: RecordIndex, _ row: Row) {
-        nextCreation += 1
-        recordCount += 1
-        set(record, .existent(row))
-        updateIndexes(record, old: nil, new: row)
-    }
-
-    mutating func replace(_ record: RecordIndex, _ old: Row, by new: Row) {
-        set(record, .existent(new))
-        updateIndexes(record, old: old, new: new)
-    }
 }
 
 extension JSONReader.Kind {

@@ -1,4 +1,5 @@
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 /// Reads a response around its data: errors, extensions and incremental parts.
 struct ResponseReader {

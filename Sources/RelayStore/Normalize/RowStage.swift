@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// The fields that a response object gave, as they come; then the row they make.
 ///
 /// Slot i stands for field i of a ``FlatSelection``, so a record that is new takes over tags, words and text
@@ -40,7 +42,7 @@ final class RowStage {
         }
         self.count = count
         textCount = 0
-        tags.update(repeating: Row.Tag.absent.rawValue, count: count)
+        tags.update(repeating: Row.Tag.absent.byte, count: count)
     }
 
     private func releaseLists() {
@@ -70,7 +72,7 @@ final class RowStage {
             releaseList(slot)
             listCount -= 1
         }
-        tags[slot] = tag.rawValue
+        tags[slot] = tag.byte
         words[slot] = word
     }
 

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// The edges and nodes of a connection, and perhaps some that have left it while entries were put on top of each other.
 ///
 /// So it may be said too often that a node is in the connection: then an update runs again that need not.

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 #if canImport(Darwin)
     import Darwin
 

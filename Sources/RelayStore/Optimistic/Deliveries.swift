@@ -1,3 +1,4 @@
+@_spi(Rooms) import RelayRecords
 import Synchronization
 import Threads
 

@@ -1,3 +1,4 @@
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// Those who wait until what they have changed is durable.

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// Events on their way to a journal: those that wait, those that were handed over, and what is to be done
 /// about a journal that refuses.
 ///

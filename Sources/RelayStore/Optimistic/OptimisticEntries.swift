@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// The optimistic entries of a store, oldest first.
 ///
 /// Whatever changes below an entry, its update runs again only if it looked at something that is another now

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// The name of an optimistic entry, given once and never again by a store.
 package struct OptimisticEntryID: Hashable, Sendable {
     let rawValue: UInt64

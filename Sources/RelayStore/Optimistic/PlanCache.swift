@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// Plans of operations, prepared once for each operation and its variables.
 struct PlanCache {

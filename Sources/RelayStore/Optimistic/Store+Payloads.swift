@@ -1,3 +1,4 @@
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// A response that belongs to no mutation, on its way to the store.

@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 /// What an updater of an operation may do: the records, and the data of its response.
 package typealias SelectorUpdater =
@@ -278,7 +279,7 @@ extension Draft {
     /// what was looked at.
     fileprivate mutating func run(_ updater: StoreUpdater, isOptimistic: Bool = false) throws {
         let proxy = DraftProxy(
-            give(), isOptimistic: isOptimistic, operationRoot: .rootID, isUpdater: true, plan: nil)
+            give(), connections: EdgeConnections(), isOptimistic: isOptimistic, isUpdater: true)
         defer { self = proxy.end() }
         var source: any RecordSourceProxy = proxy
         try updater(&source)
@@ -290,7 +291,8 @@ extension Draft {
         root: DataID, isOptimistic: Bool = false
     ) throws {
         let proxy = DraftProxy(
-            give(), isOptimistic: isOptimistic, operationRoot: root, isUpdater: true, plan: plan)
+            give(), connections: EdgeConnections(), isOptimistic: isOptimistic, operationRoot: root,
+            isUpdater: true, rootKey: plan.rootKey)
         defer { self = proxy.end() }
         var source: any RecordSourceSelectorProxy = proxy
         try updater(&source, data)

@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 import Synchronization
 import Threads
 

@@ -1,4 +1,5 @@
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 /// Why a store refused something. Nothing has changed.
 package enum StoreError: Error, Hashable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// What a store gets from outside.
 package struct StoreOptions: Sendable {
     /// Where events are kept; nil: nowhere.

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// A store without its lock: confirmed records, optimistic entries on top, and the state that readers see.
 ///
 /// Pure: every input returns what it did, nothing waits and nobody is told.

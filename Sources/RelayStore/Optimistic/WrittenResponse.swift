@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// A response that has been written to a store, and what its operation read of it at that very step.
 ///
 /// The reading is a value. What is written later, by responses of the same burst or by anybody else, does not

@@ -1,3 +1,4 @@
+@_spi(Rooms) import RelayRecords
 import Synchronization
 
 /// Somebody who wants to be told; until ``cancel()``, or until nobody holds it any more.

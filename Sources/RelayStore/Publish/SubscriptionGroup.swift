@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// Equal subscriptions, which are read once.
 final class SubscriptionGroup: @unchecked Sendable {
     // Unchecked: the writer's alone.

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// From what changed to who read it, so that a commit asks only those whom it can concern.
 ///
 /// Readers stand under the number of their record, most records have none or one. Where many read one record

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// Who is to be told of which data.
 struct SubscriptionTable {
     private var groups: [ReaderSelector: SubscriptionGroup] = [:]

@@ -1,5 +1,6 @@
 import RelayArtifacts
 package import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 /// Takes the leaves and children of a node by name, in the order of the selection.
 ///

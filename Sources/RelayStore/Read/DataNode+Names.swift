@@ -1,4 +1,5 @@
 package import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 // Looking at a node by names that are only known at run time: what updaters do.
 

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// What was read of one record: the record's row, the selection, and what its links lead to.
 ///
 /// Leaves are not copied: they stay in the row until somebody asks. A node never changes, so a reader that

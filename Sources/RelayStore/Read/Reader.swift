@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 extension Snapshot {
     /// Reads what a selector selects. Any thread may; no lock is taken.

@@ -1,4 +1,5 @@
 import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 
 /// Makes one list of fields from what a fragment selects, for records of one type.
 struct ReaderFlattener {

@@ -1,4 +1,5 @@
 package import RelayArtifacts
+@_spi(Rooms) import RelayRecords
 import Synchronization
 import Threads
 

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 /// A record, and what was read of it; nothing where the record did not exist.
 package struct SeenRecord: Sendable {
     package let record: RecordIndex

@@ -1,5 +1,6 @@
 package import RelayArtifacts
 package import RelayJSON
+@_spi(Rooms) import RelayRecords
 
 /// What to read: a fragment, the record it is read from, and the variables inside it.
 package struct ReaderSelector: Hashable, Sendable {

@@ -1,3 +1,5 @@
+@_spi(Rooms) import RelayRecords
+
 extension Store {
     /// What a selector reads now. Waits for no writer.
     /// - Parameter previous: what was read before; parts that are the same are given again.

@@ -2,7 +2,7 @@ import Foundation
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 
 @testable import RelayServer

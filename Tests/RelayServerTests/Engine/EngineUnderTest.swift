@@ -3,7 +3,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import Logging
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Synchronization
 import Testing
 import Threads

@@ -1,7 +1,7 @@
 import BoundedTesting
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 import Threads
 

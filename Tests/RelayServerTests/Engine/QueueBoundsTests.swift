@@ -1,5 +1,5 @@
 import Foundation
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 
 @testable import RelayServer

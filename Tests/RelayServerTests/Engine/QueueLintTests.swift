@@ -9,7 +9,7 @@ import Testing
     /// Of rooms whose sources are looked at.
     private static let rooms = [
         "EventLog", "EventStore/Checkpoint", "EventStore/Journal", "RelayServer/Engine",
-        "RelayServer/Front", "RelayServer/Past", "RelayServer/Requests", "RelayStore/Events",
+        "RelayServer/Front", "RelayServer/Past", "RelayServer/Requests", "RelayRecords/Events",
         "Threads", "WebSocketIO",
     ]
 
@@ -28,8 +28,8 @@ import Testing
         "RelayServer/Past/ReplayServer.swift", "RelayServer/Past/ReplayedHistory.swift",
         "RelayServer/Requests/ComplexityEstimate.swift",
         "RelayServer/Requests/DocumentShapeCheck.swift", "RelayServer/Requests/PersistedFile.swift",
-        "RelayStore/Events/ByteCoding.swift", "RelayStore/Events/Event.swift",
-        "RelayStore/Events/EventCoding.swift", "RelayStore/Events/WriteSet.swift",
+        "RelayRecords/Events/ByteCoding.swift", "RelayRecords/Events/Event.swift",
+        "RelayRecords/Events/EventCoding.swift", "RelayRecords/Events/WriteSet.swift",
         "WebSocketIO/DeflateAgreement.swift", "WebSocketIO/HTTPHeaders.swift",
         "WebSocketIO/RequestTarget.swift",
     ]
@@ -79,8 +79,8 @@ import Testing
         RelayServer/Front/ProgressNotices.swift listeners = flag --max-connections
         RelayServer/Requests/GenerationalCache.swift old = by GenerationalCache.generationCost
         RelayServer/Requests/GenerationalCache.swift young = by GenerationalCache.generationCost
-        RelayStore/Events/DurableSequence.swift waiters = by the readers of a journal, one each
-        RelayStore/Events/InMemoryJournal.swift history = by nothing: it is the log
+        RelayRecords/Events/DurableSequence.swift waiters = by the readers of a journal, one each
+        RelayRecords/Events/InMemoryJournal.swift history = by nothing: it is the log
         Threads/SignalWatch.swift handlers = by the program, which watches a few signals
         WebSocketIO/ByteStream.swift pending = by one write, of which the system has taken a part
         WebSocketIO/ChunkedBody.swift content = by HTTPServer.Options.maxBodyBytes

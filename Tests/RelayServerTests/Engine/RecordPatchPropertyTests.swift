@@ -2,7 +2,8 @@ import BoundedTesting
 import GraphQLExecution
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
+@_spi(Rooms) import RelayStore
 import Testing
 
 @testable import RelayServer

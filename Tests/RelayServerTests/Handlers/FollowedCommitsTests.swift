@@ -2,7 +2,7 @@ import GraphQLExecution
 import Logging
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 import Threads
 

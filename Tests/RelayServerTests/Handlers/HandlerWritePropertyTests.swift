@@ -3,7 +3,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import RelayArtifacts
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Testing
 import Threads
 

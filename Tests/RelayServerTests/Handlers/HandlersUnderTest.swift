@@ -1,6 +1,6 @@
 import Foundation
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Synchronization
 
 @testable import RelayServer

@@ -1,7 +1,7 @@
 import BoundedTesting
 import Foundation
 import OpenCombine
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 import TodoFixtures
 

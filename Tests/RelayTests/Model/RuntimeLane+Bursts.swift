@@ -1,6 +1,6 @@
 import OpenCombine
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import TodoFixtures
 
 // Several responses at once: events of one subscription or of two, answers among them, ends.

@@ -1,6 +1,6 @@
 import OpenCombine
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import TodoFixtures
 
 // A connection: its page is fetched anew, and mutations add edges, take them away and delete their nodes.

@@ -1,6 +1,6 @@
 import OpenCombine
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import TodoFixtures
 
 // A list whose elements have errors: its follower is told of each difference, in elements or in errors, and of nothing

@@ -1,6 +1,6 @@
 import OpenCombine
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import TodoFixtures
 
 // Responses in parts, results that are kept, and events that come to nothing. Their records are nobody else's, so that

@@ -1,7 +1,7 @@
 import Foundation
 import OpenCombine
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import TodoFixtures
 
 // What a lane does. Each step changes the model and the runtime, and writes down what must be told.

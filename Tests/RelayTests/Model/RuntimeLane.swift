@@ -2,7 +2,7 @@ import BoundedTesting
 import Foundation
 import OpenCombine
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import TodoFixtures
 
 /// One task of the model test: works on todos of its own in an environment that it shares with other lanes, and

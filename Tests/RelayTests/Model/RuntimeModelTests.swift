@@ -1,7 +1,7 @@
 import BoundedTesting
 import Foundation
 import Relay
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Testing
 
 /// The whole runtime against an independent model (``TodoModel``): queries, mutations that are answered, fail, are

@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayStore
 import Threads
 
 /// A journal on a disk that a test plays: what is appended becomes durable, or is refused, when the test says.

@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayStore
 
 extension Store {
     /// A string field of a record, as readers see it now.

@@ -1,7 +1,7 @@
 import GraphQLExecution
 import Logging
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// Tells subscriptions what they have missed when it is more than a few commits: from memory when it is recent, else

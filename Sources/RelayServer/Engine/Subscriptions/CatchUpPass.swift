@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The subscriptions of one pass over the log; equal ones are executed once for each event.
 struct CatchUpPass {

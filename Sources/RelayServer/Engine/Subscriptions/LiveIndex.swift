@@ -1,5 +1,5 @@
 import GraphQLExecution
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// From what changed to the live groups that have read it, so that a commit costs what it touches and not
 /// what is subscribed.

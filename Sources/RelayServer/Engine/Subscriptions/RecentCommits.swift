@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Threads
 
 /// The newest commits, each with the state after it: whoever was away for a moment gets from here what was

@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import RelayArtifacts
 import RelayIR
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension RecordNormalizer {
     /// Takes the results of an operation of a client apart.

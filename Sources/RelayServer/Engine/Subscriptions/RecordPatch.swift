@@ -1,5 +1,5 @@
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What brings a client from the records of one result to those of another: `extensions.relay.records`.
 ///

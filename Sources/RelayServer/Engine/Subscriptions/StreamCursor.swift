@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A place in the history of one store: what `extensions.relay.cursor` says.
 ///

@@ -1,6 +1,6 @@
 package import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Who gets the results of a subscription. The front has one for each operation of each connection.
 package protocol SubscriptionSink: AnyObject, Sendable {

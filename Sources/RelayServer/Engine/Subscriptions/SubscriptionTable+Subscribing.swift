@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayIR
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// How subscriptions begin, go on and end.
 extension SubscriptionTable {

@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Everybody who is subscribed, and what they are to be told: the publisher's state.
 ///

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayArtifacts
-import RelayStore
+@_spi(Rooms) import RelayRecords
 import Synchronization
 import Threads
 

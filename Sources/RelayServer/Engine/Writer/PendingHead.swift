@@ -1,5 +1,5 @@
 import GraphQLExecution
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The newest state, durable or not, and who waits for which of its events to become durable: a state
 /// machine without threads, locks or disk.

@@ -1,5 +1,5 @@
 package import Logging
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 import Threads
 
 /// Whether the journal takes mutations: said in the log when that changes, and to whoever asks.

@@ -1,5 +1,5 @@
 import GraphQLExecution
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What the writer makes of the mutations that wait, on one state: events to append together, and who is to
 /// be told what. Nothing outside of it is changed, so it can be thrown away and made anew.

@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 // Which records of a list are meant: by arguments named like fields of the node, and by the constant
 // `where` of @count.

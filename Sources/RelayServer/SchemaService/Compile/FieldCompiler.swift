@@ -1,6 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Says how each field is found: of stored types, of connections and of the query type.
 struct FieldCompiler {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What a root field of the mutation type does, before the store's numbers are known.
 struct MutationDefinition: Sendable {

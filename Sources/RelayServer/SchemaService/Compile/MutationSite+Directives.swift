@@ -1,6 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 // What each directive makes of a mutation.
 

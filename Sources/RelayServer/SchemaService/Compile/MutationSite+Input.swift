@@ -1,6 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A ``FieldWrite`` before the store's numbers are known.
 struct FieldWriteDefinition: Sendable {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What the types of a schema are to the service, told by their structure.
 struct ServiceTypes: Sendable {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A root field of the mutation type that only Swift code carries out. What fills its payload is told by
 /// types and names.

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// `@create`: a new record from the input's fields, added to a list of the parent.
 ///

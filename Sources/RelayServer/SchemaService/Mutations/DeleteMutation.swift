@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// `@delete`: takes the record that the input names out of a list of the parent, and deletes it.
 ///

@@ -1,7 +1,7 @@
 import EventStore
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// A mutation that a directive of the schema describes.
 ///

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// How one field of an input becomes one field of a record.
 struct FieldWrite: Sendable {

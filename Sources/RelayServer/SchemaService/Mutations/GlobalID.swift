@@ -1,5 +1,5 @@
 import GraphQLExecution
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// Ids of new records: base64url of the type's name, a colon and 96 random bits. Opaque to clients.
 package enum GlobalID {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// `@link` and `@unlink`: adds a record to a list of another, or takes it out; a link that is already
 /// there, or already gone, is left so.

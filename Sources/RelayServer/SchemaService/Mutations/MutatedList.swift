@@ -1,4 +1,4 @@
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// The list of the parent that a mutation adds to or takes from.
 struct MutatedList: Sendable {

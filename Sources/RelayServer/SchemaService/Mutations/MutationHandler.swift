@@ -1,6 +1,6 @@
 package import GraphQLExecution
 package import RelayJSON
-public import RelayStore
+@_spi(Rooms) public import RelayRecords
 
 /// Does what a root field of the mutation type asks for.
 ///

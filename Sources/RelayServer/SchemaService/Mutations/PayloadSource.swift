@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// What a payload's fields are filled from: the same for a mutation that just ran and for one in the log.
 struct PayloadSource: Sendable {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Finds the record that an input field names, by its id or by the value of a unique field.
 struct RecordFinder: Sendable {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// `@update`: sets the given fields of the record that the input names; what is absent stays.
 struct UpdateMutation: DirectiveMutation {

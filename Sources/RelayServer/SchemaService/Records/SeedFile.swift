@@ -1,4 +1,4 @@
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// The records a store starts with, read from a file of one JSON object a line and checked against the
 /// schema.

@@ -1,6 +1,6 @@
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 /// Reads a seed file line by line and gathers what is wrong with it.
 struct SeedReader {

@@ -1,6 +1,6 @@
 import GraphQLLanguage
 import RelayJSON
-package import RelayStore
+@_spi(Rooms) package import RelayRecords
 
 /// Why records cannot be served under a new schema.
 package struct IncompatibleSchema: Error, Hashable, Sendable, CustomStringConvertible {

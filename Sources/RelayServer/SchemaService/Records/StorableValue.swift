@@ -1,6 +1,6 @@
 import GraphQLLanguage
 import RelayJSON
-import RelayStore
+@_spi(Rooms) import RelayRecords
 
 extension Schema {
     /// A value as a record holds it in a field of a leaf type: an int in a Float field becomes a

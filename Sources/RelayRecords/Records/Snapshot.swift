@@ -1,0 +1,109 @@
+/// All records of a store at one point of its history: an immutable value that takes no time to copy.
+///
+/// Copies share memory; whoever holds one sees the same records for as long as it likes, while the
+/// store's one writer folds events into its own copy. Reading takes no lock. The mutating methods are the
+/// writer's alone, because the ``Symbols`` behind all copies are shared and have one writer.
+package struct Snapshot: Sendable {
+    /// To be used as long as the snapshot is held: a client's store gives numbers again that no snapshot has.
+    package let symbols: Symbols
+    /// The sequence of the last event that is folded in; 0 before the first.
+    package var sequence: UInt64 = 0
+    /// Records that exist.
+    package var recordCount = 0
+    /// Mutations that have begun and not ended, in log order.
+    package var pending: [PendingMutation] = []
+
+    package var rows = RowTree()
+    var parts: SnapshotParts
+    /// The number the next new record gets; see ``Row/creation``.
+    package var nextCreation: UInt64 = 0
+
+    package init(symbols: Symbols = Symbols(), indexes: [IndexDefinition] = []) {
+        self.symbols = symbols
+        parts = SnapshotParts(
+            Indexes(indexes, symbols: symbols), MutationLedger(), schema: "")
+    }
+
+    /// The type of the record ``DataID/rootID``.
+    package static let rootTypeName = "__Root"
+    /// The key under which a record keeps the sequence of the event that invalidated it last.
+    package static let invalidatedKey = "__invalidatedAt"
+
+    // MARK: Reading
+
+    @inline(__always)
+    package subscript(_ record: RecordIndex) -> RecordSlot {
+        let index = Int(record.rawValue)
+        return index < rows.count ? rows[index] : .unknown
+    }
+
+    /// The row of a record that exists.
+    @inline(__always)
+    package func row(_ record: RecordIndex) -> Row? { self[record].row }
+
+    /// The record with this id, if it exists.
+    package func existing(_ id: String) -> RecordIndex? {
+        // Or else a copy for this call might go before the search is over, and with it what is searched.
+        defer { withExtendedLifetime(parts) {} }
+        guard let record = symbols.findRecord(id), row(record) != nil else { return nil }
+        return record
+    }
+
+    package func type(of record: RecordIndex) -> NameIndex? { row(record)?.type }
+
+    /// Every record that exists, in the order in which they came to be.
+    package func recordsInCreationOrder() -> [RecordIndex] {
+        var found: [(creation: UInt64, record: RecordIndex)] = []
+        found.reserveCapacity(recordCount)
+        rows.forEach { record, slot in
+            if case .existent(let row) = slot { found.append((row.creation, record)) }
+        }
+        found.sort { $0.creation < $1.creation }
+        return found.map(\.record)
+    }
+
+    /// The ids of the records that were deleted and not made again, sorted.
+    package func deletedIDs() -> [String] {
+        defer { withExtendedLifetime(parts) {} }
+        var ids: [String] = []
+        rows.forEach { record, slot in
+            if case .nonexistent = slot { ids.append(symbols.idString(record)) }
+        }
+        return ids.sorted()
+    }
+
+    package mutating func set(_ record: RecordIndex, _ slot: RecordSlot) {
+        rows.grow(to: Int(record.rawValue) + 1)
+        rows[Int(record.rawValue)] = slot
+    }
+
+    /// Takes in a record that did not exist.
+    package mutating func create(_ record: RecordIndex, _ row: Row) {
+        nextCreation += 1
+        recordCount += 1
+        set(record, .existent(row))
+        updateIndexes(record, old: nil, new: row)
+    }
+
+    package mutating func replace(_ record: RecordIndex, _ old: Row, by new: Row) {
+        set(record, .existent(new))
+        updateIndexes(record, old: old, new: new)
+    }
+}
+
+extension Snapshot {
+    /// The same state with other look-ups, made anew from the records. Only the writer may call this.
+    package func indexed(by definitions: [IndexDefinition]) -> Snapshot {
+        var indexes = Indexes(definitions, symbols: symbols)
+        // As if the records came one after the other: each is taken in once, and finds those before it.
+        var known = RowTree()
+        known.grow(to: rows.count)
+        for record in recordsInCreationOrder() {
+            known[Int(record.rawValue)] = self[record]
+            indexes.update(record, old: nil, new: row(record), rows: known)
+        }
+        var snapshot = self
+        snapshot.indexes = indexes
+        return snapshot
+    }
+}

@@ -1,0 +1,31 @@
+import Threads
+
+/// Begins when snapshots are to be told from older ones; it lives as long as any of them.
+package final class SymbolEpoch: Sendable {
+    /// Whether nobody has a snapshot of the epoch any more.
+    package final class End: Sendable {
+        private let state = Lock((isOver: false, call: Optional<@Sendable () -> Void>.none))
+
+        // Behind a lock: whoever finds that it is over also finds all that was done with those snapshots.
+        package var isOver: Bool { state.withLock { $0.isOver } }
+
+        /// Has something called then: on whichever thread let go of the last snapshot, under whichever locks it holds.
+        package func then(_ call: @escaping @Sendable () -> Void) {
+            state.withLock { $0.call = call }
+        }
+
+        fileprivate func come() {
+            let call = state.withLock { state in
+                state.isOver = true
+                return state.call
+            }
+            call?()
+        }
+    }
+
+    package let end = End()
+
+    package init() {}
+
+    deinit { end.come() }
+}

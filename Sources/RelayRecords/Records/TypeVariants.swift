@@ -1,0 +1,35 @@
+/// What is prepared for types that the compiler did not know, which may have abstract types that it asks for: one for
+/// each set of answers.
+package struct TypeVariants<Prepared> {
+    /// Whether a type has an abstract one, as an object or the store says.
+    package struct Answer: Equatable {
+        package let abstractKey: String
+        package let isYes: Bool
+
+        package init(abstractKey: String, isYes: Bool) {
+            self.abstractKey = abstractKey
+            self.isYes = isYes
+        }
+    }
+
+    private var variants: [(type: NameIndex, answers: [Answer], prepared: Prepared)] = []
+
+    package init() {}
+
+    /// Beyond, what is prepared is not kept: answers come from outside, and need not be the same twice.
+    package static var limit: Int { 256 }
+
+    /// What was prepared under the very answers that are given now.
+    package func prepared(for type: NameIndex, has: (_ abstractKey: String) -> Bool) -> Prepared? {
+        for variant in variants where variant.type == type {
+            if variant.answers.allSatisfy({ has($0.abstractKey) == $0.isYes }) {
+                return variant.prepared
+            }
+        }
+        return nil
+    }
+
+    package mutating func keep(_ prepared: Prepared, for type: NameIndex, _ answers: [Answer]) {
+        if variants.count < Self.limit { variants.append((type, answers, prepared)) }
+    }
+}

@@ -1,0 +1,2 @@
+// A store is made of records: a program that imports it has their ids, values and proxies.
+@_exported @_spi(Rooms) public import RelayRecords

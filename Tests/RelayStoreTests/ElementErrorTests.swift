@@ -1,0 +1,75 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+
+@_spi(Rooms) @testable import RelayRecords
+@_spi(Rooms) @testable import RelayStore
+
+/// Errors about single elements of a list: readers are shown them, told of them, and rid of them.
+@Suite struct ElementErrorTests {
+    private func search(_ second: JSONValue, errors: [JSONValue] = []) -> JSONValue {
+        [
+            "data": ["search": [["__typename": "User", "id": "u", "name": "Ada"], second]],
+            "errors": .array(errors),
+        ]
+    }
+
+    private let todo: JSONValue = ["__typename": "Todo", "id": "t", "text": "x"]
+    private let failure: JSONValue = ["message": "lost", "path": ["search", 1]]
+
+    @Test func aGoodResponseTakesThemAwayAndReadersAreTold() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Search", search(nil))
+        let told = Told()
+        let following = try store.subscribe(store.read("Search")) { told.add($0) }
+        // The list is what it was; its errors are not.
+        try store.commit("Search", search(nil, errors: [failure]))
+        #expect(told.last?.errors.map(\.message) == ["lost"] && told.count == 1)
+        try store.commit("Search", search(nil, errors: [failure]))
+        #expect(told.count == 1)
+        try store.commit("Search", search(nil))
+        #expect(told.last?.errors.isEmpty == true && told.count == 2)
+        try store.commit("Search", search(nil, errors: [failure]))
+        try store.commit("Search", search(todo))
+        #expect(told.last?.errors.isEmpty == true && told.count == 4)
+        following.cancel()
+    }
+
+    @Test func otherErrorsTakeTheirPlace() throws {
+        let store = Store.quiet()
+        try store.commit("Search", search(nil, errors: [failure]))
+        try store.commit(
+            "Search", search(nil, errors: [["message": "gone", "path": ["search", 1]]]))
+        #expect(try store.read("Search").errors.map(\.message) == ["gone"])
+    }
+
+    @Test func elementsOfALeafHaveErrorsToo() throws {
+        let store = Store.quiet()
+        func one(_ tags: JSONValue, errors: [JSONValue] = []) -> JSONValue {
+            [
+                "data": ["node": ["__typename": "Todo", "id": "a", "text": "x", "tags": tags]],
+                "errors": .array(errors),
+            ]
+        }
+        try store.commit("One", ["id": "a"], one(["y", nil]))
+        let told = Told()
+        let following = try store.subscribe(store.read("One", ["id": "a"])) { told.add($0) }
+        try store.commit(
+            "One", ["id": "a"],
+            one(["y", nil], errors: [["message": "lost", "path": ["node", "tags", 1]]]))
+        #expect(told.last?.errors.map(\.message) == ["lost"])
+        #expect(told.last?.errors.map(\.path) == [["node", "tags"]])
+        try store.commit("One", ["id": "a"], one(["y", "z"]))
+        #expect(told.last?.errors.isEmpty == true && told.count == 2)
+        following.cancel()
+    }
+
+    @Test func thoseOfAStoreThatWasOnDiskAreKnown() throws {
+        let before = Store.quiet()
+        try before.commit("Search", search(nil, errors: [failure]))
+        let store = Store(source: try before.source)
+        #expect(try store.read("Search").errors.map(\.message) == ["lost"])
+        try store.commit("Search", search(todo))
+        #expect(try store.read("Search").errors.isEmpty)
+    }
+}

@@ -1,0 +1,136 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+
+@_spi(Rooms) @testable import RelayRecords
+@_spi(Rooms) @testable import RelayStore
+
+/// The results of a response that comes in parts are what the server said, whatever others write between the parts.
+@Suite(.bounded) struct ResponsePartsTests {
+    private let store = Store.quiet()
+    private let parts = ResponseParts()
+
+    private func payload(_ name: String, _ response: JSONValue) throws -> ArrivedPayload {
+        ArrivedPayload(try TodoDocuments.operation(name), response.bytes, parts: parts)
+    }
+
+    /// What the operation reads of each.
+    private func take(_ responses: JSONValue...) throws -> [JSONValue?] {
+        try store.commitPayloads(responses.map { try payload("List", $0) }).map {
+            try $0.get().reading.data?.json
+        }
+    }
+
+    private func list(_ ids: String...) -> JSONValue {
+        ["list": .array(ids.map { ["id": .string($0)] })]
+    }
+
+    private func items(_ place: Int64, _ id: String, hasNext: Bool = true) -> JSONValue {
+        let items: JSONValue = [["id": .string(id)]]
+        return [
+            "incremental": [["path": ["list", .int(place)], "items": items]],
+            "hasNext": .bool(hasNext),
+        ]
+    }
+
+    @Test(arguments: [["x"], ["x", "y", "z"], []])
+    func anotherListBetweenThePartsIsNotInTheResults(_ others: [String]) throws {
+        #expect(try take(["data": list("a"), "hasNext": true]) == [list("a")])
+        let other: JSONValue = ["list": .array(others.map { ["id": .string($0)] })]
+        try store.commit("List", ["data": other])
+        #expect(
+            try take(items(1, "b"), items(2, "c", hasNext: false)) == [
+                list("a", "b"), list("a", "b", "c"),
+            ])
+        #expect(parts.state == nil)
+        // What another response has made a list of stays that. The records are there for whoever reads them.
+        #expect(store.field("client:root", "todos(first:3)") == .links(others.map { DataID($0) }))
+        #expect(["b", "c"].allSatisfy { store.snapshot.existing($0) != nil })
+    }
+
+    @Test func aListThatIsStillTheSameGoesOn() throws {
+        _ = try take(["data": list("a"), "hasNext": true])
+        try store.commit("List", ["data": list("a")])
+        _ = try take(items(1, "b"), items(2, "c"))
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b", "c"]))
+    }
+
+    /// A part belongs to the record that its path led to in its own response.
+    @Test func aPartGoesToItsRecordWhereOthersHaveLinkedAnother() throws {
+        func take(_ response: JSONValue) throws -> JSONValue? {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("Authors"), response.bytes, parts: parts)
+            return try store.commitPayloads([one])[0].get().reading.data?.json
+        }
+        func authors(_ ids: [String]) -> JSONValue {
+            ["todos": .array(ids.map { ["id": .string($0)] })]
+        }
+        _ = try take(["data": authors(["a", "b"]), "hasNext": true])
+        try store.commit("Authors", ["data": authors(["b", "a"])])
+        let incremental: JSONValue = [
+            ["path": ["todos", 0], "data": ["author": ["id": "A", "name": "of a"]]],
+            ["path": ["todos", 1], "data": ["author": ["id": "B", "name": "of b"]]],
+        ]
+        _ = try take(["incremental": incremental, "hasNext": false])
+        #expect(store.field("a", "author") == .link("A"))
+        #expect(store.field("b", "author") == .link("B"))
+        #expect(store.field("client:root", "todos(first:200)") == .links(["b", "a"]))
+    }
+
+    /// Nor does it bring back a record that somebody has deleted.
+    @Test func aPartOfARecordThatWasDeletedIsNotWritten() throws {
+        _ = try take(["data": list("a"), "hasNext": true])
+        try store.commitUpdate { $0.delete(dataID: "a") }
+        let part: JSONValue = ["path": ["list", 0], "data": ["id": "a"], "hasNext": false]
+        #expect(try take(part) == [list("a")])
+        #expect(store.snapshot.existing("a") == nil)
+    }
+
+    /// What came into a list is in the journal once, though each part has written the list.
+    @Test func aListThatAResponseWritesTwiceIsKeptAsItIs() throws {
+        let journal = StoreHistoryTests.Recorder()
+        let store = Store.quiet { $0.journal = journal }
+        try store.commit("List", ["data": list("a"), "hasNext": true])
+        let parts: JSONValue = [
+            ["path": ["list", 1], "data": ["id": "b"]],
+            ["path": ["list", 2], "items": [["id": "c"]]],
+        ]
+        try store.commit("List", ["incremental": parts, "hasNext": false])
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b", "c"]))
+        var replayed = Snapshot()
+        var changes = ChangeSet()
+        for event in journal.events { try replayed.fold(event, changes: &changes) }
+        #expect(replayed.modelRecords == store.snapshot.modelRecords)
+    }
+
+    /// In one burst, too, and a new response begins anew.
+    @Test func aNewResponseHasNothingOfTheLast() throws {
+        #expect(
+            try take(
+                ["data": list("a"), "hasNext": true], items(1, "b"),
+                ["data": list("c"), "hasNext": true], items(1, "d", hasNext: false)) == [
+                    list("a"), list("a", "b"), list("c"), list("c", "d"),
+                ])
+        #expect(try take(["data": list("e")]) == [list("e")])
+        #expect(parts.state == nil)
+    }
+
+    @Test func whatOthersSayOfARecordIsNotInTheResults() throws {
+        func response(_ text: String, hasNext: Bool) -> JSONValue {
+            let todo: JSONValue = ["__typename": "Todo", "id": "a", "text": .string(text)]
+            return ["data": ["node": todo], "hasNext": .bool(hasNext)]
+        }
+        func take(_ response: JSONValue) throws -> JSONValue? {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("One", ["id": "a"]), response.bytes, parts: parts)
+            return try store.commitPayloads([one])[0].get().reading.data?.json["node"]?["text"]
+        }
+        #expect(try take(response("mine", hasNext: true)) == "mine")
+        try store.commit("One", ["id": "a"], response("theirs", hasNext: false))
+        let part: JSONValue = [
+            "incremental": [["path": ["node"], "data": ["priority": 1]]], "hasNext": false,
+        ]
+        #expect(try take(part) == "mine")
+        #expect(store.field("a", "text") == .string("theirs"))
+    }
+}
