@@ -9,9 +9,9 @@ package struct EventStoreOptions: Sendable {
     package var checkpointInterval = CheckpointInterval()
     /// How many of the newest checkpoints stay.
     package var keptCheckpoints = 3
-    /// Of how many of the newest events the commits are handed out at the start, each with its state
+    /// Of which of the newest events the commits are handed out at the start, each with its state
     /// (``EventStore/tail``).
-    package var tailEvents: UInt64 = 0
+    package var tail = HistoryTail.Limits.none
     /// How many older ones stay besides, spread over the history, so that the past is not far from a
     /// state to begin with. None where events before checkpoints are dropped.
     package var olderCheckpoints = 5
@@ -37,7 +37,7 @@ package struct EventStore: Sendable {
     ///
     /// Takes the directory's lock and brings the log into order, then restores the newest
     /// checkpoint that this build can use and folds the events behind it, or all events when there
-    /// is none. Where ``EventStoreOptions/tailEvents`` are wanted, it is the newest before these.
+    /// is none. Where ``EventStoreOptions/tail`` is wanted, it is the newest before it.
     /// - Parameter indexes: the look-ups that snapshots shall have.
     /// - Throws: what opening the log says (`locked`, `damaged`, `futureVersion`, …), or
     ///   `notAHistory`. Nothing is changed then, and the lock is given back.

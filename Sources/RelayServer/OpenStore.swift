@@ -55,7 +55,9 @@ final class OpenStore: Sendable {
         case .directory(let directory, let options):
             var options = options
             // A commit is two events, nearly always.
-            options.tailEvents = 2 * UInt64(configuration.limits.recentCommits)
+            options.tail = HistoryTail.Limits(
+                events: 2 * UInt64(configuration.limits.recentCommits),
+                bytes: RecentCommits.byteLimit)
             let opened = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
                 try EventStore.open(directory, indexes: indexes, options: options)
             }

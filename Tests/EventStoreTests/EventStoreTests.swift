@@ -53,19 +53,19 @@ import Threads
         let history = try RandomHistory(seed: seed, count: 150, hasFingerprints: true)
         try write(history.events, checkpointingAfter: [70])
         var options = EventStoreOptions.quiet
-        options.tailEvents = 60
+        options.tail = .init(events: 60, bytes: 1 << 20)
         let store = try EventStore.open(directory.path, options: options)
         store.journal.close()
         let count = UInt64(history.events.count)
-        #expect(store.tail.base.sequence == count - 60)
+        #expect(store.tail.commits.base.sequence == count - 60)
         #expect(store.snapshot.stateHash == history.snapshot.stateHash, "seed \(seed)")
         var folded = Snapshot()
-        var commits = store.tail.commits[...]
+        var commits = store.tail.commits.kept
         for event in history.events {
             var changes = ChangeSet()
             try folded.fold(event, changes: &changes)
-            if event.sequence == store.tail.base.sequence {
-                #expect(store.tail.base.stateHash == folded.stateHash, "seed \(seed)")
+            if event.sequence == store.tail.commits.base.sequence {
+                #expect(store.tail.commits.base.stateHash == folded.stateHash, "seed \(seed)")
             }
             guard event.sequence > count - 60, case .response(let response) = event.body else {
                 continue
@@ -78,12 +78,29 @@ import Threads
         #expect(commits.isEmpty, "seed \(seed)")
     }
 
+    /// A server that was stopped when it had 16 MB of commits must not begin with gigabytes of them.
+    @Test func theNewestCommitsAreBoundedByBytesToo() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let history = try RandomHistory(seed: seed, count: 150)
+        try write(history.events)
+        let all = try openWithTail()
+        all.journal.close()
+        let store = try openWithTail { $0.tail.bytes = 4_096 }
+        store.journal.close()
+        let kept = store.tail.commits.kept
+        #expect(kept.count > 1 && kept.count <= 8, "seed \(seed)")
+        let left = all.tail.commits.kept.dropLast(kept.count)
+        #expect(store.tail.commits.base.sequence == left.last?.snapshot.sequence, "seed \(seed)")
+        #expect(kept.last?.snapshot.stateHash == all.tail.commits.head.stateHash, "seed \(seed)")
+        #expect(store.snapshot.stateHash == history.snapshot.stateHash, "seed \(seed)")
+    }
+
     /// Opens the log with the newest 60 events at hand.
     private func openWithTail(
         _ change: (inout EventStoreOptions) -> Void = { _ in }
     ) throws -> EventStore {
         var options = EventStoreOptions.quiet
-        options.tailEvents = 60
+        options.tail = .init(events: 60, bytes: 1 << 20)
         change(&options)
         return try EventStore.open(directory.path, options: options)
     }
@@ -95,7 +112,7 @@ import Threads
         let store = try openWithTail()
         store.journal.close()
         let count = UInt64(history.events.count)
-        #expect(store.tail.base.sequence == count - 60)
+        #expect(store.tail.commits.base.sequence == count - 60)
         #expect(store.report.checkpoint == checkpoints.filter { $0 <= count - 60 }.max() ?? 0)
         #expect(store.report.sentences == [])
         #expect(store.snapshot.stateHash == history.snapshot.stateHash)
@@ -125,7 +142,7 @@ import Threads
         let history = try RandomHistory(seed: 7, count: 150)
         try write(history.events, checkpointingAfter: [140])
         let store = try openWithTail()
-        let base = store.tail.base
+        let base = store.tail.commits.base
         try store.journal.checkpoint(base)
         store.journal.close()
         let again = try openWithTail()
@@ -143,7 +160,7 @@ import Threads
         try write(history.events.suffix(20), checkpointingAfter: [count - 5])
         let store = try openWithTail()
         store.journal.close()
-        #expect(store.tail.base.sequence == count - 20)
+        #expect(store.tail.commits.base.sequence == count - 20)
         #expect(store.report.sentences == [])
         #expect(store.snapshot.stateHash == history.snapshot.stateHash)
     }
@@ -172,7 +189,7 @@ import Threads
         let store = try openWithTail()
         store.journal.close()
         #expect(store.report.checkpoint == 140)
-        #expect(store.tail.base.sequence == 140)
+        #expect(store.tail.commits.base.sequence == 140)
         #expect(store.snapshot.stateHash == history.snapshot.stateHash)
         #expect(store.report.sentences.count == 1, "\(store.report.sentences)")
         #expect(

@@ -63,7 +63,7 @@ final class SimulatedServer: @unchecked Sendable {
     ) -> EventStoreOptions {
         var options = EventStoreOptions()
         options.fileSystem = disk
-        options.tailEvents = 8
+        options.tail = .init(events: 8, bytes: 1 << 20)
         options.checkpointInterval.events = 60
         options.checkpointInterval.bytes = 1
         options.log.durability = world.durability

@@ -4,7 +4,7 @@
 /// of the time before.
 package struct HistoryTail: Sendable {
     /// A mutation that was carried out.
-    package struct Commit: Sendable {
+    package struct Commit: CommitWithState {
         package let intent: MutationIntent
         package let response: MutationResponse
         /// The state right after it.
@@ -12,31 +12,38 @@ package struct HistoryTail: Sendable {
         package let changes: ChangeSet
     }
 
-    /// The state before the first of them.
-    package let base: Snapshot
-    /// In log order, all of them behind the base.
-    package private(set) var commits: [Commit] = []
+    package private(set) var commits: NewestCommits<Commit>
     /// The events behind the base that have brought another schema, rising.
     package private(set) var schemaChanges: [UInt64] = []
 
+    /// How long a tail may be.
+    package struct Limits: Sendable {
+        /// The newest events, of which the commits are wanted.
+        package var events: UInt64
+        /// What the commits have written, at most. The newest is kept whatever its size.
+        package var bytes: Int
+
+        package init(events: UInt64, bytes: Int) {
+            self.events = events
+            self.bytes = bytes
+        }
+
+        package static let none = Limits(events: 0, bytes: 0)
+    }
+
     /// Folds what is left of a history.
-    /// - Parameter eventCount: how many events the tail has at most.
-    init(
-        _ replay: Replay, through last: UInt64, eventCount: UInt64
-    ) throws(EventStoreError) {
+    init(_ replay: Replay, through last: UInt64, limits: Limits) throws(EventStoreError) {
         // The first event is none of them: before it there are neither records nor a schema.
-        try replay.advance(to: max(last - min(eventCount, last), min(1, last)))
-        base = replay.snapshot
-        if eventCount == 0 { return }
+        try replay.advance(to: max(last - min(limits.events, last), min(1, last)))
+        commits = NewestCommits(
+            after: replay.snapshot, countLimit: .max, byteLimit: limits.bytes)
+        if limits.events == 0 { return }
         while replay.snapshot.sequence < last {
             guard let step = try replay.step() else { throw .missing(replay.snapshot.sequence + 1) }
             if case .schema = step.event.body { schemaChanges.append(step.event.sequence) }
             guard case .response(let response) = step.event.body, let intent = step.intent else {
                 continue
             }
-            assert(
-                (commits.last?.snapshot ?? base).sequence < step.event.sequence,
-                "commits are in log order, behind the base")
             commits.append(
                 Commit(
                     intent: intent, response: response, snapshot: replay.snapshot,

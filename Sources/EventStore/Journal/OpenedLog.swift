@@ -32,7 +32,7 @@ struct OpenedLog {
             firstSequence = try onLog { () throws(LogError) in try reader.firstSequence() }
             let head = log.head.sequence
             let fold = try StartFold(
-                reader, from: firstSequence, through: head, tailEvents: options.tailEvents,
+                reader, from: firstSequence, through: head, tail: options.tail,
                 indexes: indexes)
             tail = fold.tail
             snapshot = fold.snapshot

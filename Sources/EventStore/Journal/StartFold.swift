@@ -22,28 +22,30 @@ struct StartFold {
     /// - Parameters:
     ///   - first: the first event that is kept.
     ///   - head: the last event.
-    ///   - tailEvents: of how many of the newest events the tail is wanted.
+    ///   - limits: how much of the newest events is wanted.
     init(
-        _ reader: EventLogReader, from first: UInt64, through head: UInt64, tailEvents: UInt64,
+        _ reader: EventLogReader, from first: UInt64, through head: UInt64,
+        tail limits: HistoryTail.Limits,
         indexes: [IndexDefinition]
     ) throws(EventStoreError) {
         // Where the beginning is gone, events may be kept before the first state there is.
         let checkpoints = try onLog { () throws(LogError) in try reader.checkpoints.sequences() }
         let earliest = first > 1 ? checkpoints.first { $0 >= first - 1 } ?? 0 : 0
-        let wanted = min(max(head - min(tailEvents, head), earliest), head)
+        let wanted = min(max(head - min(limits.events, head), earliest), head)
         do throws(EventStoreError) {
             try self.init(
-                reader, near: wanted, through: head, tailEvents: tailEvents, indexes: indexes)
+                reader, near: wanted, through: head, tail: limits, indexes: indexes)
         } catch  where wanted < head {
             // A later checkpoint may lead to the end all the same.
             try self.init(
-                reader, near: head, through: head, tailEvents: tailEvents, indexes: indexes,
+                reader, near: head, through: head, tail: limits, indexes: indexes,
                 remarks: ["Not all of the newest commits are at hand: \(error.message)"])
         }
     }
 
     private init(
-        _ reader: EventLogReader, near sequence: UInt64, through head: UInt64, tailEvents: UInt64,
+        _ reader: EventLogReader, near sequence: UInt64, through head: UInt64,
+        tail limits: HistoryTail.Limits,
         indexes: [IndexDefinition], remarks: [String] = []
     ) throws(EventStoreError) {
         let replay = try Replay(reader, near: sequence, through: head, indexes: indexes)
@@ -54,11 +56,11 @@ struct StartFold {
         }
         newest = max(found ?? 0, restored)
         if newest > restored { replay.mark = newest }
-        tail = try HistoryTail(replay, through: head, eventCount: tailEvents)
+        tail = try HistoryTail(replay, through: head, limits: limits)
         try replay.advance(to: head)
         snapshot = replay.snapshot
         assert(snapshot.sequence == head, "the start ends where the log does")
-        assert(tail.base.sequence <= head, "a tail begins in its log")
+        assert(tail.commits.base.sequence <= head, "a tail begins in its log")
         tailBytes = replay.readBytes
         self.remarks = remarks + replay.ignoredCheckpoints
     }

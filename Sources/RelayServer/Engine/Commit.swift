@@ -5,7 +5,7 @@ import RelayJSON
 import Threads
 
 /// One mutation that is durable: what subscriptions are told of.
-struct Commit: Sendable {
+struct Commit: CommitWithState {
     let intent: MutationIntent
     let response: MutationResponse
     let payload: MutationPayload

@@ -99,9 +99,9 @@ package final class GraphQLService: Sendable {
             schema: schemaService.executable, limits: limits.document, persisted: persisted)
         durable = DurableHead(snapshot)
         recent = RecentCommits(
-            after: tail.flatMap { $0.commits.isEmpty ? nil : $0.base } ?? snapshot,
+            after: tail.flatMap { $0.commits.kept.isEmpty ? nil : $0.commits.base } ?? snapshot,
             schemaChanges: tail?.schemaChanges ?? [], commitLimit: limits.recentCommits)
-        for commit in tail?.commits ?? [] {
+        for commit in tail?.commits.kept ?? [] {
             recent.append(Commit(commit, schemaService.mutations[commit.intent.field]))
         }
         // A text was measured when it was sent, and the operator's own may be longer.

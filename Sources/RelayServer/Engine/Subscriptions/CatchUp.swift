@@ -219,7 +219,9 @@ final class CatchUp: Sendable {
             "nobody was told of what is not durable")
         var pass = CatchUpPass(service, identity, documents)
         enter(batch, &pass, on: durable.snapshot, outputs)
-        while !pass.isEmpty {
+        // What comes meanwhile is told by the publisher; otherwise a pass has no end under load, and others wait.
+        let end = recent.end
+        while !pass.isEmpty, sequence < end {
             guard let missed = recent.commits(after: sequence) else {
                 // It has left memory meanwhile; the log has it.
                 for (request, sequence) in pass.removeAll(after: sequence) {

@@ -1,0 +1,83 @@
+/// A mutation that was carried out, with the state right after it.
+package protocol CommitWithState: Sendable {
+    var intent: MutationIntent { get }
+    var response: MutationResponse { get }
+    var snapshot: Snapshot { get }
+}
+
+/// The newest commits of a history, in log order.
+///
+/// States share their memory, so that what is kept is about what the commits wrote. Bounded by number and by bytes: the
+/// oldest go first, and the newest stays whatever its size.
+package struct NewestCommits<Commit: CommitWithState>: Sendable {
+    /// The state before the first of them.
+    package private(set) var base: Snapshot
+    private var commits: [Commit] = []
+    /// Those before it have gone, and are let go of a number at a time.
+    private var first = 0
+    private var byteCount = 0
+    private var goneByteCount = 0
+    private let countLimit: Int
+    private let byteLimit: Int
+
+    package init(after base: Snapshot, countLimit: Int, byteLimit: Int) {
+        self.base = base
+        self.countLimit = countLimit
+        self.byteLimit = byteLimit
+    }
+
+    package var kept: ArraySlice<Commit> { commits[first...] }
+
+    /// The state after the last of them.
+    package var head: Snapshot { kept.last?.snapshot ?? base }
+
+    package mutating func append(_ commit: Commit) {
+        assert(head.sequence < commit.snapshot.sequence, "commits come in log order")
+        commits.append(commit)
+        byteCount += Self.byteCount(commit)
+        while kept.count > 1, kept.count > countLimit || byteCount > byteLimit {
+            let oldest = commits[first]
+            base = oldest.snapshot
+            byteCount -= Self.byteCount(oldest)
+            goneByteCount += Self.byteCount(oldest)
+            first += 1
+        }
+        if first > 64 && first * 2 > commits.count || goneByteCount > byteLimit {
+            commits.removeFirst(first)
+            first = 0
+            goneByteCount = 0
+        }
+    }
+
+    /// The commits behind an event; nil when not all of them are kept.
+    package func after(_ sequence: UInt64) -> ArraySlice<Commit>? {
+        base.sequence <= sequence ? commits[firstIndex(after: sequence)...] : nil
+    }
+
+    /// The state after the last commit up to an event; nil when it is not kept, or not there yet.
+    package func snapshot(at sequence: UInt64) -> Snapshot? {
+        guard base.sequence <= sequence, sequence <= head.sequence else { return nil }
+        let next = firstIndex(after: sequence)
+        return next == first ? base : commits[next - 1].snapshot
+    }
+
+    private func firstIndex(after sequence: UInt64) -> Int {
+        var low = first
+        var high = commits.count
+        while low < high {
+            let middle = (low + high) / 2
+            if commits[middle].snapshot.sequence <= sequence {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    /// About what it takes to keep a commit.
+    private static func byteCount(_ commit: Commit) -> Int {
+        commit.intent.argumentBytes.count + commit.response.writes.bytes.count
+            + (commit.response.answer?.count ?? 0) + 512
+    }
+}
