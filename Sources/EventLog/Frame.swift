@@ -36,6 +36,8 @@ enum FrameLayout {
     static let marker: UInt64 = 0xE3A5_96C7_5A3D_69F1
     /// Largest payload of one frame in bytes (1 GiB).
     static let maximumPayload = 1 << 30
+    /// The last event that a log can have; the sequence after it still fits an `Int64`.
+    static let largestSequence = UInt64(Int64.max) - 1
 
     /// Bytes of a frame with this much payload.
     static func size(payload: Int) -> Int {
@@ -107,7 +109,7 @@ struct FrameHeader: Equatable {
             header.payloadLength <= FrameLayout.maximumPayload,
             header.count * EventLayout.headerSize <= header.payloadLength,
             header.firstSequence > 0,
-            header.firstSequence <= UInt64(Int64.max) - UInt64(header.count),
+            header.firstSequence <= FrameLayout.largestSequence + 1 - UInt64(header.count),
             header.epoch <= LogMetadata.largestEpoch
         else { throw .fields }
         return header

@@ -188,6 +188,12 @@ extension LogError {
                 + "\(FrameLayout.maximumPayload) bytes.")
     }
 
+    static let lastSequence = LogError(
+        .unacceptableBatch,
+        "The batch cannot be appended: the last event that a log can have is "
+            + "\(FrameLayout.largestSequence). `relay log export` and `import` make a new log of it."
+    )
+
     static func sequenceMoved(expected: UInt64, next: UInt64) -> LogError {
         LogError(
             .sequenceMoved,

@@ -107,6 +107,31 @@ import Testing
     }
 }
 
+@Suite(.bounded) struct LastSequenceTests {
+    /// What readers refuse is not written.
+    @Test func behindTheLastSequenceNothingIsAppended() throws {
+        let (disk, last) = (SimulatedDisk(), UInt64(Int64.max) - 1)
+        let directory = LogDirectory(path: "log", fileSystem: disk)
+        try directory.create()
+        let header = SegmentHeader(
+            storeID: testStoreID, epoch: 1, firstSequence: last - 1, previousFirstSequence: 0,
+            previousChain: .zero)
+        disk.setContents(header.encoded(), at: directory.segmentPath(last - 1))
+        try directory.write(LogMetadata(version: .current, storeID: testStoreID, epoch: 1))
+
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        let tooMany = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(1...3)) }
+        #expect(try log.appendAndWait(testBatch(1...2)) == last - 1...last)
+        let error = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...3)) }
+        #expect(tooMany?.code == .unacceptableBatch && error?.code == .unacceptableBatch)
+        log.close()
+        let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(again.head.sequence == last)
+        again.close()
+        #expect(try EventLogReader("log", fileSystem: disk).allEvents().count == 2)
+    }
+}
+
 @Suite(.bounded) struct LogDirectoryTests {
     @Test(arguments: [
         ("log", "."), ("log/", "."), ("a/log", "a"), ("a/b/log//", "a/b"), ("/log", "/"),
