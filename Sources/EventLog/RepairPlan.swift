@@ -101,9 +101,13 @@ struct RepairPlan: Sendable {
             return (firstSequence, chain ?? .zero)
         }
         var previous: UInt64?
+        var epoch: UInt32 = 0
         for piece in run.pieces {
             let segment = examination.segments[piece.segment]
-            let header = Self.header(of: piece.run, in: segment, behind: previous)
+            var header = Self.header(of: piece.run, in: segment, behind: previous)
+            // Its frames do follow; its header may say that they do not.
+            header.epoch = max(header.epoch, epoch)
+            epoch = piece.run.end.epoch
             if header != segment.header || !segment.isWhole {
                 rewritten.append(
                     Rewrite(source: segment, header: header, extents: piece.run.extents))

@@ -429,6 +429,23 @@ import Testing
         #expect(disk.contents(at: firstSegment) == before)
     }
 
+    /// With a right checksum. The frames in it have the right one, so they stay.
+    @Test func aSegmentWhoseHeaderHasAnEarlierEpochIsRepaired() throws {
+        try makeLog(events: 20, on: disk)
+        let directory = LogDirectory(path: "log", fileSystem: disk)
+        let path = directory.segmentPath(disk.segments[1])
+        var bytes = try #require(disk.contents(at: path))
+        var header = try SegmentHeader.read(bytes)
+        header.epoch = 0
+        bytes.replaceSubrange(..<SegmentHeader.size, with: header.encoded())
+        disk.setContents(bytes, at: path)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.verify().damages.map(\.file) == [path])
+        #expect(try repair().lost == nil)
+        #expect(try reader.verify().damages == [])
+        #expect(try reader.allEvents() == recorded(1...20, size: 60))
+    }
+
     @Test func aCrashDuringRepairCanBeRepaired() throws {
         try makeLog(events: 20, on: disk)
         let second = disk.segments[1]
