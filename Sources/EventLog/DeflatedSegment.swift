@@ -41,6 +41,8 @@ enum DeflatedLayout {
     /// A block ends with the first frame that reaches this many plain bytes: small, so that one
     /// event costs little inflating, and large enough to deflate well.
     static let usualBlockSize = 1 << 17
+    /// No zlib stream stands for more than this many times its length.
+    static let largestRatio = 1032
 
     struct Block: Equatable {
         let sequence: UInt64
@@ -48,6 +50,12 @@ enum DeflatedLayout {
         let plainLength: Int
         let deflatedLength: Int
         let checksum: UInt32
+
+        /// Whether so few bytes can stand for so many.
+        var isPossible: Bool {
+            plainLength <= deflatedLength * largestRatio
+                && plainLength <= FrameLayout.maximumPayload * 2
+        }
 
         func encoded() -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: blockHeaderSize)
@@ -122,7 +130,7 @@ enum DeflatedLayout {
         }
 
         /// Whether the blocks follow each other from the first frame to the segment's end, and lie before
-        /// the index in the file.
+        /// the index in the file, which is long enough for what they stand for.
         func describes(_ index: [IndexEntry]) -> Bool {
             var end = UInt64(SegmentHeader.size)
             for (number, entry) in index.enumerated() {
@@ -133,6 +141,7 @@ enum DeflatedLayout {
                 end = entry.plainOffset
             }
             return plainSize >= end && plainSize <= UInt64(Int64.max)
+                && plainSize / UInt64(largestRatio) <= indexOffset
         }
 
         init(
@@ -292,12 +301,18 @@ final class DeflatedSegment: SegmentSource {
             try file.bytes(at: offset, count: DeflatedLayout.blockHeaderSize)
         }
         guard let block = DeflatedLayout.Block(head), block.sequence == entry.sequence,
-            block.plainOffset == entry.plainOffset,
-            block.plainLength <= FrameLayout.maximumPayload * 2
+            block.plainOffset == entry.plainOffset
         else { throw damaged("the block's header does not match its checksum") }
-        let deflated = try reading { () throws(FileSystemError) in
-            try file.bytes(
-                at: offset + UInt64(DeflatedLayout.blockHeaderSize), count: block.deflatedLength)
+        let start = offset + UInt64(DeflatedLayout.blockHeaderSize)
+        let deflated: [UInt8]? = try reading { () throws(FileSystemError) in
+            // Lengths are only believed, and memory only taken, when the file has the bytes.
+            guard block.isPossible, start + UInt64(block.deflatedLength) <= (try file.size()) else {
+                return nil
+            }
+            return try file.bytes(at: start, count: block.deflatedLength)
+        }
+        guard let deflated else {
+            throw damaged("the block's header says more bytes than there can be")
         }
         guard deflated.count == block.deflatedLength, Checksum.crc32(deflated) == block.checksum
         else { throw damaged("the block does not match its checksum") }
@@ -341,7 +356,7 @@ final class DeflatedSegment: SegmentSource {
             var offset = UInt64(SegmentHeader.size)
             while let block = DeflatedLayout.Block(
                 try file.bytes(at: offset, count: DeflatedLayout.blockHeaderSize)),
-                block.plainOffset == plainEnd
+                block.plainOffset == plainEnd, block.isPossible
             {
                 index.append(
                     DeflatedLayout.IndexEntry(

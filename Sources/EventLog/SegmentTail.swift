@@ -141,24 +141,26 @@ struct FrameSearch {
         var offset = start
         while offset < end {
             do throws(LogError) {
-                if try isFrame(at: offset, where: condition) { return offset }
-                offset += 8
+                let head = try window.bytes(at: offset, count: FrameLayout.headerSize)
+                if head.count == FrameLayout.headerSize {
+                    if try isFrame(head, at: offset, where: condition) { return offset }
+                    offset += 8
+                    continue
+                }
+                // The bytes end here, whatever the segment says of its size.
             } catch {
                 guard error.damage != nil else { throw error }
-                guard let readable = source.readable(after: offset) else { return nil }
-                offset = readable
             }
+            guard let readable = source.readable(after: offset) else { return nil }
+            offset = readable
         }
         return nil
     }
 
     private func isFrame(
-        at offset: UInt64, where condition: (FrameHeader) -> Bool
+        _ head: UnsafeRawBufferPointer, at offset: UInt64, where condition: (FrameHeader) -> Bool
     ) throws(LogError) -> Bool {
-        let head = try window.bytes(at: offset, count: FrameLayout.headerSize)
-        guard head.count == FrameLayout.headerSize, let header = try? FrameHeader.read(head),
-            condition(header)
-        else { return false }
+        guard let header = try? FrameHeader.read(head), condition(header) else { return false }
         let frame = try window.bytes(at: offset, count: header.size)
         return frame.count == header.size && (try? header.check(frame)) != nil
     }

@@ -188,6 +188,45 @@ import Testing
         #expect(try reader.verify().damages.count == 1)
     }
 
+    @Test(arguments: [UInt64(1) << 32, 1 << 62, UInt64(Int64.max), .max])
+    func anIndexOfMoreThanItsFileCanHoldIsNotUsed(_ plainSize: UInt64) throws {
+        let events = recorded(try makeSealedLog(), size: 2000)
+        _ = try deflater.deflate(1)
+        var bytes = try #require(disk.contents(at: firstSegment))
+        let end = bytes.count - DeflatedLayout.footerSize
+        let footer = try #require(DeflatedLayout.Footer(Array(bytes[end...])))
+        let forged = DeflatedLayout.Footer(
+            indexOffset: footer.indexOffset, blockCount: footer.blockCount,
+            indexChecksum: footer.indexChecksum, plainSize: plainSize,
+            lastSequence: footer.lastSequence)
+        bytes.replaceSubrange(end..., with: forged.encoded())
+        disk.setContents(bytes, at: firstSegment)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == events)
+        #expect(try reader.verify().damages.count == 1)
+    }
+
+    /// With a right checksum; as much memory would be taken as the header says.
+    @Test(arguments: [(1 << 30, nil), (nil, 1 << 30), (nil, Int(UInt32.max))] as [(Int?, Int?)])
+    func aBlockOfMoreBytesThanThereCanBeIsDamaged(_ plain: Int?, _ deflated: Int?) throws {
+        _ = try makeSealedLog()
+        _ = try deflater.deflate(1)
+        var bytes = try #require(disk.contents(at: firstSegment))
+        let place = 96..<96 + DeflatedLayout.blockHeaderSize
+        let block = try #require(DeflatedLayout.Block(Array(bytes[place])))
+        let forged = DeflatedLayout.Block(
+            sequence: block.sequence, plainOffset: block.plainOffset,
+            plainLength: plain ?? block.plainLength,
+            deflatedLength: deflated ?? block.deflatedLength, checksum: block.checksum)
+        bytes.replaceSubrange(place, with: forged.encoded())
+        disk.setContents(bytes, at: firstSegment)
+        let reader = try EventLogReader("log", fileSystem: disk)
+        let error = #expect(throws: LogError.self) { try reader.allEvents() }
+        #expect(error?.damage?.offset == 96)
+        #expect(error?.damage?.reason == "the block's header says more bytes than there can be")
+        #expect(try reader.verify().damages.map(\.offset) == [96])
+    }
+
     @Test func theBackgroundFillsAheadAndDeflatesBehindWithoutLosingAnything() throws {
         var options = testOptions(segmentSize: 4096)
         options.segmentsAhead = 1
