@@ -190,7 +190,11 @@ let package = Package(
                 "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "Threads",
             ]),
         tests(
-            of: "EventStore", ["EventLog", "RelayJSON", "RelayRecords", "RelayStore", "Threads"]),
+            of: "EventStore",
+            [
+                "DiskSimulation", "EventLog", "RelayJSON", "RelayRecords", "RelayStore", "Threads",
+                "Zlib",
+            ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
         tests(of: "WebSocketIO", ["Threads"]),
