@@ -105,6 +105,26 @@ import Testing
         }
     }
 
+    /// - Parameter place: where the number is among the sequences 1 to 10: 0 before them, 11 behind.
+    @Test(arguments: [
+        ("-18446744073709551616", 0), ("-9223372036854775809", 0), ("-9223372036854775808", 0),
+        ("-1", 0), ("0", 0), ("1", 1), ("10", 10), ("11", 11), ("2147483648", 11),
+        ("4294967296", 11), ("9223372036854775806", 11), ("9223372036854775807", 11),
+        ("9223372036854775808", 11), ("18446744073709551615", 11), ("18446744073709551616", 11),
+        ("1e308", 11),
+    ])
+    func sequencesAreComparedWithAnyNumber(_ number: String, _ place: UInt64) throws {
+        let all: [UInt64] = Array(1...10)
+        #expect(try sequences(where: "sequence < \(number)") == all.filter { $0 < place })
+        #expect(try sequences(where: "sequence <= \(number)") == all.filter { $0 <= place })
+        #expect(try sequences(where: "sequence == \(number)") == all.filter { $0 == place })
+        #expect(try sequences(where: "sequence != \(number)") == all.filter { $0 != place })
+        #expect(try sequences(where: "sequence >= \(number)") == all.filter { $0 >= place })
+        #expect(try sequences(where: "sequence > \(number)") == all.filter { $0 > place })
+        #expect(try sequences(where: "\(number) < sequence") == all.filter { $0 > place })
+        #expect(try sequences(where: "sequence in [\(number)]") == all.filter { $0 == place })
+    }
+
     @Test func whatIsSaidOfSequencesBoundsWhatIsRead() throws {
         func bounds(_ text: String) throws -> ClosedRange<UInt64>? {
             try EventCondition(parsing: text, now: 0).bounds

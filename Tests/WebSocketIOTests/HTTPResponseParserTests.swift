@@ -90,15 +90,30 @@ struct HTTPResponseParserTests {
         #expect(!read("HTTP/1.1 200 OK\r\nContent-Len").mayEnd)
     }
 
+    /// A body is handed on as it comes; how much of it is too much is for others to say.
+    @Test(arguments: [
+        "Content-Length: 9223372036854775807\r\n\r\na",
+        "Transfer-Encoding: chunked\r\n\r\n7FFFFFFFFFFFFFFF\r\na",
+        "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n7FFFFFFFFFFFFFFF\r\n",
+    ])
+    func aLengthMayBeTheLargestNumber(_ text: String) {
+        let answer = read("HTTP/1.1 200 OK\r\n" + text)
+        #expect(answer.end == "incomplete" && answer.body == "a" && !answer.mayEnd)
+    }
+
     @Test(arguments: [
         "SSH-2.0-OpenSSH\r\n\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 20\r\n\r\n",
         "HTTP/1.1 999 X\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8000000000000000\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
         "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 70_000),
