@@ -42,7 +42,7 @@ struct ForgedLog {
         options.fileSystem = disk
         options.log.segmentSizeBytes = 1 << 12
         options.log.firstSegmentSizeBytes = 1 << 12
-        options.tailEvents = 10
+        options.tail = .init(events: 10, bytes: 1 << 20)
         return options
     }
 

@@ -8,7 +8,8 @@ import Testing
 @Suite(.bounded) struct QueueLintTests {
     /// Of rooms whose sources are looked at.
     private static let rooms = [
-        "EventLog", "EventStore/Checkpoint", "EventStore/Journal", "RelayServer/Engine",
+        "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
+        "RelayServer/Engine",
         "RelayServer/Front", "RelayServer/Past", "RelayServer/Requests", "RelayRecords/Events",
         "Threads", "WebSocketIO",
     ]
@@ -21,6 +22,9 @@ import Testing
         "EventLog/SegmentDeflater.swift", "EventLog/SegmentExamination.swift",
         "EventStore/Checkpoint/Checkpoint+Snapshot.swift",
         "EventStore/Checkpoint/StateDecoder.swift", "EventStore/Checkpoint/StateEncoder.swift",
+        "EventStore/History/BlameFold.swift", "EventStore/History/DamageNotes.swift",
+        "EventStore/History/EventSummary.swift", "EventStore/History/History+Parts.swift",
+        "EventStore/History/TouchingEvents.swift", "EventStore/History/WhatIf.swift",
         "RelayServer/Engine/MutationRunner.swift",
         "RelayServer/Engine/Subscriptions/CatchUpPass.swift",
         "RelayServer/Engine/Writer/WriterTurn.swift",
@@ -40,6 +44,7 @@ import Testing
         EventLog/FrameCursor.swift damages = by what one reading of a log finds
         EventLog/Housekeeping.swift sealed = by the segments of the log, a number each
         EventLog/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
+        EventStore/History/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
         EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes
@@ -50,7 +55,6 @@ import Testing
         RelayServer/Engine/Subscriptions/CatchUp.swift waiting = queue subscriptions that wait for what they have missed
         RelayServer/Engine/Subscriptions/LiveIndex.swift byRecord = flag --max-operations
         RelayServer/Engine/Subscriptions/LiveIndex.swift byType = flag --max-operations
-        RelayServer/Engine/Subscriptions/RecentCommits.swift commits = flag --recent-commits
         RelayServer/Engine/Subscriptions/SinkSet.swift positions = flag --max-operations
         RelayServer/Engine/Subscriptions/SinkSet.swift sinks = flag --max-operations
         RelayServer/Engine/Subscriptions/Subscription.swift newSinks = flag --max-operations
@@ -81,6 +85,7 @@ import Testing
         RelayServer/Requests/GenerationalCache.swift young = by GenerationalCache.generationCost
         RelayRecords/Events/DurableSequence.swift waiters = by the readers of a journal, one each
         RelayRecords/Events/InMemoryJournal.swift history = by nothing: it is the log
+        RelayRecords/Events/NewestCommits.swift commits = flag --recent-commits
         Threads/SignalWatch.swift handlers = by the program, which watches a few signals
         WebSocketIO/ByteStream.swift pending = by one write, of which the system has taken a part
         WebSocketIO/ChunkedBody.swift content = by HTTPServer.Options.maxBodyBytes
@@ -238,7 +243,7 @@ private struct GrowingMembers {
 
     private static func growingMember(_ code: Substring) -> String? {
         let member =
-            #/^\s*((?:\w+(?:\(\w+\))? )*)(var|let) (\w+)(?:: | = )(.*)$/#
+            #/^\s*((?:@?\w+(?:\(\w+\))? )*)(var|let) (\w+)(?:: | = )(.*)$/#
         guard let match = code.firstMatch(of: member), !match.4.contains("{") else { return nil }
         let isVariable = match.2 == "var"
         let grows =
