@@ -77,6 +77,45 @@ import Testing
         #expect(store.field("client:root", "todos(first:200)") == .links(["b", "a"]))
     }
 
+    /// So does an error of a part.
+    @Test func anErrorOfAPartGoesToItsRecordWhereOthersHaveLinkedAnother() throws {
+        func take(_ response: JSONValue) throws {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("Authors"), response.bytes, parts: parts)
+            _ = try store.commitPayloads([one])[0].get()
+        }
+        func authors(_ ids: [String]) -> JSONValue {
+            ["todos": .array(ids.map { ["id": .string($0)] })]
+        }
+        try take(["data": authors(["a", "b"]), "hasNext": true])
+        try store.commit("Authors", ["data": authors(["b", "a"])])
+        let error: JSONValue = ["message": "no", "path": ["todos", 0, "author"]]
+        let part: JSONValue = [
+            "path": ["todos", 0], "data": ["author": nil], "errors": [error],
+        ]
+        try take(["incremental": [part], "hasNext": false])
+        #expect(store.field("a", "author") == .failed([error]))
+        #expect(store.field("b", "author") == nil)
+    }
+
+    /// A last word without data lets go of what was held for parts.
+    @Test(
+        arguments: [
+            ["hasNext": false],
+            [
+                "incremental": [
+                    ["path": ["list", 0], "data": nil, "errors": [["message": "no"]]]
+                ],
+                "hasNext": false,
+            ],
+        ] as [JSONValue])
+    func nothingIsHeldBehindTheLastWord(_ last: JSONValue) throws {
+        _ = try take(["data": list("a"), "hasNext": true])
+        #expect(parts.state != nil)
+        #expect(throws: StoreError.self) { try take(last) }
+        #expect(parts.state == nil)
+    }
+
     /// Nor does it bring back a record that somebody has deleted.
     @Test func aPartOfARecordThatWasDeletedIsNotWritten() throws {
         _ = try take(["data": list("a"), "hasNext": true])
@@ -97,6 +136,24 @@ import Testing
         ]
         try store.commit("List", ["incremental": parts, "hasNext": false])
         #expect(store.field("client:root", "todos(first:3)") == .links(["a", "b", "c"]))
+        var replayed = Snapshot()
+        var changes = ChangeSet()
+        for event in journal.events { try replayed.fold(event, changes: &changes) }
+        #expect(replayed.modelRecords == store.snapshot.modelRecords)
+    }
+
+    /// A record that two types share is made twice by one response; its list is in the journal once.
+    @Test func aRecordThatChangesItsTypeTwiceIsKeptAsItIs() throws {
+        let journal = StoreHistoryTests.Recorder()
+        let store = Store.quiet { $0.journal = journal }
+        func histories(_ ids: [String]) -> JSONValue {
+            ["id": "1", "history": .array(ids.map { ["id": .string($0)] })]
+        }
+        try store.commit("Histories", ["data": ["todos": [histories(["a"])]]])
+        let user: JSONValue = ["id": "1", "name": "of a user"]
+        try store.commit(
+            "Histories", ["data": ["me": user, "todos": [histories(["a", "b"])]]])
+        #expect(store.field("1", "history") == .links(["a", "b"]))
         var replayed = Snapshot()
         var changes = ChangeSet()
         for event in journal.events { try replayed.fold(event, changes: &changes) }

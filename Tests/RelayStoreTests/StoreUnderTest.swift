@@ -87,6 +87,7 @@ enum TodoDocuments {
           list: todos(first: 3, complete: $complete) { id text @include(if: $with) complete @skip(if: $not) }
         }
         query Authors { todos(first: 200) { id author { id name } } }
+        query Histories { me { id name } todos(first: 9) { id history { id } } }
         query Aliases { \((0..<26).map { "a\($0): counter(step: \($0))" }.joined(separator: " ")) again: counter(step: 25) }
         query Counter($step: Float = 1.5) { counter(step: $step) }
         query Best { me { id name best { id name best { id name } } } }

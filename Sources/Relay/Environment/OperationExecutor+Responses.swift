@@ -22,9 +22,7 @@ extension OperationExecutor {
             let written = try result.get()
             lock.withLock { partial = written.summary.hasNext ? written : nil }
             note(.executeNext)
-            if operation.kind == .query, written.summary.errors.isEmpty, !written.summary.hasNext {
-                environment.kept.noteFetched(request)
-            }
+            if !written.summary.hasNext { noteFetched(written.summary.errors) }
             deliver(response, written.summary, written)
         } catch StoreError.responseWithoutData(let summary) {
             withoutData(response, summary, answering: entry)
@@ -41,6 +39,11 @@ extension OperationExecutor {
         }
     }
 
+    /// All of the response has come.
+    private func noteFetched(_ errors: [JSONValue]) {
+        if operation.kind == .query, errors.isEmpty { environment.kept.noteFetched(request) }
+    }
+
     private func withoutData(
         _ response: [UInt8], _ summary: ResponseSummary, answering entry: OptimisticEntryID?
     ) {
@@ -51,9 +54,14 @@ extension OperationExecutor {
         }
         revoke(entry, reason: "the server refused it")
         if summary.isPart {
+            let whole = lock.withLock {
+                defer { if !summary.hasNext { partial = nil } }
+                return partial
+            }
+            if let whole, !summary.hasNext { noteFetched(summary.errors + whole.summary.errors) }
             // That nothing more comes is no response; the network says it too.
             if summary.errors.isEmpty { return }
-            if let whole = lock.withLock({ partial }) { return deliver(response, summary, whole) }
+            if let whole { return deliver(response, summary, whole) }
         }
         // An event may come to nothing; its stream goes on.
         let isEvent = operation.kind == .subscription && summary.dataIsNull

@@ -3,8 +3,9 @@ extension Snapshot {
     /// - Parameter base: the state before; a list that grew is told by what came in, not whole.
     func writeSet(of changes: ChangeSet, since base: Snapshot) -> WriteSet {
         var writer = WriteSetWriter()
-        let created = Set(changes.created)
-        for record in changes.created {
+        // One that a response has made twice, under two types, is told once, as it is in the end.
+        var created: Set<RecordIndex> = []
+        for record in changes.created where created.insert(record).inserted {
             guard let row = row(record) else { continue }
             writer.begin(symbols.id(record), type: symbols.nameText(row.type))
             for slot in 0..<row.slotCount where row.tag(slot) != .absent || base.row(record) != nil

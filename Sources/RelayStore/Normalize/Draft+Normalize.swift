@@ -39,13 +39,13 @@ extension Draft {
         ).summary
     }
 
-    /// - Parameter places: where the parts of the response belong; nil: that is to be found.
+    /// - Parameter places: where what the response says belongs; nil: that is to be found.
     /// - Returns: also where they belong.
     mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID,
-        handlers: any HandlerProvider, isOptimistic: Bool = false, places: [PartPlace]?,
+        handlers: any HandlerProvider, isOptimistic: Bool = false, places: ResponsePlaces?,
         read: (Snapshot) -> Void = { _ in }
-    ) throws -> (summary: ResponseSummary, places: [PartPlace]) {
+    ) throws -> (summary: ResponseSummary, places: ResponsePlaces) {
         let before = snapshot
         let record = snapshot.symbols.record(root.rawValue)
         var start = Normalizer(before, reader: JSONReader(response))

@@ -46,39 +46,56 @@ extension Normalizer {
         return path.isEmpty ? place : nil
     }
 
-    /// Puts an error of the server's beside the field that is null because of it: the first null on its
-    /// path (GraphQL §6.4.4). Inside a list the error stands beside the list.
-    mutating func place(_ error: JSONValue, _ plan: NormalizationPlan, _ root: RecordIndex) {
-        guard case .array(let path)? = error["path"] else { return }
+    /// Where an error of the server's belongs.
+    enum ErrorPlace {
+        /// Beside the field that is null because of it.
+        case field(NameIndex, of: RecordIndex)
+        /// It is about an element of this list.
+        case element(NameIndex, of: RecordIndex)
+    }
+
+    /// Beside the first null on its path (GraphQL §6.4.4); inside a list the error stands beside the list.
+    func place(
+        of error: JSONValue, _ plan: NormalizationPlan, _ root: RecordIndex
+    ) -> ErrorPlace? {
+        guard case .array(let path)? = error["path"] else { return nil }
         var place = Place(record: root, plan: plan)
         var rest = path[...]
         while case .string(let name)? = rest.popFirst() {
-            guard let field = field(name, of: place) else { return }
+            guard let field = field(name, of: place) else { return nil }
             guard let row = snapshot.rows.row(place.record), let slot = row.slot(of: field.key)
-            else {
-                return fail(field.key, of: place.record, [error])
-            }
+            else { return .field(field.key, of: place.record) }
             switch row.tag(slot) {
-            case .null:
-                return fail(field.key, of: place.record, [error])
-            case .failed:
-                let known = row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
-                if !known.contains(error) { fail(field.key, of: place.record, known + [error]) }
-                return
+            case .null, .failed: return .field(field.key, of: place.record)
             case .link:
-                guard let child = field.child else { return }
+                guard let child = field.child else { return nil }
                 place = Place(record: row.link(slot), plan: child)
             case .links:
-                guard let child = field.child, let index = rest.popFirst()?.int else { return }
+                guard let child = field.child, let index = rest.popFirst()?.int else { return nil }
                 guard let record = row.links(slot).record(at: index) else {
-                    return noteElement(error, field.key, of: place.record)
+                    return .element(field.key, of: place.record)
                 }
                 place = Place(record: record, plan: child)
             default:
                 // A list of leaves with a null in it.
-                if !rest.isEmpty { noteElement(error, field.key, of: place.record) }
-                return
+                return rest.isEmpty ? nil : .element(field.key, of: place.record)
             }
+        }
+        return nil
+    }
+
+    /// Puts an error where it belongs; not beside a field that has a value.
+    mutating func put(_ error: JSONValue, at place: ErrorPlace) {
+        switch place {
+        case .element(let key, let record): noteElement(error, key, of: record)
+        case .field(let key, let record):
+            guard let row = snapshot.rows.row(record) else { return }
+            guard let slot = row.slot(of: key), row.tag(slot) != .null else {
+                return fail(key, of: record, [error])
+            }
+            guard row.tag(slot) == .failed else { return }
+            let known = row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
+            if !known.contains(error) { fail(key, of: record, known + [error]) }
         }
     }
 

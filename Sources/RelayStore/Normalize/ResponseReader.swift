@@ -12,20 +12,20 @@ struct ResponseReader {
 
     /// Whether the response is known to be one part of another.
     private let isPart: Bool
-    /// Where parts belong, in their order, where that is known; nil: it is to be found.
-    private var known: ArraySlice<PartPlace>?
-    /// Where parts belong, as far as they have been read.
-    private(set) var places: [PartPlace] = []
+    /// Where parts and errors belong, in their order, where that is known; nil: it is to be found.
+    private var known: ResponsePlaces?
+    /// Where parts and errors belong, as far as they have been read.
+    private(set) var places = ResponsePlaces()
 
     /// A response that turns out to be a part of another when its data has been taken for the whole.
     struct PathBehindData: Error {}
 
     init(
         _ normalizer: Normalizer, _ plan: NormalizationPlan, root: RecordIndex,
-        isPart: Bool = false, places: [PartPlace]? = nil
+        isPart: Bool = false, places: ResponsePlaces? = nil
     ) {
         self.isPart = isPart
-        known = places.map { $0[...] }
+        known = places
         self.normalizer = normalizer
         self.plan = plan
         self.root = root
@@ -37,7 +37,14 @@ struct ResponseReader {
         }
         try payload(isWhole: true)
         try normalizer.reader.finish()
-        for error in fieldErrors { normalizer.place(error, plan, root) }
+        for error in fieldErrors {
+            let place =
+                if known == nil { normalizer.place(of: error, plan, root) } else {
+                    known?.errors.popFirst() ?? nil
+                }
+            places.errors.append(place)
+            if let place { normalizer.put(error, at: place) }
+        }
         normalizer.settleElementErrors()
         summary.errors += normalizer.errors
     }
@@ -139,8 +146,8 @@ struct ResponseReader {
         guard let content else { return }
         normalizer.reader = content.reader
         let kind = try normalizer.reader.peek()
-        let place = known?.popFirst() ?? find(path, isList: content.key == "items", kind)
-        places.append(place)
+        let place = known?.parts.popFirst() ?? find(path, isList: content.key == "items", kind)
+        places.parts.append(place)
         defer { normalizer.partPath = [] }
         switch place {
         case .object(let place, let path):
@@ -227,6 +234,14 @@ struct ResponseReader {
         if let path { error["path"] = .array(path) }
         summary.errors.append(.object(error))
     }
+}
+
+/// Where what one response says belongs: what was found with its own paths is not looked for again in records that others
+/// write, too.
+struct ResponsePlaces {
+    var parts: ArraySlice<PartPlace> = []
+    /// nil for an error that belongs beside no field.
+    var errors: ArraySlice<Normalizer.ErrorPlace?> = []
 }
 
 /// Where a part of a response belongs.

@@ -29,7 +29,15 @@ extension Store {
         _ payload: ArrivedPayload, into draft: inout Draft, _ writer: inout Writer
     ) throws -> TakenResponse {
         let operation = payload.operation
-        let (summary, state) = try normalize(payload, &draft, &writer)
+        let (summary, state): (ResponseSummary, Snapshot)
+        do {
+            (summary, state) = try normalize(payload, &draft, &writer)
+        } catch StoreError.responseWithoutData(let summary) where summary.isPart && !summary.hasNext
+        {
+            // A last word without data: nothing more is to come.
+            payload.parts?.note(nil)
+            throw StoreError.responseWithoutData(summary)
+        }
         payload.parts?.note(summary.hasNext ? state : nil)
         let reading = read(operation, state)
         if let updater = payload.updater {
