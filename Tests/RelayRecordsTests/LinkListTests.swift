@@ -168,6 +168,16 @@ import Testing
         return addresses(new).subtracting(addresses(old)).count
     }
 
+    /// All places of an empty list are its end, and a position is never given again.
+    @Test(arguments: [Int.min, -1, 0, 1, Int.max])
+    func whatComesIntoAnEmptiedListGetsNewPositions(_ start: Int) {
+        let emptied = LinkList([record(1)]).removing(at: 0)
+        let list = emptied.splicing(start: start, deleted: 0, inserted: [record(2)])
+        #expect(list[0] == .hole)
+        #expect(list[1] == .link(record(2)))
+        #expect(list.end == 2)
+    }
+
     private typealias Link = (position: Int, record: RecordIndex?)
 
     /// Prepends among all other operations, beside a model that is an array of positions; the seed is printed.

@@ -252,12 +252,12 @@
     @_spi(Rooms) public func splicing(
         start: Int, deleted: Int, inserted: some Collection<RecordIndex?>
     ) -> LinkList {
-        if start >= count {
+        let from = max(0, start)
+        if from >= count {
             return inserted.reduce(self) { $0.appending($1) }
         }
-        if start <= 0, deleted <= 0 { return prepending(inserted) }
+        if from == 0, deleted <= 0 { return prepending(inserted) }
         var records = self.records
-        let from = max(0, start)
         let to = from + min(max(0, deleted), records.count - from)
         records.replaceSubrange(from..<to, with: inserted)
         return LinkList(records)
