@@ -38,6 +38,23 @@ struct StoreHistoryTests {
         }
     }
 
+    /// A checkpoint is made of a live state, and is compared with what the log leads to: with its ledger, too.
+    @Test func whatWasAnsweredIsInTheLedgerAsTheLogHasIt() throws {
+        let journal = Recorder()
+        let store = Store.quiet { $0.journal = journal }
+        let id = MutationID(client: "me", number: 1)
+        let operation = try TodoDocuments.operation("Change", ["id": "a", "text": "x"])
+        let entry = try store.applyMutation(operation, mutationID: id)
+        let answer: JSONValue = ["data": ["change": ["todo": ["id": "a", "text": "x"]]]]
+        try store.commitResponse(entry, operation, answer.bytes)
+        var replayed = Snapshot()
+        var changes = ChangeSet()
+        for event in journal.events { try replayed.fold(event, changes: &changes) }
+        #expect(replayed.ledger.lastSequence == UInt64(journal.events.count))
+        let live = try store.confirmed.ledger
+        #expect(live.status(of: id) == replayed.ledger.status(of: id))
+    }
+
     /// A store, the model of it, and what was told to a subscriber.
     private final class Run {
         let journal = Recorder()

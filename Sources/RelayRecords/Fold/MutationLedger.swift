@@ -70,6 +70,9 @@ package struct MutationLedger: Sendable {
 
     package var clientCount: Int { clients.count }
 
+    /// The sequence of the newest response; 0 for none.
+    package var lastSequence: UInt64 { newest.flatMap { clients[$0]?.lastSequence } ?? 0 }
+
     package func status(of id: MutationID, by viewer: String? = nil) -> Status {
         clients[MutationScope(viewer: viewer, client: id.client)]?.status(of: id.number) ?? .new
     }
@@ -78,7 +81,7 @@ package struct MutationLedger: Sendable {
     package mutating func record(_ id: MutationID, by viewer: String? = nil, _ answer: Answer) {
         let scope = MutationScope(viewer: viewer, client: id.client)
         assert(
-            newest.flatMap { clients[$0]?.lastSequence } ?? 0 <= answer.sequence,
+            lastSequence <= answer.sequence,
             "responses are noted in log order")
         moveToEnd(scope)
         change(scope) { [limits] client in

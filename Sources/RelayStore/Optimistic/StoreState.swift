@@ -110,7 +110,9 @@ struct StoreState {
         let base = confirmed
         confirmed = draft.snapshot
         confirmed.sequence += 1
-        confirmed.endPending(ended.entry.mutation)
+        if let intent = confirmed.endPending(ended.entry.mutation) {
+            confirmed.note(intent, answered: [], at: confirmed.sequence)
+        }
         let (changes, rebased, failures) = rebase(draft.changes, without: ended)
         let response = MutationResponse(
             mutation: ended.entry.mutation, writes: draft.writeSet, result: result,
@@ -199,6 +201,7 @@ struct StoreState {
         return replayed.sequence == confirmed.sequence && replayed.pending == confirmed.pending
             && replayed.recordCount == confirmed.recordCount
             && replayed.nextCreation == confirmed.nextCreation
+            && replayed.ledger.lastSequence == confirmed.ledger.lastSequence
             && replayed.difference(from: confirmed, in: TouchedRecords(changes)).isEmpty
     }
 }
@@ -210,8 +213,10 @@ extension Snapshot {
         pending = confirmed.pending
     }
 
-    fileprivate mutating func endPending(_ mutation: UInt64) {
-        pending.removeAll { $0.sequence == mutation }
+    /// - Returns: what the mutation wanted; nil for one that is not pending.
+    @discardableResult
+    fileprivate mutating func endPending(_ mutation: UInt64) -> MutationIntent? {
+        pending.firstIndex { $0.sequence == mutation }.map { pending.remove(at: $0).intent }
     }
 }
 
