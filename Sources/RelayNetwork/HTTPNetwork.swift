@@ -76,7 +76,13 @@ public final class HTTPNetwork: RespondingNetwork {
     let answeredCount = Atomic<UInt64>(0)
     /// Mutations of an earlier life of the program that the server has refused since it last answered one. They
     /// stay with their environments, of which each has one refused at a time.
-    private let refused = Lock<[String: Interruptions]>([:])
+    private let refused = Lock<[String: Refusal]>([:])
+
+    private struct Refusal {
+        let interruptions: Interruptions
+        /// What it was sent with.
+        let token: String?
+    }
     /// Nil where no tokens are sent.
     let tokenCalls: TokenCalls?
     let inputs: NetworkInputs
@@ -212,7 +218,7 @@ public final class HTTPNetwork: RespondingNetwork {
             switch step {
             case .deliver(let response):
                 answeredCount.wrappingAdd(1, ordering: .relaxed)
-                if operation.kind == .mutation { countRefusals() }
+                if operation.kind == .mutation { countRefusals(with: token.value) }
                 return response
             case .fail(let error):
                 let isServerWell = answeredCount.load(ordering: .relaxed) != answeredBefore
@@ -220,7 +226,8 @@ public final class HTTPNetwork: RespondingNetwork {
                     turns.end(behind: turn, with: error)
                 }
                 if let interruptions, isResumed, error.isRefusal {
-                    refused.withLock { $0[operation.mutationID ?? ""] = interruptions }
+                    let refusal = Refusal(interruptions: interruptions, token: token.value)
+                    refused.withLock { $0[operation.mutationID ?? ""] = refusal }
                 }
                 throw error
             case .authorize: token.isRefused()
@@ -233,14 +240,16 @@ public final class HTTPNetwork: RespondingNetwork {
         }
     }
 
-    /// The server has answered a mutation. So those that it has refused are refused for what they are, and not, say,
-    /// because nobody is signed in.
-    private func countRefusals() {
+    /// The server has answered a mutation. So those with the same token that it has refused are refused for what they are,
+    /// and not, say, because nobody was signed in.
+    private func countRefusals(with token: String?) {
         let refused = refused.withLock { refused in
             defer { refused = [:] }
             return refused
         }
-        for interruptions in refused.values { interruptions.note() }
+        for refusal in refused.values where refusal.token == token {
+            refusal.interruptions.note()
+        }
     }
 
     private func post(_ body: [UInt8], _ token: String?) async throws -> HTTPResponse {

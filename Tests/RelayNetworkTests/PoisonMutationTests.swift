@@ -203,8 +203,9 @@ final class PoisonMutationTests: Sendable {
     }
 
     /// Over HTTP, with a limit of three interruptions.
-    private func network(_ url: String) throws -> HTTPNetwork {
+    private func network(_ url: String, tokens: TokenProvider? = nil) throws -> HTTPNetwork {
         var options = HTTPNetwork.Options()
+        options.tokens = tokens
         options.retry = RetryPolicy(
             initialDelay: .milliseconds(1), maximumDelay: .milliseconds(5))
         options.maximumInterruptions = 3
@@ -257,6 +258,44 @@ final class PoisonMutationTests: Sendable {
             #expect(last.ends[0].isGivenUp == isGivenUp)
             #expect(server.received.all.filter { $0 == "behind" }.count == (isGivenUp ? 1 : 0))
             #expect(last.left == (isGivenUp ? 0 : 2))
+        }
+    }
+
+    /// Somebody has signed in meanwhile: what is answered now says nothing about what was refused before.
+    @Test func aRefusalBeforeASignInDoesNotCount() async throws {
+        try await serve(status: 403) { server, url in
+            try await beginOffline()
+            let journal = try FileJournal(directory: directory)
+            defer { journal.close() }
+            let user = Noted<String>()
+            let network = try network(url, tokens: TokenProvider { _ in user.all.last })
+            let store = try Store(journal: journal)
+            let environment = Environment(network: network, store: store)
+            let ended = Noted<ResumedMutation>()
+            func resume() throws {
+                try environment.resumeMutations(
+                    [ResumableMutation(try TodoOperations.request("RenameMutation"))]
+                ) { ended.note($0) }
+            }
+            func change() async throws {
+                let answered = Noted<Bool>()
+                let other = environment.executeMutation(
+                    operation: try TodoOperations.rename("VG9kbzox", "another")
+                ).sink(receiveCompletion: { _ in answered.note(true) }, receiveValue: { _ in })
+                await eventually { !answered.all.isEmpty }
+                withExtendedLifetime(other) {}
+            }
+            try resume()
+            await eventually { ended.all.count == 2 }
+            user.note("me")
+            try await change()
+            try await store.synchronize()
+            #expect(try store.poisonCount == 0)
+            try resume()
+            await eventually { ended.all.count == 4 }
+            try await change()
+            try await store.synchronize()
+            #expect(try store.poisonCount == 1)
         }
     }
 
