@@ -20,10 +20,13 @@ final class OpenStore: Sendable {
     let schemaService: SchemaService
     /// The journal, if it is one in files.
     let file: FileJournal?
+    private let logger: Logger
 
     private init(
-        _ journal: any EventJournal, storeID: String, _ schema: ServiceSchema, symbols: Symbols
+        _ journal: any EventJournal, storeID: String, _ schema: ServiceSchema, symbols: Symbols,
+        _ logger: Logger
     ) {
+        self.logger = logger
         self.journal = journal
         self.storeID = storeID
         file = journal as? FileJournal
@@ -50,7 +53,8 @@ final class OpenStore: Sendable {
             let snapshot = Snapshot(indexes: schema.indexes)
             let current = try await bringUpToDate(
                 snapshot, schema, journal, configuration, logger)
-            let store = OpenStore(journal, storeID: "memory", schema, symbols: current.symbols)
+            let store = OpenStore(
+                journal, storeID: "memory", schema, symbols: current.symbols, logger)
             return (store, Folded(snapshot: current))
         case .directory(let directory, let options):
             var options = options
@@ -58,6 +62,10 @@ final class OpenStore: Sendable {
             options.tail = HistoryTail.Limits(
                 events: 2 * UInt64(configuration.limits.recentCommits),
                 bytes: RecentCommits.byteLimit)
+            options.onCheckpoint = { [onCheckpoint = options.onCheckpoint] outcome in
+                onCheckpoint?(outcome)
+                if case .failure(let error) = outcome { logger.noteMissing(error) }
+            }
             let opened = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
                 try EventStore.open(directory, indexes: indexes, options: options)
             }
@@ -68,7 +76,7 @@ final class OpenStore: Sendable {
                     opened.snapshot, schema, opened.journal, configuration, logger)
                 let store = OpenStore(
                     opened.journal, storeID: opened.journal.storeID, schema,
-                    symbols: current.symbols)
+                    symbols: current.symbols, logger)
                 return (store, Folded(snapshot: current, tail: opened.tail))
             } catch {
                 try await onThreadOfItsOwn { opened.journal.close() }
@@ -150,11 +158,22 @@ final class OpenStore: Sendable {
     /// - Parameter snapshot: a durable state that is kept as a checkpoint, so that the next start is short.
     func close(checkpointing snapshot: Snapshot? = nil) async {
         guard let file else { return }
-        try? await onThreadOfItsOwn {
-            // Without it the next start takes longer, and that is all.
-            if let snapshot { try? file.checkpoint(snapshot) }
+        try? await onThreadOfItsOwn { [logger] in
+            do {
+                if let snapshot { try file.checkpoint(snapshot) }
+            } catch {
+                logger.noteMissing(error)
+            }
             file.close()
         }
+    }
+}
+
+extension Logger {
+    /// A checkpoint could not be written.
+    fileprivate func noteMissing(_ error: any Error) {
+        self.error(
+            "No checkpoint was written. Nothing is lost, but the next start takes longer. \(error)")
     }
 }
 

@@ -50,7 +50,8 @@ import Threads
     }
 }
 
-private struct RecordingHandler: LogHandler {
+/// Hands each line on.
+struct RecordingHandler: LogHandler {
     let record: @Sendable (String) -> Void
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.notice
