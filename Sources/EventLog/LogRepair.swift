@@ -78,6 +78,9 @@ package struct LogRepair: Sendable {
             + plan.rewritten.filter { !$0.isNew && $0.losesBytes }.map(\.header.firstSequence)
         return try reading { () throws(FileSystemError) in
             var names: [String] = []
+            if plan.rebuildsMetadata, try fileSystem.contents(of: directory.metadataPath) != nil {
+                names.append(try directory.freePath(beside: directory.metadataPath))
+            }
             for first in segments {
                 names.append(try directory.freePath(beside: directory.segmentPath(first)))
             }
@@ -91,7 +94,10 @@ package struct LogRepair: Sendable {
     /// - Returns: where the bytes are that are no longer part of the log.
     private func perform(_ plan: RepairPlan) throws(FileSystemError) -> [String] {
         var copies: [String] = []
-        // First of all: whatever happens next, nobody takes an old cursor for a good one.
+        if plan.rebuildsMetadata, try fileSystem.contents(of: directory.metadataPath) != nil {
+            copies.append(try copyAside(directory.metadataPath))
+        }
+        // Before anything is taken out: whatever happens next, nobody takes an old cursor for a good one.
         var metadata = plan.examination.metadata
         metadata.epoch = plan.newMetadata.epoch
         try directory.write(metadata)
@@ -102,7 +108,10 @@ package struct LogRepair: Sendable {
             copies.append(try moveAside(directory.segmentPath(segment)))
         }
         for segment in plan.rewritten where !segment.isNew {
-            if segment.losesBytes { copies.append(try copyAside(segment.header.firstSequence)) }
+            if segment.losesBytes {
+                copies.append(
+                    try copyAside(directory.segmentPath(segment.header.firstSequence)))
+            }
             try write(segment)
         }
         for checkpoint in plan.removedCheckpoints { copies.append(try moveAside(checkpoint)) }
@@ -117,8 +126,7 @@ package struct LogRepair: Sendable {
         return aside
     }
 
-    private func copyAside(_ firstSequence: UInt64) throws(FileSystemError) -> String {
-        let path = directory.segmentPath(firstSequence)
+    private func copyAside(_ path: String) throws(FileSystemError) -> String {
         let file = try fileSystem.open(path, .read)
         defer { file.close() }
         return try directory.copyAside(0..<file.size(), of: file)

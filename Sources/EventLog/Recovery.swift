@@ -387,7 +387,7 @@ extension File {
 }
 
 extension LogDirectory {
-    /// Copies a stretch of a segment file beside it. Durable when this returns.
+    /// Copies a stretch of a file beside it. Durable when this returns.
     ///
     /// - Returns: the path of the copy.
     func copyAside(_ extent: Range<UInt64>, of file: any File) throws(FileSystemError) -> String {
@@ -398,7 +398,7 @@ extension LogDirectory {
             try file.read(into: buffer, at: offset)
         }
         try target.synchronizeData()
-        try fileSystem.synchronizeDirectory(segmentsPath)
+        try fileSystem.synchronizeDirectory(Self.parent(of: path))
         return path
     }
 

@@ -65,7 +65,9 @@ struct RepairPlan: Sendable {
             examination.metadata.reached?.sequence ?? 0,
             examination.checkpoints.last { !$0.isDamaged }?.sequence ?? 0)
         newMetadata = examination.metadata
-        let epochs = examination.segments.map(\.end.epoch) + [newMetadata.epoch]
+        let epochs =
+            examination.segments.map(\.end.epoch)
+            + examination.checkpoints.compactMap(\.header?.epoch) + [newMetadata.epoch]
         if rebuildsMetadata || !damages.isEmpty {
             newMetadata.epoch = try LogMetadata.epoch(
                 after: epochs.max() ?? 0, in: examination.directory)

@@ -242,7 +242,10 @@ import Testing
         try disk.remove("log/META")
         #expect(try repair().rebuilt == ["log/META"])
         disk.flipBit(ofByte: 20, in: "log/META")
-        #expect(try repair().rebuilt == ["log/META"])
+        let damaged = disk.contents(at: "log/META")
+        let report = try repair()
+        #expect(report.rebuilt == ["log/META"] && report.copies == ["log/META.torn"])
+        #expect(disk.contents(at: "log/META.torn") == damaged)
         try expectLog(through: 5, epoch: 2)
     }
 
