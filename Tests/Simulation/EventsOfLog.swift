@@ -12,6 +12,8 @@ struct EventsOfLog {
         let id: MutationID?
         let viewer: String?
         let text: String?
+        /// What its input calls it (`clientMutationId`).
+        let tag: String?
 
         var name: String? { id.map { Facts.name("\($0)", of: viewer) } }
     }
@@ -22,7 +24,7 @@ struct EventsOfLog {
     private(set) var revoked: Set<MutationID> = []
 
     /// Mutations of which there is something, in log order: of one whose handler waits the intent is there first.
-    private(set) var begun: [(name: String, field: String)] = []
+    private(set) var begun: [(name: String?, field: String, tag: String?)] = []
 
     private var intents: [UInt64: MutationIntent] = [:]
 
@@ -56,9 +58,9 @@ struct EventsOfLog {
         switch event.body {
         case .mutation(let intent):
             intents[event.sequence] = intent
-            if let id = intent.mutationID {
-                begun.append((Facts.name("\(id)", of: intent.viewer), intent.field))
-            }
+            let name = intent.mutationID.map { Facts.name("\($0)", of: intent.viewer) }
+            let input = try JSONValue(parsing: intent.argumentBytes)["input"]
+            begun.append((name, intent.field, input?["clientMutationId"]?.string))
         case .response(let response):
             guard let intent = intents[response.mutation] else {
                 throw Violation("response \(event.sequence) ends no mutation")
@@ -67,7 +69,8 @@ struct EventsOfLog {
             mutations.append(
                 Mutation(
                     intent: response.mutation, sequence: event.sequence, field: intent.field,
-                    id: intent.mutationID, viewer: intent.viewer, text: input?["text"]?.string))
+                    id: intent.mutationID, viewer: intent.viewer, text: input?["text"]?.string,
+                    tag: input?["clientMutationId"]?.string))
         case .revocation(let revocation):
             guard let intent = intents[revocation.mutation] else {
                 throw Violation("revocation \(event.sequence) ends no mutation")

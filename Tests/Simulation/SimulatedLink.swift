@@ -10,10 +10,23 @@ protocol SimulatedLinkUser: AnyObject {
     func finish(_ id: OperationID, _ error: TransportError?)
 }
 
+/// An end of a connection that is no server's.
+protocol SimulatedPeer: AnyObject {
+    var name: String { get }
+    /// Nil while it has no connection.
+    var socket: SimulatedSocket? { get }
+    /// Takes one message from the wire; false when there is none.
+    func receive() -> Bool
+    /// The server takes one message; false when there is none.
+    func deliver() -> Bool
+    /// The connection is gone, for whatever reason.
+    func cut()
+}
+
 /// A client's connection in virtual time: its ``LinkMachine``, and what `SocketLink` does for that on its loop.
 ///
 /// `@unchecked Sendable`: it runs on one thread.
-final class SimulatedLink: @unchecked Sendable {
+final class SimulatedLink: SimulatedPeer, @unchecked Sendable {
     let name: String
     weak var user: (any SimulatedLinkUser)?
     private(set) var socket: SimulatedSocket?
@@ -99,7 +112,6 @@ final class SimulatedLink: @unchecked Sendable {
         socket = nil
     }
 
-    /// The connection is gone, for whatever reason.
     func cut() {
         guard socket != nil else { return }
         drop()
@@ -107,7 +119,6 @@ final class SimulatedLink: @unchecked Sendable {
         perform(machine.socketClosed(attempt, ConnectionLoss(error, .retry)))
     }
 
-    /// Takes one message from the wire; false when there is none.
     func receive() -> Bool {
         guard let socket else { return false }
         if socket.wire.isSlow || socket.wire.toClient.isEmpty {
@@ -121,7 +132,6 @@ final class SimulatedLink: @unchecked Sendable {
         return true
     }
 
-    /// The server takes one message; false when there is none.
     func deliver() -> Bool {
         guard let socket, !socket.wire.isCut, !socket.wire.toServer.isEmpty else { return false }
         socket.receive(socket.wire.toServer.removeFirst())

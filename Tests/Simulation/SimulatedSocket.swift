@@ -12,6 +12,8 @@ final class Wire: @unchecked Sendable {
     var toServer: [[UInt8]] = []
     var toClient: [[UInt8]] = []
     var isCut = false
+    /// The server has closed it.
+    var closing: CloseCode?
     /// The client takes nothing.
     var isSlow = false
 
@@ -32,6 +34,8 @@ final class SimulatedSocket: @unchecked Sendable {
     static let queueLimit = 16 << 10
 
     let wire: Wire
+    /// Who asks; nil where nobody is told apart.
+    let viewer: String?
     private let server: SimulatedServer
     private var machine = ServerConnection()
     private var streams: [ServerConnection.Operation: SimulatedSink] = [:]
@@ -39,8 +43,9 @@ final class SimulatedSocket: @unchecked Sendable {
     private var whenDrained: [@Sendable () -> Void] = []
     private var backlog = MissedBacklog(limit: queueLimit)
 
-    init(_ wire: Wire, _ server: SimulatedServer) {
+    init(_ wire: Wire, viewer: String?, _ server: SimulatedServer) {
         self.wire = wire
+        self.viewer = viewer
         self.server = server
     }
 
@@ -77,7 +82,9 @@ final class SimulatedSocket: @unchecked Sendable {
         for action in actions {
             switch action {
             case .send(let bytes): send(bytes)
-            case .close: wire.isCut = true
+            case .close(let code):
+                wire.closing = code
+                wire.isCut = true
             case .authenticate: perform(machine.accept())
             case .start(let operation, let payload): start(operation, payload)
             case .stop(let operation):
@@ -96,7 +103,9 @@ final class SimulatedSocket: @unchecked Sendable {
         if service.isStopping { return }
         let request: GraphQLRequest
         do throws(ExecutionError) {
-            request = try GraphQLRequest(payload)
+            var read = try GraphQLRequest(payload)
+            read.viewer = viewer
+            request = read
         } catch {
             return fail(operation, [error])
         }
@@ -209,6 +218,7 @@ final class SimulatedSocket: @unchecked Sendable {
 /// `@unchecked Sendable`: it runs on one thread.
 final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     let operation: ServerConnection.Operation
+    let viewer: String?
     /// Weak, as the service holds its sinks for as long as nobody tells it otherwise, and the socket the service.
     private weak var socket: SimulatedSocket?
     private var pacing: StreamPacing
@@ -218,6 +228,7 @@ final class SimulatedSink: SubscriptionSink, @unchecked Sendable {
     {
         self.socket = socket
         self.operation = operation
+        viewer = socket.viewer
         pacing = StreamPacing(resumeCursor: resumeCursor)
     }
 

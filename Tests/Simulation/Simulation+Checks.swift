@@ -42,9 +42,9 @@ extension Simulation {
         }
         // The intent of one that waits is in the log before its handler refuses it.
         if let trace = log.begun.first(where: {
-            $0.field != "renameTodo" && refused.contains($0.name)
+            $0.field != "renameTodo" && $0.name.map(refused.contains) ?? false
         }) {
-            throw Violation("mutation \(trace.name) was refused, and the log has it")
+            throw Violation("mutation \(trace.name ?? "") was refused, and the log has it")
         }
         for (id, time) in facts.acknowledged.sorted(by: { $0.key < $1.key })
         where !seen.contains(id) {
@@ -60,6 +60,7 @@ extension Simulation {
             facts.acknowledged[id] = nil
             facts.answers[id] = nil
         }
+        try hostile?.check(log)
         facts.lostPowerAt = nil
     }
 

@@ -9,17 +9,17 @@ extension Simulation {
     /// Lets everybody go on for a while: messages arrive, tasks run, threads work.
     func turn(_ count: Int) {
         for _ in 0..<count {
-            let link = links[Int.random(in: links.indices, using: &random)]
+            let peer = peers[Int.random(in: peers.indices, using: &random)]
             switch Int.random(in: 0..<4, using: &random) {
-            case 0: _ = link.deliver()
-            case 1: _ = link.receive()
+            case 0: _ = peer.deliver()
+            case 1: _ = peer.receive()
             default: _ = scheduler.turn()
             }
         }
     }
 
     func settle() {
-        while scheduler.turn() || links.contains(where: { $0.deliver() || $0.receive() }) {}
+        while scheduler.turn() || peers.contains(where: { $0.deliver() || $0.receive() }) {}
     }
 
     func pass(_ milliseconds: Int) {
@@ -53,6 +53,13 @@ extension Simulation {
         noteOutOfOrder(request)
         facts.repeatCount += 1
         server.execute(prepared, request) { [self] _ in facts.repeatAnswerCount += 1 }
+    }
+
+    func actHostile() {
+        note("nonsense")
+        hostile?.act()
+        if Bool.random(using: &random) { while hostile?.deliver() == true {} }
+        turn(Int.random(in: 1...30, using: &random))
     }
 
     func giveMutationUp() {
@@ -134,16 +141,16 @@ extension Simulation {
     }
 
     func cutSomebody() {
-        let link = links[Int.random(in: links.indices, using: &random)]
-        note("cut \(link.name)")
-        link.cut()
+        let peer = peers[Int.random(in: peers.indices, using: &random)]
+        note("cut \(peer.name)")
+        peer.cut()
     }
 
     func slowSomebody() {
-        let link = links[Int.random(in: links.indices, using: &random)]
-        guard let wire = link.socket?.wire else { return }
+        let peer = peers[Int.random(in: peers.indices, using: &random)]
+        guard let wire = peer.socket?.wire else { return }
         wire.isSlow.toggle()
-        note("\(link.name) is \(wire.isSlow ? "slow" : "quick")")
+        note("\(peer.name) is \(wire.isSlow ? "slow" : "quick")")
     }
 
     func resubscribe() {

@@ -13,6 +13,16 @@ extension Simulation {
     func heal() throws {
         note("all is well")
         healDisk()
+        for _ in 0..<3 {
+            actHostile()
+            settle()
+            try check()
+        }
+        guard try passes(until: { hostile?.isAnswered != false }) else {
+            throw Violation("two minutes after the last fault a hostile client has no answer")
+        }
+        // Its streams go with it.
+        hostile?.cut()
         guard try passes(until: { isQuiet }) else {
             let waiting =
                 clients.flatMap(\.unansweredMutations) + (runtime?.unansweredMutations ?? [])
@@ -36,7 +46,7 @@ extension Simulation {
         for _ in 0..<120 {
             if isFrozen { try restartFrozen() }
             try start()
-            for link in links { link.socket?.wire.isSlow = false }
+            for peer in peers { peer.socket?.wire.isSlow = false }
             server?.isLoopBusy = false
             upstream.answerAll()
             settle()

@@ -137,7 +137,7 @@ extension Simulation {
                 throw Violation("a server stops, and \(server.unansweredCount) are not answered")
             }
         }
-        for link in links { link.cut() }
+        for peer in peers { peer.cut() }
         var isClosed = isUndisturbed
         do {
             try server.close()
@@ -164,7 +164,7 @@ extension Simulation {
         server?.kill()
         server = nil
         facts.endLife()
-        for link in links { link.cut() }
+        for peer in peers { peer.cut() }
         disk = found
         frozenAt = nil
         hasFailedDisk = false

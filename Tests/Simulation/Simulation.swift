@@ -39,6 +39,9 @@ final class Simulation: @unchecked Sendable {
     var runtime: SimulatedRuntime?
     /// The connections of all of them.
     var links: [SimulatedLink] = []
+    var hostile: HostileClient?
+    /// Whoever may be connected.
+    var peers: [any SimulatedPeer] { links + (hostile.map { [$0] } ?? []) }
     private var violation: String?
     var history: [String] = []
     private var clockOffset: Int64 = 0
@@ -84,6 +87,7 @@ final class Simulation: @unchecked Sendable {
         let runtime = SimulatedRuntime("r1", in: self)
         self.runtime = runtime
         links = clients.map(\.link) + [runtime.link]
+        hostile = HostileClient(in: self, SeededGenerator(seed: self.random.next()))
     }
 
     struct Made {
@@ -124,7 +128,9 @@ final class Simulation: @unchecked Sendable {
     func noteTold(_ sequence: UInt64, epoch: UInt64) { facts.told = max(facts.told, sequence) }
 
     /// It is on its way to the writer, behind those that came before it.
-    func noteStarted(_ request: GraphQLRequest) { facts.start(request) }
+    func noteStarted(_ request: GraphQLRequest) {
+        if request.viewer != HostileClient.viewer { facts.start(request) }
+    }
 
     /// The same mutation has one answer, however often it is given.
     func noteAnswer(_ bytes: [UInt8], of request: GraphQLRequest) {
@@ -193,11 +199,11 @@ final class Simulation: @unchecked Sendable {
     }
 
     /// Of everybody: they hold on to each other, and clients wait for time that does not pass any more.
-    func letGo() {
+    private func letGo() {
         server?.kill()
         server = nil
         runtime?.letGo()
-        (clients, runtime, links) = ([], nil, [])
+        (clients, runtime, links, hostile) = ([], nil, [], nil)
         scheduler.stop()
     }
 
@@ -206,7 +212,7 @@ final class Simulation: @unchecked Sendable {
         if let violation { throw Violation(violation) }
     }
 
-    func begin() throws {
+    private func begin() throws {
         made.append(Made(object: self))
         try start()
         for client in clients { client.subscribe(isLive: false) }
@@ -216,12 +222,13 @@ final class Simulation: @unchecked Sendable {
 
     func note(_ what: String) { history.append(what) }
 
-    func act() throws {
+    private func act() throws {
         switch Int.random(in: 0..<1000, using: &random) {
         case 0..<5: giveMutationUp()
         case 5..<14: mutateAsStranger()
         case 14..<20: useIDAgain()
-        case 20..<380: turn(Int.random(in: 1...30, using: &random))
+        case 20..<340: turn(Int.random(in: 1...30, using: &random))
+        case 340..<380: actHostile()
         case 380..<400: try slowDisk()
         case 400..<420: upstream.answer()
         case 420..<620: mutate()
