@@ -21,17 +21,19 @@ final class SimulatedServer: @unchecked Sendable {
     private let world: Simulation
     private let journal: FileJournal
     private(set) var sockets: [SimulatedSocket] = []
-    private var created: GraphQLService?
+    private var created: (service: GraphQLService, schema: SchemaService)?
     private let loop = LoopWork()
     /// Mutations that were handed over and are not answered.
     private let mutationCount = Atomic(0)
     /// It was killed; what it still does is nobody's business.
     private(set) var isDead = false
 
-    var service: GraphQLService {
+    private var served: (service: GraphQLService, schema: SchemaService) {
         guard let created else { preconditionFailure("the service is made with the server") }
         return created
     }
+
+    var service: GraphQLService { served.service }
 
     /// What goes with it.
     var parts: [AnyObject] { [self, scheduler, disk, journal, service] }
@@ -100,8 +102,9 @@ final class SimulatedServer: @unchecked Sendable {
         do {
             let snapshot = try bringUpToDate(store.snapshot, schema)
             try world.checkOpened(snapshot, on: disk, durability, epoch: store.journal.epoch)
-            created = GraphQLService(
-                SchemaService(schema, symbols: snapshot.symbols), journal: journal,
+            let schemaService = SchemaService(schema, symbols: snapshot.symbols)
+            let service = GraphQLService(
+                schemaService, journal: journal,
                 storeID: journal.storeID, snapshot: snapshot, tail: store.tail,
                 inputs: EngineInputs(
                     now: {
@@ -121,6 +124,7 @@ final class SimulatedServer: @unchecked Sendable {
                 settle: { [loop] in
                     await withCheckedContinuation { done in loop.post { done.resume() } }
                 })
+            created = (service, schemaService)
         } catch {
             journal.close()
             throw error
@@ -211,7 +215,12 @@ final class SimulatedServer: @unchecked Sendable {
         while case .worked = loop.step() {}
     }
 
-    // MARK: A reader
+    // MARK: Readers
+
+    /// The state as it is now, as whoever reads it holds it.
+    func keep(query: String) throws -> KeptState {
+        try KeptState(of: service, served.schema, query: query)
+    }
 
     /// Reads the log beside its writer, from an event on, as whoever follows it does.
     func follow(from first: UInt64) {
@@ -266,11 +275,10 @@ final class SimulatedServer: @unchecked Sendable {
 
     private func check(cursor: String?, _ what: String) {
         guard let cursor = cursor.flatMap(StreamCursor.init) else { return }
-        guard cursor.epoch == journal.epoch, let created else { return }
-        if cursor.sequence > created.snapshot.sequence {
-            world.violate(
-                "\(what) at event \(cursor.sequence), while \(created.snapshot.sequence) is durable"
-            )
+        guard cursor.epoch == journal.epoch, let durable = created?.service.snapshot.sequence
+        else { return }
+        if cursor.sequence > durable {
+            world.violate("\(what) at event \(cursor.sequence), while \(durable) is durable")
         }
         world.noteTold(cursor.sequence, epoch: cursor.epoch)
     }

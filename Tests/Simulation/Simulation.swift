@@ -58,6 +58,8 @@ final class Simulation: @unchecked Sendable {
     /// Reading the log may have failed, because there were no descriptors.
     var hasReadFaults = false
     var facts = Facts()
+    /// States that are held, of whatever life of the server.
+    private var kept: [KeptState] = []
     /// Of how it went: the same for the same seed, or the seed decides less than it should.
     var fingerprint: UInt64 = 0
     /// Everything that holds memory or threads, to see that it goes.
@@ -191,6 +193,7 @@ final class Simulation: @unchecked Sendable {
                 try check()
             }
             try heal()
+            for state in kept { try state.check() }
             try checkEnd()
         } catch {
             let last = history.suffix(30).joined(separator: ", ")
@@ -204,6 +207,7 @@ final class Simulation: @unchecked Sendable {
         server = nil
         runtime?.letGo()
         (clients, runtime, links, hostile) = ([], nil, [], nil)
+        kept = []
         scheduler.stop()
     }
 
@@ -232,7 +236,8 @@ final class Simulation: @unchecked Sendable {
         case 380..<400: try slowDisk()
         case 400..<420: upstream.answer()
         case 420..<620: mutate()
-        case 620..<700: pass(Int.random(in: 5...60, using: &random))
+        case 620..<690: pass(Int.random(in: 5...60, using: &random))
+        case 690..<700: try keepState()
         case 700..<720: pass(Int.random(in: 100...2_000, using: &random))
         case 720..<780: repeatMutation()
         case 780..<820: cutSomebody()
@@ -253,5 +258,15 @@ final class Simulation: @unchecked Sendable {
         }
         if isFrozen { try restartFrozen() }
         if server == nil, Int.random(in: 0..<4, using: &random) == 0 { try start() }
+    }
+
+    /// Holds the state as it is, and lets one go that was held for a while.
+    private func keepState() throws {
+        guard let server else { return }
+        note("a state is kept")
+        kept.append(try server.keep(query: SimulatedRuntime.todos))
+        if kept.count > 4 {
+            try kept.remove(at: Int.random(in: kept.indices, using: &random)).check()
+        }
     }
 }
