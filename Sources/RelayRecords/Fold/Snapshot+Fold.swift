@@ -39,7 +39,9 @@ extension Snapshot {
     }
 
     /// Notes that a mutation with an id was applied, and what its client was answered.
-    package mutating func note(_ intent: MutationIntent, answered answer: [UInt8], at sequence: UInt64) {
+    package mutating func note(
+        _ intent: MutationIntent, answered answer: [UInt8], at sequence: UInt64
+    ) {
         guard let id = intent.mutationID else { return }
         ledger.record(
             id, by: intent.idViewer,
