@@ -137,6 +137,9 @@ let package = Package(
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("WebSocketIO", ["CLibwebsockets", "Threads", "Zlib"]),
         room(
+            "RelayLink",
+            ["GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO"]),
+        room(
             "Relay",
             [
                 "RelayArtifacts", "RelayJSON", "RelayStore", "Threads", logging,
@@ -145,8 +148,7 @@ let package = Package(
         room(
             "RelayNetwork",
             [
-                "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON", "RelayStore",
-                "Threads",
+                "Relay", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayStore", "Threads",
                 "WebSocketIO", openCombine("OpenCombine"),
             ]),
         room(
@@ -198,6 +200,7 @@ let package = Package(
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
         tests(of: "WebSocketIO", ["Threads"]),
+        tests(of: "RelayLink", ["GraphQLTransportWS", "RelayArtifacts", "WebSocketIO"]),
         tests(
             of: "RelayServer",
             [
@@ -210,7 +213,7 @@ let package = Package(
             of: "RelayNetwork",
             [
                 "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "LoopbackPorts", "Relay",
-                "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer", "RelayStore",
+                "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
                 "Threads", "TodoFixtures", "TodoMutations", "WebSocketIO", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
@@ -242,7 +245,8 @@ let package = Package(
             dependencies: [
                 "BoundedTesting", "DiskSimulation", "EventLog", "EventStore", "GraphQLExecution",
                 "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
-                "RelayNetwork", "RelayServer", "RelayStore", "Threads", "TodoFixtures", logging,
+                "RelayLink", "RelayNetwork", "RelayServer", "RelayStore", "Threads",
+                "TodoFixtures", logging,
                 openCombine("OpenCombine"),
             ] + combineTests, path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),

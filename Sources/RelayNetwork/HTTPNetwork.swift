@@ -2,6 +2,7 @@ public import Foundation
 public import Relay
 import RelayArtifacts
 import RelayJSON
+public import RelayLink
 import Synchronization
 import Threads
 import WebSocketIO
@@ -93,7 +94,7 @@ public final class HTTPNetwork: RespondingNetwork {
     /// - Parameters:
     ///   - url: `http://…` or `https://…`.
     ///   - options: what is not as usual.
-    /// - Throws: a ``TransportError`` with `invalidURL`, or `stopped` where no network thread can be made.
+    /// - Throws: a `TransportError` with `invalidURL`, or `stopped` where no network thread can be made.
     public convenience init(url: String, options: Options = Options()) throws(TransportError) {
         try self.init(url: url, options: options, inputs: NetworkInputs())
     }

@@ -1,3 +1,4 @@
+import RelayLink
 import WebSocketIO
 
 /// The thread on which all networks of this process do their work. It starts with the first of them and

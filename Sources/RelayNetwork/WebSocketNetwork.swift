@@ -2,6 +2,7 @@ public import Foundation
 public import Relay
 import RelayArtifacts
 import RelayJSON
+public import RelayLink
 import WebSocketIO
 
 #if canImport(OpenCombine)
@@ -84,7 +85,7 @@ public final class WebSocketNetwork: RespondingNetwork {
     /// - Parameters:
     ///   - url: `ws://…` or `wss://…`.
     ///   - options: what is not as usual.
-    /// - Throws: a ``TransportError`` with `invalidURL`, or `stopped` where no network thread can be made.
+    /// - Throws: a `TransportError` with `invalidURL`, or `stopped` where no network thread can be made.
     public convenience init(url: String, options: Options = Options()) throws(TransportError) {
         try self.init(url: url, options: options, inputs: NetworkInputs())
     }
@@ -138,7 +139,8 @@ public final class WebSocketNetwork: RespondingNetwork {
             options.mutationIDs)
         return link.begin(
             operation, capacity: options.responseCapacity, asksForRecords: asksForRecords,
-            interruptions: interruptions, keeping: self)
+            interruptionCount: interruptions?.count ?? 0, onInterruption: interruptions?.note,
+            keeping: self)
     }
 }
 

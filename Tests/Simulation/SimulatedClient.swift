@@ -4,6 +4,7 @@ import GraphQLTransportWS
 import RelayArtifacts
 import RelayJSON
 
+@testable import RelayLink
 @testable import RelayNetwork
 @testable import RelayServer
 

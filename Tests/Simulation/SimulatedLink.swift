@@ -1,6 +1,6 @@
 import GraphQLTransportWS
 
-@testable import RelayNetwork
+@testable import RelayLink
 
 /// Who has operations on a ``SimulatedLink``.
 protocol SimulatedLinkUser: AnyObject {

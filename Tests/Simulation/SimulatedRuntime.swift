@@ -7,6 +7,7 @@ import Threads
 import TodoFixtures
 
 @testable import Relay
+@testable import RelayLink
 @testable import RelayNetwork
 
 /// A client as programs have it: an `Environment` and its store. It follows all todos by a live query, and changes those

@@ -1,4 +1,5 @@
 import RelayJSON
+import RelayLink
 
 /// One subscription over server-sent events, from connection to connection. Pure.
 ///

@@ -1,3 +1,4 @@
+import RelayLink
 import WebSocketIO
 
 /// What becomes of one request over HTTP, from try to try. Pure.
@@ -54,7 +55,7 @@ struct HTTPAttempts: Sendable {
     var exhaustion: TransportError? {
         guard let interruptions, let limit = interruptions.limit, interruptions.count >= limit
         else { return nil }
-        return LinkMachine.gaveUp(interruptions.name, after: interruptions.count)
+        return TransportError.gaveUp(interruptions.name, after: interruptions.count)
     }
 
     /// Whether the request has broken off since the last call.

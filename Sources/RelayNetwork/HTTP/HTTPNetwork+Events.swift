@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+import RelayLink
 import Threads
 import WebSocketIO
 
@@ -41,7 +42,7 @@ extension HTTPNetwork {
             switch await connect(body, token.value, channel, progress) {
             case .completed, .cancelled: return
             case .interrupted:
-                guard progress.canResume else { throw LinkMachine.overflow(operation.name) }
+                guard progress.canResume else { throw TransportError.overflow(operation.name) }
                 if progress.takeIsFull() {
                     await wait(for: room)
                 } else if progress.endingCount > 1 {

@@ -1,3 +1,4 @@
+import RelayLink
 import Threads
 
 /// Lets so many mutations be under way at a time, in the order in which they were begun.

@@ -1,3 +1,5 @@
+import RelayLink
+
 /// The token of one request, from try to try.
 struct RequestToken {
     private(set) var value: String?
@@ -26,7 +28,7 @@ struct RequestToken {
             let call = calls.goOn(with: call, isRefused: wasRefused)
             self.call = call
             guard let answer = await call.answer(within: limit) else {
-                return LinkMachine.noTokenInTime(limit)
+                return TransportError.noTokenInTime(limit)
             }
             self.call = nil
             switch answer {
@@ -39,7 +41,7 @@ struct RequestToken {
                 value = token
                 isWanted = false
                 return nil
-            case .failure(let error): return LinkMachine.noToken(error)
+            case .failure(let error): return TransportError.noToken(error)
             }
         }
     }

@@ -1,3 +1,4 @@
+import RelayLink
 import Threads
 
 /// Asks a provider of tokens for all requests of a network: one call is under way at a time, and whoever needs a token

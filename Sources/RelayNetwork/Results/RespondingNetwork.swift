@@ -1,6 +1,7 @@
 import Foundation
 import Relay
 import RelayArtifacts
+import RelayLink
 
 #if canImport(OpenCombine)
     import OpenCombine

@@ -1,3 +1,4 @@
+import RelayLink
 import Threads
 
 #if canImport(OpenCombine)

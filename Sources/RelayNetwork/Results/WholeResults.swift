@@ -1,4 +1,5 @@
 import RelayArtifacts
+import RelayLink
 @_spi(Rooms) import RelayStore
 
 /// The responses of one stream on their way to its subscriber, whole where the server has sent patches of records.

@@ -1,4 +1,4 @@
-/// What happens to the connection of a ``WebSocketNetwork``, for indicators and logs.
+/// What happens to the connection of a `WebSocketNetwork`, for indicators and logs.
 public enum NetworkEvent: Sendable, CustomStringConvertible {
     /// A connection is being made.
     case connecting

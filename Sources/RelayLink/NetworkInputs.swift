@@ -1,16 +1,18 @@
-import WebSocketIO
+package import WebSocketIO
 
 /// Chance and time, as a network needs them for its delays, and what is measured of it.
-struct NetworkInputs: Sendable {
+package struct NetworkInputs: Sendable {
     /// From 0 to 1.
-    var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+    package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
     /// Told the size of each message of a WebSocket, on the loop's thread; for measurements.
-    var received: @Sendable (_ bytes: Int) -> Void = { _ in }
+    package var received: @Sendable (_ bytes: Int) -> Void = { _ in }
     /// Runs something on the loop's thread after a while.
-    var after: @Sendable (IOLoop, Duration, @escaping @Sendable () -> Void) -> Void = {
+    package var after: @Sendable (IOLoop, Duration, @escaping @Sendable () -> Void) -> Void = {
         $0.perform(after: $1, $2)
     }
     /// A call of the provider of tokens may take as long as so many requests wait for it, one after the other: somebody
     /// may have to log in.
-    var timeoutsOfPatience = 10
+    package var timeoutsOfPatience = 10
+
+    package init() {}
 }

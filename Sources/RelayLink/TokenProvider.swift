@@ -10,7 +10,7 @@
 /// reached is tried again: queries fail after some tries, with what it threw as the `cause`; mutations and
 /// subscriptions wait. For somebody who is not logged in, let it give nil: then the server says what that means.
 public struct TokenProvider: Sendable {
-    let token: @Sendable (_ isRefused: Bool) async throws -> String?
+    package let token: @Sendable (_ isRefused: Bool) async throws -> String?
 
     /// - Parameter token: gives the token, without `Bearer`; nil for none. `isRefused` is true when the
     ///   last one was refused.

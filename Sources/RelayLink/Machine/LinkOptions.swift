@@ -1,22 +1,24 @@
 /// What bounds a link, and what it does at the bounds.
-struct LinkOptions: Sendable {
-    var retry = RetryPolicy()
+package struct LinkOptions: Sendable {
+    package var retry = RetryPolicy()
     /// Connections in a row that may come to nothing before queries fail; other kinds go on waiting.
-    var queryAttempts = 5
+    package var queryAttempts = 5
     /// Operations at a time, those that wait included; further ones fail.
-    var maximumOperations = 10_000
+    package var maximumOperations = 10_000
     /// Mutations that the server has and has not answered. 1: they are carried out in the order in
     /// which they were asked for, one after the other.
-    var maximumMutationsInFlight = 1
+    package var maximumMutationsInFlight = 1
     /// A mutation that may have reached the server is sent again, by its id. If not, it fails.
-    var resendsMutations = true
+    package var resendsMutations = true
     /// Connections that may end while the server has a mutation and has not answered it; then the mutation
     /// is given up. nil: no limit.
-    var maximumInterruptions: UInt64? = 10
+    package var maximumInterruptions: UInt64? = 10
     /// Time for each step to a connection, and for the answer to a ping.
-    var connectTimeout: Duration = .seconds(10)
+    package var connectTimeout: Duration = .seconds(10)
     /// A connection that nobody has needed for so long is closed; nil: never.
-    var idleTimeout: Duration? = .seconds(60)
+    package var idleTimeout: Duration? = .seconds(60)
     /// There is somebody to ask for tokens.
-    var asksForTokens = false
+    package var asksForTokens = false
+
+    package init() {}
 }

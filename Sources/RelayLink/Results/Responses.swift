@@ -4,12 +4,12 @@
 package final class Responses: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
 
-    let channel: ResponseChannel
+    package let channel: ResponseChannel
     /// Has the stream go on behind a cursor without patches of records.
-    let renounceRecords: @Sendable (_ cursor: String?) -> Void
+    package let renounceRecords: @Sendable (_ cursor: String?) -> Void
     private let onCancel: @Sendable () -> Void
 
-    init(
+    package init(
         _ channel: ResponseChannel,
         renounceRecords: @escaping @Sendable (_ cursor: String?) -> Void = { _ in },
         onCancel: @escaping @Sendable () -> Void

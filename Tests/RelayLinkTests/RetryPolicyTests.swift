@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayNetwork
+@testable import RelayLink
 
 @Suite(.bounded)
 struct RetryPolicyTests {

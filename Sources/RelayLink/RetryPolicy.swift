@@ -33,7 +33,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// The delay after so many failures in a row.
     ///
     /// - Parameter random: from 0 to 1; how much of the jitter is taken off.
-    func delay(afterFailures failures: Int, random: Double) -> Duration {
+    package func delay(afterFailures failures: Int, random: Double) -> Duration {
         // Options may be anything; durations must not overflow.
         let factor = multiplier.isNaN ? 1 : min(max(multiplier, 1), 1_000)
         let longest = min(max(maximumDelay, .zero), Self.longestDelay)
@@ -43,7 +43,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return delay * (1 - part * min(max(random, 0), 1))
     }
 
-    func allowsAnotherAttempt(afterFailures failures: Int) -> Bool {
+    package func allowsAnotherAttempt(afterFailures failures: Int) -> Bool {
         maximumAttempts.map { failures < $0 } ?? true
     }
 }

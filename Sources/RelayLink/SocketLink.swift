@@ -1,32 +1,40 @@
 import GraphQLTransportWS
-import Relay
 import Synchronization
-import WebSocketIO
+package import WebSocketIO
 
 /// Does what a ``LinkMachine`` says, on the thread of a network loop, where everything of it happens.
-actor SocketLink {
+package actor SocketLink {
     /// What the link needs from outside.
-    struct Outside: Sendable {
-        var tokens: TokenProvider?
-        var socket: WebSocketClient.Options
-        var inputs = NetworkInputs()
-        var report: @Sendable (NetworkEvent) -> Void = { _ in }
+    package struct Outside: Sendable {
+        package var tokens: TokenProvider?
+        package var socket: WebSocketClient.Options
+        package var inputs = NetworkInputs()
+        package var report: @Sendable (NetworkEvent) -> Void = { _ in }
+
+        package init(tokens: TokenProvider?, socket: WebSocketClient.Options) {
+            self.tokens = tokens
+            self.socket = socket
+        }
     }
 
-    nonisolated let loop: IOLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    package nonisolated let loop: IOLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
     private nonisolated let address: ServerAddress
     private nonisolated let outside: Outside
     private nonisolated let lastID = Atomic<UInt64>(0)
     private var machine: LinkMachine
     private var channels: [OperationID: ResponseChannel] = [:]
-    /// Where interruptions of mutations are counted.
-    private var interruptions: [OperationID: Interruptions] = [:]
+    /// Who counts interruptions of mutations.
+    private var interruptions: [OperationID: @Sendable () -> Void] = [:]
     private var socket: WebSocketConnection?
     /// Who waits for a token; nil: nobody is being asked for one.
     private var tokenAttempt: LinkAction.Attempt?
 
-    init(to address: ServerAddress, _ options: LinkOptions, _ outside: Outside, on loop: IOLoop) {
+    package init(
+        to address: ServerAddress, _ options: LinkOptions, _ outside: Outside, on loop: IOLoop
+    ) {
         self.loop = loop
         self.address = address
         self.outside = outside
@@ -47,10 +55,12 @@ actor SocketLink {
     /// Begins an operation.
     /// - Parameters:
     ///   - asksForRecords: of a stream: whether patches of records may stand for later results.
+    ///   - interruptionCount: of a mutation that was sent before, in another life of the program.
+    ///   - onInterruption: told when a connection ends while the server has the mutation.
     ///   - owner: stops the link when it is gone, so the responses keep it.
-    nonisolated func begin(
+    package nonisolated func begin(
         _ request: OperationRequest, capacity: Int, asksForRecords: Bool = false,
-        interruptions: Interruptions? = nil,
+        interruptionCount: UInt64 = 0, onInterruption: (@Sendable () -> Void)? = nil,
         keeping owner: (any Sendable)? = nil
     ) -> Responses {
         let id = OperationID(number: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
@@ -59,11 +69,11 @@ actor SocketLink {
         }
         let isTaken = post { link in
             link.channels[id] = channel
-            link.interruptions[id] = interruptions
+            link.interruptions[id] = onInterruption
             link.perform(
                 link.machine.begin(
                     id, request, asksForRecords: asksForRecords,
-                    interruptionCount: interruptions?.count ?? 0))
+                    interruptionCount: interruptionCount))
         }
         if !isTaken { channel.finish(.stopped("send operation \(request.name)")) }
         let renounce: @Sendable (String?) -> Void = { [weak self] cursor in
@@ -81,12 +91,12 @@ actor SocketLink {
     }
 
     /// Gives the present connection up and makes another one.
-    nonisolated func reconnect() {
+    package nonisolated func reconnect() {
         post { link in link.perform(link.machine.reconnect()) }
     }
 
     /// Ends everything, for good.
-    nonisolated func stop() {
+    package nonisolated func stop() {
         post { link in link.perform(link.machine.stop()) }
     }
 
@@ -118,7 +128,7 @@ actor SocketLink {
                 if channels[id]?.push(response) == true { perform(machine.suspend(id)) }
             case .interrupted(let id):
                 // Not here: the count is written to a store, which may have to be waited for.
-                if let note = interruptions[id]?.note { Task { note() } }
+                if let note = interruptions[id] { Task { note() } }
             case .finish(let id, let error):
                 interruptions[id] = nil
                 channels.removeValue(forKey: id)?.finish(error)

@@ -79,7 +79,7 @@ struct LinkMachine: Sendable {
             return [.finish(id, .stopped("send operation \(request.name)"))]
         }
         guard operations.count < options.maximumOperations else {
-            return [.finish(id, Self.tooMany(request.name, options.maximumOperations))]
+            return [.finish(id, .tooMany(request.name, options.maximumOperations))]
         }
         begunCount += 1
         let operation = LinkOperation(
@@ -87,7 +87,7 @@ struct LinkMachine: Sendable {
         if operation.isMutation, let limit = options.maximumInterruptions,
             interruptionCount >= limit
         {
-            return [.finish(id, Self.gaveUp(request.name, after: interruptionCount))]
+            return [.finish(id, .gaveUp(request.name, after: interruptionCount))]
         }
         operations[id] = operation
         if operation.interruptionCount > 0 { interruptedMutations.insert(id) }
@@ -118,7 +118,7 @@ struct LinkMachine: Sendable {
         else { return [] }
         let actions = stop(wire)
         guard operation.canResume else {
-            return actions + [finish(id, Self.overflow(operation.request.name))]
+            return actions + [finish(id, .overflow(operation.request.name))]
         }
         operations[id]?.phase = .suspended
         return actions
@@ -176,7 +176,7 @@ struct LinkMachine: Sendable {
             state = .connecting
             return [.connect(attempt, token: token)]
         case .failure(let error):
-            return lost(ConnectionLoss(Self.noToken(error), .retry))
+            return lost(ConnectionLoss(.noToken(error), .retry))
         }
     }
 
@@ -254,7 +254,7 @@ struct LinkMachine: Sendable {
             return perform(actions)
         case .token(let attempt):
             guard case .authorizing = state, attempt == self.attempt else { return [] }
-            return lost(ConnectionLoss(Self.noTokenInTime(options.connectTimeout), .retry))
+            return lost(ConnectionLoss(.noTokenInTime(options.connectTimeout), .retry))
         case .pong(let number):
             guard case .open(var connection) = state, awaitsPong, number == pingCount
             else { return [] }
@@ -262,7 +262,7 @@ struct LinkMachine: Sendable {
             let actions = connection.socketClosed()
             state = .open(connection)
             return perform(actions, blamesMutations: false) + [.abort]
-                + lost(ConnectionLoss(Self.noPongInTime(options.connectTimeout), .retry))
+                + lost(ConnectionLoss(.noPongInTime(options.connectTimeout), .retry))
         case .resumption(let id):
             guard case .resting? = operations[id]?.phase else { return [] }
             return send(again: id)

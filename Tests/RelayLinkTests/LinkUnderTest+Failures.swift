@@ -1,6 +1,6 @@
 import WebSocketIO
 
-@testable import RelayNetwork
+@testable import RelayLink
 
 extension LinkUnderTest {
     static let address = ServerAddress(host: "localhost", port: 1, path: "/graphql")

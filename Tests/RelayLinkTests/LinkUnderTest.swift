@@ -2,7 +2,7 @@ import GraphQLTransportWS
 import RelayArtifacts
 import WebSocketIO
 
-@testable import RelayNetwork
+@testable import RelayLink
 
 /// A ``LinkMachine``, driven and asked in words.
 struct LinkUnderTest {

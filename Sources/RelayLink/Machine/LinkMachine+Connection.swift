@@ -201,14 +201,14 @@ extension LinkMachine {
             // Its response has come, and only its end has not.
             if operation.responseCount > 0 { return [finish(id, nil)] }
             if !options.resendsMutations {
-                return [finish(id, Self.interrupted(operation.request.name))]
+                return [finish(id, .interrupted(operation.request.name))]
             }
             if blamesMutations {
                 let count = operation.interruptionCount + 1
                 if let limit = options.maximumInterruptions, count >= limit {
                     return [
                         .interrupted(id),
-                        finish(id, Self.gaveUp(operation.request.name, after: count)),
+                        finish(id, .gaveUp(operation.request.name, after: count)),
                     ]
                 }
                 operations[id]?.interruptionCount = count

@@ -1,6 +1,5 @@
 package import RelayArtifacts
 package import RelayJSON
-@_spi(Rooms) import RelayStore
 
 /// An operation as it is sent: the parameters of a `subscribe` message or of an HTTP body.
 package struct OperationRequest: Sendable, Hashable {
@@ -48,36 +47,5 @@ package struct OperationRequest: Sendable, Hashable {
         var payload = parameters
         payload["extensions"] = ["relay": .object(relay)]
         return payload
-    }
-}
-
-extension OperationRequest {
-    /// - Parameters:
-    ///   - transactionID: names a mutation if it is `CLIENT:N`.
-    ///   - ids: names mutations that have no name yet.
-    init(
-        _ request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
-        transactionID: String?, _ ids: MutationIDs
-    ) {
-        var mutationID: String?
-        if request.operationKind == .mutation {
-            mutationID = transactionID.flatMap { MutationID($0) == nil ? nil : $0 } ?? ids.next()
-        }
-        self.init(
-            request, variables: variables, relay: metadata?.members ?? [:],
-            mutationID: mutationID)
-    }
-}
-
-extension RelayMetadata {
-    /// The members of `extensions.relay`.
-    fileprivate var members: JSONObject {
-        var members = JSONObject()
-        if showsOptimistic { members["optimistic"] = true }
-        if let optimisticResponse {
-            members["optimisticResponse"] = .object(optimisticResponse.json)
-        }
-        if let at { members["at"] = .string(at) }
-        return members
     }
 }

@@ -2,8 +2,8 @@ import GraphQLTransportWS
 import WebSocketIO
 
 /// How a connection ended, or why it was not made, and what helps.
-struct ConnectionLoss: Sendable {
-    enum Remedy: Hashable, Sendable {
+package struct ConnectionLoss: Sendable {
+    package enum Remedy: Hashable, Sendable {
         /// Another try, after a while.
         case retry
         /// Another try with another token.
@@ -14,8 +14,8 @@ struct ConnectionLoss: Sendable {
         case none
     }
 
-    let error: TransportError
-    let remedy: Remedy
+    package let error: TransportError
+    package let remedy: Remedy
 
     init(_ error: TransportError, _ remedy: Remedy) {
         self.error = error
@@ -46,7 +46,7 @@ struct ConnectionLoss: Sendable {
     }
 
     /// The connection was not made.
-    init(_ failure: any Error) {
+    package init(_ failure: any Error) {
         let error = TransportError(failure)
         switch error.code {
         case .unauthenticated: self.init(error, .freshToken)
@@ -69,7 +69,7 @@ struct ConnectionLoss: Sendable {
 
 extension TransportError {
     /// What the network says of a connection or a request.
-    init(_ failure: any Error) {
+    package init(_ failure: any Error) {
         guard let failure = failure as? IOError else {
             self.init(code: .cannotConnect, message: "\(failure)", cause: failure)
             return
@@ -85,64 +85,5 @@ extension TransportError {
             case .cannotListen, .cannotConnect, .connectionLost: .cannotConnect
             }
         self.init(code: code, message: failure.message)
-    }
-}
-
-// What operations are told that end here.
-extension LinkMachine {
-    static func tooMany(_ name: String, _ limit: Int) -> TransportError {
-        TransportError(
-            code: .tooManyOperations,
-            message: "Operation \(name) was not sent: \(limit) operations are in progress or wait.")
-    }
-
-    static func overflow(_ name: String) -> TransportError {
-        TransportError(
-            code: .overflow,
-            message: """
-                Responses of operation \(name) came faster than they were taken, and it has no \
-                cursor to resume it by. It was stopped.
-                """)
-    }
-
-    static func interrupted(_ name: String) -> TransportError {
-        TransportError(
-            code: .interrupted,
-            message: """
-                The connection broke off before mutation \(name) was answered. Whether it was \
-                carried out is not known; it was not sent again.
-                """)
-    }
-
-    static func gaveUp(_ name: String, after count: UInt64) -> TransportError {
-        TransportError(
-            code: .gaveUp,
-            message: """
-                Mutation \(name) was given up: \(count) times it was sent, and no response came. \
-                Whether it was carried out is not known.
-                """)
-    }
-
-    static func refused(_ name: String, _ error: TransportError) -> TransportError {
-        TransportError(
-            code: error.code,
-            message: """
-                Operation \(name) was given up, because the server refuses to read it. \(error.message)
-                """)
-    }
-
-    static func noTokenInTime(_ limit: Duration) -> TransportError {
-        TransportError(
-            code: .timedOut, message: "The token provider gave no token within \(limit).")
-    }
-
-    static func noPongInTime(_ limit: Duration) -> TransportError {
-        TransportError(code: .timedOut, message: "The server answered no ping within \(limit).")
-    }
-
-    static func noToken(_ error: any Error) -> TransportError {
-        TransportError(
-            code: .unauthenticated, message: "The token provider gave no token: \(error)",
-            cause: error)
     }
 }

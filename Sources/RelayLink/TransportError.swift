@@ -1,11 +1,7 @@
-import Foundation
-public import Relay
-import WebSocketIO
-
 /// Why an operation got no response from the server.
 ///
 /// What the server itself says about an operation is no such error: it is a response with `errors`.
-public struct TransportError: SentenceError {
+public struct TransportError: Error, CustomStringConvertible {
     /// What a program may want to act on.
     public enum Code: Hashable, Sendable {
         /// The text is no URL of a server.
@@ -53,7 +49,7 @@ public struct TransportError: SentenceError {
         self.cause = cause
     }
 
-    public var errorDescription: String? { message }
+    public var description: String { message }
 }
 
 /// With which code a WebSocket connection was closed. RFC 6455 §7.4, and graphql-transport-ws.
@@ -97,7 +93,7 @@ public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStrin
 }
 
 extension TransportError {
-    static func stopped(_ attempted: String) -> TransportError {
+    package static func stopped(_ attempted: String) -> TransportError {
         TransportError(
             code: .stopped, message: "Could not \(attempted): the network has been stopped.")
     }
@@ -105,26 +101,10 @@ extension TransportError {
 
 extension TransportError {
     /// The server, or somebody before it, does not want what was asked, and asks for no token (401, 407).
-    var isRefusal: Bool {
+    package var isRefusal: Bool {
         if case .refused(let status) = code {
             (400..<500).contains(status) && status != 407
         } else {
-            false
-        }
-    }
-}
-
-extension TransportError: NetworkFailure {
-    /// Whether it is about the operation; see `NetworkFailure` of the runtime.
-    public var endsMutation: Bool {
-        switch code {
-        // It would end the same way again, or must not be sent again.
-        case .gaveUp, .interrupted, .unsupported, .badResponse: true
-        // The server refuses to read it.
-        case .closed(let code): code == .invalidMessage || code == .messageTooBig
-        case .refused(let status): [400, 413, 422].contains(status)
-        case .invalidURL, .cannotConnect, .timedOut, .unauthenticated, .tooManyOperations,
-            .overflow, .badCredentials, .stopped:
             false
         }
     }

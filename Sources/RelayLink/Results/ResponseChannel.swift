@@ -2,7 +2,7 @@ import Threads
 
 /// Responses on their way from the network to whoever takes them: a bounded buffer between the network's
 /// thread and one task.
-final class ResponseChannel: Sendable {
+package final class ResponseChannel: Sendable {
     private struct State {
         var responses: [[UInt8]] = []
         var taken = 0
@@ -29,7 +29,7 @@ final class ResponseChannel: Sendable {
     }
 
     /// What is there for the taker.
-    enum Next {
+    package enum Next: Sendable {
         case response([UInt8], wasFull: Bool)
         case end(Result<Void, TransportError>)
         case waits
@@ -40,7 +40,7 @@ final class ResponseChannel: Sendable {
     /// What is to be done when there is room again.
     private let onDrained: @Sendable () -> Void
 
-    init(capacity: Int, onDrained: @escaping @Sendable () -> Void) {
+    package init(capacity: Int, onDrained: @escaping @Sendable () -> Void) {
         self.capacity = max(1, capacity)
         self.onDrained = onDrained
     }
@@ -49,7 +49,7 @@ final class ResponseChannel: Sendable {
 
     /// Adds a response; beyond the capacity too, because it has come.
     /// - Returns: whether the channel is full.
-    func push(_ response: [UInt8]) -> Bool {
+    package func push(_ response: [UInt8]) -> Bool {
         let (waiting, isFull, listener) = state.withLock {
             state -> (
                 CheckedContinuation<[UInt8]?, any Error>?, Bool, (@Sendable () -> Void)?
@@ -69,7 +69,7 @@ final class ResponseChannel: Sendable {
     }
 
     /// No response follows. Those that have not been taken can still be.
-    func finish(_ error: TransportError?) {
+    package func finish(_ error: TransportError?) {
         let (waiting, listener) = state.withLock {
             state -> (CheckedContinuation<[UInt8]?, any Error>?, (@Sendable () -> Void)?) in
             if state.end != nil { return (nil, nil) }
@@ -92,7 +92,7 @@ final class ResponseChannel: Sendable {
     // MARK: The taker's side
 
     /// The next response; nil at the end, or behind `finish`.
-    func next() async throws -> [UInt8]? {
+    package func next() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { continuation in
             let next = state.withLock { state in
                 let next = Self.next(&state, capacity)
@@ -110,21 +110,21 @@ final class ResponseChannel: Sendable {
     }
 
     /// What can be taken now, without waiting.
-    func poll() -> Next {
+    package func poll() -> Next {
         let next = state.withLock { Self.next(&$0, capacity) }
         if case .response(_, wasFull: true) = next { onDrained() }
         return next
     }
 
     /// The end, if nothing is left to be taken before it.
-    func pollEnd() -> Next {
+    package func pollEnd() -> Next {
         state.withLock { state in
             state.count > 0 || state.end == nil ? .waits : Self.next(&state, capacity)
         }
     }
 
     /// Has the taker told of each response, and of the end, also of those that are there already.
-    func listen(_ listener: @escaping @Sendable () -> Void) {
+    package func listen(_ listener: @escaping @Sendable () -> Void) {
         let waitingCount = state.withLock { state in
             if state.end == nil { state.listener = listener }
             return state.count + (state.end == nil ? 0 : 1)

@@ -2,7 +2,7 @@ import Foundation
 import RelayArtifacts
 import Testing
 
-@testable import RelayNetwork
+@testable import RelayLink
 
 @Suite(.bounded)
 struct LinkMachineTests {

@@ -16,7 +16,7 @@ extension LinkMachine {
             return ([], ConnectionLoss(loss.error, .none))
         case 1:
             let name = operations[unread[0]]?.request.name ?? ""
-            return ([finish(unread[0], Self.refused(name, loss.error))], others)
+            return ([finish(unread[0], .refused(name, loss.error))], others)
         default:
             suspects.formUnion(unread)
             suspects.formUnion(waiting.mutations)

@@ -1,14 +1,14 @@
 import RelayJSON
 
 /// What a server says about a response in `extensions.relay`, read without looking at the data.
-struct ResponseNotes: Hashable, Sendable {
+package struct ResponseNotes: Hashable, Sendable {
     /// Behind which a stream can be resumed.
-    var cursor: String?
+    package var cursor: String?
     /// In the first message after a resumption: whether nothing is missing.
-    var recovered: Bool?
+    package var recovered: Bool?
 
     /// Notes of a server that says none are empty; so are those of what is no JSON object.
-    init(_ response: [UInt8]) {
+    package init(_ response: [UInt8]) {
         self = (try? response.withUnsafeBytes { try Self.read($0) }) ?? ResponseNotes()
     }
 

@@ -1,10 +1,11 @@
 /// A response that is none: it says that a stream has begun anew, and not where it was. A Relay server says so
 /// itself; of other servers it is known by there being nothing to resume by.
-enum GapNotice {
-    static let bytes = Array(#"{"data":null,"extensions":{"relay":{"recovered":false}}}"#.utf8)
+package enum GapNotice {
+    package static let bytes = Array(
+        #"{"data":null,"extensions":{"relay":{"recovered":false}}}"#.utf8)
 }
 
 /// No response either, and of no server: what comes behind it was sent anew.
-enum RenewalMark {
-    static let bytes: [UInt8] = []
+package enum RenewalMark {
+    package static let bytes: [UInt8] = []
 }

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import RelayNetwork
+@testable import RelayLink
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct ResponseChannelTests {
