@@ -162,8 +162,9 @@ let package = Package(
             name: "RelayCommand",
             dependencies: [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayServer",
-                "RelayRecords", "RelayStore", "Threads", "WebSocketIO", argumentParser, logging,
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink",
+                "RelayRecords", "RelayServer", "RelayStore", "Threads", "WebSocketIO",
+                argumentParser, logging,
             ],
             swiftSettings: strict),
         room("TodoMutations", ["RelayArtifacts", "RelayRecords"]),

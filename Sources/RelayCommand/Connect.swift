@@ -7,7 +7,10 @@ struct Connect: AsyncParsableCommand {
         abstract: "Type operations, see their results; subscriptions go on printing.",
         discussion: """
             Where standard input or output is no terminal: one operation a line in, one line of JSON \
-            a result out, until all operations are over.
+            a result out, until all operations are over. When the connection breaks off, it is made \
+            again and operations go on: subscriptions behind their last results, mutations by their \
+            ids, so that each is done once. It ends with exit code 1 when the server stops, or is \
+            not there for half a minute.
             """)
 
     @Argument(help: "The server.")
@@ -16,22 +19,23 @@ struct Connect: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func run() async throws {
-        let client = try await GraphQLClient.connect(server, url)
         let prompt = Prompt(isTerminal: StandardStream.areBothTerminals)
+        let session = try await ServerSession.connect(server, url) { prompt.note($0) }
         prompt.greet(url)
         let hasErrors = try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask { try await session(client, prompt) }
-            group.addTask { throw await client.ended() }
-            // Whichever comes first: the input's end, or the connection's.
+            group.addTask { try await operations(of: session, prompt) }
+            group.addTask { throw await session.ended() }
+            // Whichever comes first: the input's end, or the session's.
             let hasErrors = try await group.next() ?? false
-            await client.close()
+            group.cancelAll()
+            await session.close()
             return hasErrors
         }
         if hasErrors, !prompt.isTerminal { throw ExitCode(1) }
     }
 
     /// Runs what is typed, until the input ends; true when a result had errors.
-    private func session(_ client: GraphQLClient, _ prompt: Prompt) async throws -> Bool {
+    private func operations(of session: ServerSession, _ prompt: Prompt) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for await line in inputLines() {
                 if line.allSatisfy(\.isWhitespace) {
@@ -39,12 +43,12 @@ struct Connect: AsyncParsableCommand {
                     continue
                 }
                 // Started here, so that what is typed in order is sent in order.
-                let results = await client.run(["query": .string(line)])
+                let results = session.run(["query": .string(line)])
                 group.addTask {
                     var hasErrors = false
                     for try await result in results {
-                        hasErrors = hasErrors || result["errors"] != nil
-                        prompt.write(result.text)
+                        hasErrors = hasErrors || result.hasErrors
+                        prompt.write(result.line)
                     }
                     return hasErrors
                 }
@@ -75,6 +79,12 @@ private struct Prompt: Sendable {
     /// The input has ended: what comes next on the terminal begins a line.
     func leave() {
         if isTerminal { printAtOnce("\n") }
+    }
+
+    /// Writes what is no result, to standard error.
+    func note(_ line: String) {
+        complain(isTerminal ? "\r\(line)" : line)
+        show()
     }
 
     /// Writes a result; a prompt that stands there is written anew below it.

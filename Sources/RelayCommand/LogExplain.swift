@@ -69,16 +69,18 @@ struct LogExplain: HistoryTool {
 
     /// `extensions.relay.explain` (docs/websocket.md).
     private func askServer() async throws -> JSONObject {
-        var payload: JSONObject = [
-            "query": .string(document),
-            "extensions": ["relay": ["explain": Int64(point).map(JSONValue.int) ?? .null]],
-        ]
-        if let operation { payload["operationName"] = .string(operation) }
-        if let variables { payload["variables"] = .object(try parseVariables(variables)) }
-        let client = try await GraphQLClient.connect(server, log.directory)
+        var parameters: JSONObject = ["query": .string(document)]
+        if let operation { parameters["operationName"] = .string(operation) }
+        if let variables {
+            parameters["variables"] = .object(try parseVariables(variables))
+        }
+        let relay: JSONObject = ["explain": Int64(point).map(JSONValue.int) ?? .null]
+        let session = try await ServerSession.connect(server, log.directory)
         var answer: JSONValue?
-        for try await result in await client.run(payload) { answer = answer ?? result }
-        await client.close()
+        for try await result in session.run(parameters, relay: relay) {
+            answer = answer ?? result.json
+        }
+        await session.close()
         if let explanation = answer?["extensions"]?["relay"]?["explain"]?.object {
             return explanation
         }

@@ -6,8 +6,10 @@ struct Request: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send one operation of any kind, and print each result as a line of JSON.",
         discussion: """
-            A subscription runs until it completes, --count results have come, or Ctrl-C. Exit code 1 \
-            when any result has errors.
+            A subscription runs until it completes, --count results have come, or Ctrl-C. When the \
+            connection breaks off, it is made again and the operation goes on: a subscription \
+            behind its last result, a mutation by its id, so that it is done once. Exit code 1 when \
+            any result has errors, when the server stops, or when it is not there for half a minute.
             """)
 
     @Argument(help: "The server: ws://HOST:PORT/graphql")
@@ -43,40 +45,45 @@ struct Request: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let payload = try makePayload()
+        let parameters = try makeParameters()
         let stop = StopSignals()
-        let client = try await GraphQLClient.connect(server, url)
-        let work = Task { try await printResults(of: client, payload) }
+        let session = try await ServerSession.connect(server, url)
+        let work = Task { try await printResults(of: session.run(parameters, relay: relay)) }
         let interrupt = Task {
             _ = await stop.first()
             work.cancel()
         }
         let hasErrors = try await work.value
         interrupt.cancel()
-        await client.close()
+        await session.close()
         if hasErrors { throw ExitCode(1) }
     }
 
-    private func makePayload() throws -> JSONObject {
-        var payload: JSONObject = ["query": .string(document)]
-        if let operation { payload["operationName"] = .string(operation) }
-        if let variables { payload["variables"] = .object(try parseVariables(variables)) }
+    private func makeParameters() throws -> JSONObject {
+        var parameters: JSONObject = ["query": .string(document)]
+        if let operation { parameters["operationName"] = .string(operation) }
+        if let variables {
+            parameters["variables"] = .object(try parseVariables(variables))
+        }
+        return parameters
+    }
+
+    /// What is asked for beyond GraphQL (docs/websocket.md).
+    private var relay: JSONObject {
         var relay = JSONObject()
         if let resume { relay["resume"] = .string(resume) }
         if records { relay["records"] = true }
         if let at { relay["at"] = Int64(at).map(JSONValue.int) ?? .string(at) }
-        if !relay.isEmpty { payload["extensions"] = ["relay": .object(relay)] }
-        return payload
+        return relay
     }
 
     /// Prints until the operation is over; true when a result had errors.
-    private func printResults(of client: GraphQLClient, _ payload: JSONObject) async throws -> Bool
-    {
+    private func printResults(of results: OperationResults) async throws -> Bool {
         var hasErrors = false
         var printed = 0
-        for try await result in await client.run(payload) {
-            hasErrors = hasErrors || result["errors"] != nil
-            printAtOnce(result.text + "\n")
+        for try await result in results {
+            hasErrors = hasErrors || result.hasErrors
+            printAtOnce(result.line + "\n")
             printed += 1
             if printed == count { break }
         }

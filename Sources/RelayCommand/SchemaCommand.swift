@@ -14,12 +14,12 @@ struct SchemaCommand: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func run() async throws {
-        let client = try await GraphQLClient.connect(server, url)
+        let session = try await ServerSession.connect(server, url)
         var answer: JSONValue?
-        for try await result in await client.run(["query": .string(Schema.introspectionQuery)]) {
-            answer = result
+        for try await result in session.run(["query": .string(Schema.introspectionQuery)]) {
+            answer = result.json
         }
-        await client.close()
+        await session.close()
         guard let answer, answer["errors"] == nil else {
             throw CommandFailure(
                 "\(url) does not answer introspection: \(answer?.text ?? "no result").")

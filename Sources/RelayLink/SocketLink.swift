@@ -10,6 +10,8 @@ package actor SocketLink {
         package var socket: WebSocketClient.Options
         package var inputs = NetworkInputs()
         package var report: @Sendable (NetworkEvent) -> Void = { _ in }
+        /// Told that a session has ended, and why.
+        package var ended: @Sendable (TransportError) -> Void = { _ in }
 
         package init(tokens: TokenProvider?, socket: WebSocketClient.Options) {
             self.tokens = tokens
@@ -29,6 +31,10 @@ package actor SocketLink {
     /// Who counts interruptions of mutations.
     private var interruptions: [OperationID: @Sendable () -> Void] = [:]
     private var socket: WebSocketConnection?
+    /// Those that are open still, the present one among them.
+    private var socketCount = 0
+    /// Told when no socket is open any more.
+    private var farewell: CheckedContinuation<Void, Never>?
     /// Who waits for a token; nil: nobody is being asked for one.
     private var tokenAttempt: LinkAction.Attempt?
 
@@ -90,6 +96,11 @@ package actor SocketLink {
         }
     }
 
+    /// Begins a session.
+    package nonisolated func open() {
+        post { link in link.perform(link.machine.open()) }
+    }
+
     /// Gives the present connection up and makes another one.
     package nonisolated func reconnect() {
         post { link in link.perform(link.machine.reconnect()) }
@@ -98,6 +109,12 @@ package actor SocketLink {
     /// Ends everything, for good.
     package nonisolated func stop() {
         post { link in link.perform(link.machine.stop()) }
+    }
+
+    /// Ends everything, for good, and waits until the server knows, or is gone.
+    package func end() async {
+        perform(machine.stop())
+        if socketCount > 0 { await withCheckedContinuation { farewell = $0 } }
     }
 
     // MARK: What the machine wants
@@ -133,6 +150,7 @@ package actor SocketLink {
                 interruptions[id] = nil
                 channels.removeValue(forKey: id)?.finish(error)
             case .report(let event): outside.report(event)
+            case .ended(let error): outside.ended(error)
             }
         }
     }
@@ -185,6 +203,7 @@ package actor SocketLink {
     fileprivate func opened(
         _ connection: WebSocketConnection, _ attempt: LinkAction.Attempt, _ token: String?
     ) {
+        socketCount += 1
         guard let actions = machine.socketOpened(attempt, token: token) else {
             return connection.close()
         }
@@ -200,6 +219,11 @@ package actor SocketLink {
     fileprivate func closed(_ close: WebSocketClose, _ attempt: LinkAction.Attempt) {
         if attempt == machine.attempt { socket = nil }
         perform(machine.socketClosed(attempt, ConnectionLoss(close, of: address)))
+        socketCount -= 1
+        if socketCount == 0 {
+            farewell?.resume()
+            farewell = nil
+        }
     }
 }
 

@@ -123,6 +123,7 @@ struct LinkUnderTest {
             case .finish(let id, let error?): "fail \(id.number) \(error.code)"
             case .report(.disconnected(let error)): "disconnected \(error.code)"
             case .report(let event): "\(event)"
+            case .ended(let error): "ended \(error.code)"
             }
         }
     }

@@ -82,7 +82,7 @@ final class SimulatedLink: SimulatedPeer, @unchecked Sendable {
                     .resumption(id),
                     machine.options.retry.delay(afterFailures: endings, random: 0.5))
             case .deliver(let id, let bytes): user?.take(bytes, id)
-            case .interrupted, .report: break
+            case .interrupted, .report, .ended: break
             case .finish(let id, let error): user?.finish(id, error)
             }
         }

@@ -25,9 +25,12 @@ package struct ConnectionLoss: Sendable {
     /// The socket was closed, by the server or by nobody.
     init(_ close: WebSocketClose, of address: ServerAddress) {
         let code = SocketCloseCode(rawValue: close.code)
-        let message = "The connection to \(address) was closed: \(close)."
         // What we refuse to read ourselves is of no operation that could be named.
         let isOwnRefusal = !close.isFromPeer && code == .messageTooBig
+        let message =
+            isOwnRefusal
+            ? "The connection to \(address) was closed: \(close)."
+            : "\(address) closed the connection: \(close)."
         let remedy = isOwnRefusal ? .none : Self.remedy(for: code)
         self.init(
             TransportError(

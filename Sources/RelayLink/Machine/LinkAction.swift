@@ -41,6 +41,8 @@ enum LinkAction: Sendable {
     /// An operation has ended; nothing of it follows.
     case finish(OperationID, TransportError?)
     case report(NetworkEvent)
+    /// A session has ended, for good.
+    case ended(TransportError)
 }
 
 /// An operation of a link, over all the connections that it may take. Rising, never used again.

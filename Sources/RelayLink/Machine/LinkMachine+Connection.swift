@@ -90,6 +90,7 @@ extension LinkMachine {
             case .send(let bytes): result.append(.send(bytes))
             case .close(let code): result += [.close(code)] + lost(ConnectionLoss(own: code))
             case .acknowledged:
+                hasConnected = true
                 result += [.report(.connected)] + sendWaiting() + watchIdleness()
             case .next(let wire, let payload, let extensions):
                 result += next(wire, payload, ResponseNotes(extensions: extensions))
@@ -231,6 +232,8 @@ extension LinkMachine {
         awaitsPong = false
         let report = LinkAction.report(.disconnected(loss.error))
         switch loss.remedy {
+        case _ where options.isSession && endsSession(loss):
+            return [report] + giveUp(loss.error)
         case .freshToken where options.asksForTokens && !hasFreshToken:
             hasFreshToken = true
             return [report] + authorize(isRefused: true)
@@ -243,6 +246,10 @@ extension LinkMachine {
         }
     }
 
+    private func endsSession(_ loss: ConnectionLoss) -> Bool {
+        !hasConnected || loss.remedy != .retry || loss.error.code == .closed(.goingAway)
+    }
+
     private mutating func tryAgain(_ error: TransportError) -> [LinkAction] {
         failures += 1
         guard options.retry.allowsAnotherAttempt(afterFailures: failures) else {
@@ -253,8 +260,8 @@ extension LinkMachine {
             let queries = operations.filter { $0.value.isUnansweredQuery }.keys.sorted()
             actions = queries.map { finish($0, error) }
         }
-        state = operations.isEmpty ? .idle : .waiting
-        return operations.isEmpty ? actions : actions + [.retry(attempt, failures: failures)]
+        state = isNeeded ? .waiting : .idle
+        return isNeeded ? actions + [.retry(attempt, failures: failures)] : actions
     }
 
     /// Trying again would not help those who wait for something now. Mutations have nothing to do with it: a
@@ -268,10 +275,10 @@ extension LinkMachine {
 
     /// Trying again would not help: whoever waits is told so. Whoever comes later tries anew.
     mutating func giveUp(_ error: TransportError) -> [LinkAction] {
-        state = .idle
+        state = options.isSession ? .stopped : .idle
         failures = 0
         hasFreshToken = false
-        return failAll { _ in error }
+        return failAll { _ in error } + (options.isSession ? [.ended(error)] : [])
     }
 
     mutating func failAll(_ error: (_ operation: String) -> TransportError) -> [LinkAction] {

@@ -60,10 +60,15 @@ struct LinkMachine: Sendable {
     /// Pongs that did not come in time, one after the other. Each doubles the time for the next: a large operation
     /// may take long to be sent.
     var missedPongs = 0
+    /// A server has let us in before.
+    var hasConnected = false
     /// A timer will look whether anybody needs the connection.
     var isIdlenessWatched = false
 
     init(_ options: LinkOptions = LinkOptions()) { self.options = options }
+
+    /// There is to be a connection.
+    var isNeeded: Bool { options.isSession || !operations.isEmpty }
 
     // MARK: Operations
 
@@ -158,6 +163,12 @@ struct LinkMachine: Sendable {
 
     // MARK: The connection
 
+    /// A session begins.
+    mutating func open() -> [LinkAction] {
+        guard case .idle = state else { return [] }
+        return connect()
+    }
+
     /// The token that was asked for, or why there is none. One that comes too late ends the wait for the next attempt,
     /// which would ask again: what a slow provider gives is not wasted.
     mutating func authorized(
@@ -165,7 +176,7 @@ struct LinkMachine: Sendable {
     ) -> [LinkAction] {
         // Whoever gives tokens may have no network either; the next connection begins anew.
         if case .failure = token { hasFreshToken = false }
-        if case .waiting = state, case .success(let late) = token, !operations.isEmpty {
+        if case .waiting = state, case .success(let late) = token, isNeeded {
             self.attempt += 1
             state = .connecting
             return [.report(.connecting), .connect(self.attempt, token: late)]
@@ -232,10 +243,10 @@ struct LinkMachine: Sendable {
             let interrupted = perform(actions, blamesMutations: false)
             state = .idle
             awaitsPong = false
-            return interrupted + [.abort] + (operations.isEmpty ? [] : connect())
+            return interrupted + [.abort] + (isNeeded ? connect() : [])
         case .waiting:
             failures = 0
-            return operations.isEmpty ? [] : connect()
+            return isNeeded ? connect() : []
         case .idle, .authorizing, .connecting, .stopped:
             return []
         }
@@ -245,8 +256,8 @@ struct LinkMachine: Sendable {
         switch timer {
         case .retry(let attempt):
             guard case .waiting = state, attempt == self.attempt else { return [] }
-            if operations.isEmpty { state = .idle }
-            return operations.isEmpty ? [] : connect()
+            if !isNeeded { state = .idle }
+            return isNeeded ? connect() : []
         case .acknowledgement(let attempt):
             guard case .open(var connection) = state, attempt == self.attempt else { return [] }
             let actions = connection.acknowledgementTimedOut()

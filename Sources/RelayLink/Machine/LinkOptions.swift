@@ -19,6 +19,10 @@ package struct LinkOptions: Sendable {
     package var idleTimeout: Duration? = .seconds(60)
     /// There is somebody to ask for tokens.
     package var asksForTokens = false
+    /// Somebody waits at a program for what comes over the link, so it is there as long as the program is, whether an
+    /// operation needs it or not. Its first connection is made at once or never, with the token that the program was
+    /// given; a server that says goodbye (1001) ends it, as does what another try would not mend; and its end is told.
+    package var isSession = false
 
     package init() {}
 }

@@ -19,15 +19,30 @@ package struct OperationRequest: Sendable, Hashable {
         _ request: RequestParameters, variables: VariableData, relay: JSONObject = [:],
         mutationID: String? = nil
     ) {
-        name = request.name
-        kind = request.operationKind
-        self.mutationID = request.operationKind == .mutation ? mutationID : nil
         var parameters = JSONObject()
         // graphql-transport-ws wants a query even when a document is only named.
         parameters["query"] = .string(request.text ?? "")
         if let id = request.id { parameters["documentId"] = .string(id) }
         if !request.name.isEmpty { parameters["operationName"] = .string(request.name) }
         if !variables.isEmpty { parameters["variables"] = .object(variables.json) }
+        self.init(
+            name: request.name, kind: request.operationKind, parameters: parameters, relay: relay,
+            mutationID: mutationID)
+    }
+
+    /// An operation as a program has it that is no client of the runtime.
+    ///
+    /// - Parameters:
+    ///   - parameters: `query`, and perhaps `operationName` and `variables`.
+    ///   - relay: the members of `extensions.relay`.
+    ///   - mutationID: for a mutation.
+    package init(
+        name: String, kind: OperationKind, parameters: JSONObject, relay: JSONObject = [:],
+        mutationID: String? = nil
+    ) {
+        self.name = name
+        self.kind = kind
+        self.mutationID = kind == .mutation ? mutationID : nil
         self.parameters = parameters
         var members = relay
         if let mutationID = self.mutationID { members["mutationId"] = .string(mutationID) }

@@ -47,6 +47,7 @@ struct Transcript: Sendable {
             .replacing(/[0-9a-f]{64}/, with: "HASH")
             .replacing(/[0-9a-f]{32}/, with: "STORE")
             .replacing(/\b[0-9a-f]{8}\b/, with: "CHECKSUM")
+            .replacing(/\b[0-9a-f]{16}:(\d+)/, with: { "CLIENT:\($0.1)" })
             .replacing(/VG9kbz[\w+=-]{10,}/, with: "NEW")
     }
 }

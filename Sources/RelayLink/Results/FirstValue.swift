@@ -1,7 +1,7 @@
 import Threads
 
 /// A value that one task waits for, and whoever is first gives: an answer, the end of a time, the end of the task.
-final class FirstValue<Value: Sendable>: Sendable {
+package final class FirstValue<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiter: CheckedContinuation<Value, Never>?
@@ -9,8 +9,10 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     private let state = Lock(State())
 
+    package init() {}
+
     /// Only the first one counts.
-    func give(_ value: Value) {
+    package func give(_ value: Value) {
         let waiter = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else { return nil }
             state.value = value
@@ -22,7 +24,7 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     /// Waits for the value. One task, once.
     /// - Parameter ifCancelled: the value if the task is cancelled before there is one.
-    func value(ifCancelled cancelled: Value) async -> Value {
+    package func value(ifCancelled cancelled: Value) async -> Value {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let value = state.withLock { state -> Value? in

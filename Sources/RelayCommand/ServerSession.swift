@@ -1,0 +1,137 @@
+import GraphQLLanguage
+import GraphQLTransportWS
+import RelayArtifacts
+import RelayJSON
+import RelayLink
+import Threads
+import WebSocketIO
+
+/// What a command has to do with a server, over one connection after the other: the next one is made when one breaks
+/// off, and operations go on over it. Each outage is a line for the user.
+struct ServerSession: Sendable {
+    private let loop: IOLoop
+    private let link: SocketLink
+    private let ending: FirstValue<TransportError>
+    private let ids = MutationIDs()
+
+    /// Connects, and returns once the server has acknowledged.
+    /// - Parameter note: what a line for the user is given to.
+    /// - Throws: why there is no connection; it is not tried again.
+    static func connect(
+        _ server: ServerOptions, _ url: String,
+        note: @escaping @Sendable (String) -> Void = { complain($0) }
+    ) async throws -> ServerSession {
+        let address = try ServerAddress(argument: url)
+        let loop = try IOLoop.start()
+        let opening = FirstValue<TransportError?>()
+        let session = ServerSession(loop, address, server, opening, note)
+        session.link.open()
+        let failure = await opening.value(ifCancelled: .stopped("connect to \(address)"))
+        if let failure {
+            await session.close()
+            throw failure
+        }
+        return session
+    }
+
+    private init(
+        _ loop: IOLoop, _ address: ServerAddress, _ server: ServerOptions,
+        _ opening: FirstValue<TransportError?>, _ note: @escaping @Sendable (String) -> Void
+    ) {
+        let ending = FirstValue<TransportError>()
+        let outages = Outages(note)
+        var outside = SocketLink.Outside(
+            tokens: server.resolvedToken.map { .constant($0) },
+            socket: WebSocketClient.Options(
+                subprotocols: ["graphql-transport-ws"], authorityFile: server.ca))
+        outside.report = { event in
+            if case .connected = event { opening.give(nil) }
+            outages.report(event)
+        }
+        outside.ended = { error in
+            opening.give(error)
+            ending.give(error)
+        }
+        var options = LinkOptions()
+        options.isSession = true
+        options.idleTimeout = nil
+        options.asksForTokens = outside.tokens != nil
+        // About half a minute.
+        options.retry = RetryPolicy(maximumDelay: .seconds(5), maximumAttempts: 10)
+        options.queryAttempts = .max
+        // What is typed in order is sent in order; how much is too much, the server says.
+        options.maximumMutationsInFlight = .max
+        options.maximumOperations = .max
+        self.loop = loop
+        self.ending = ending
+        link = SocketLink(to: address, options, outside, on: loop)
+    }
+
+    /// Starts an operation.
+    ///
+    /// - Parameters:
+    ///   - parameters: `query`, and perhaps `operationName` and `variables`.
+    ///   - relay: the members of `extensions.relay`.
+    /// - Returns: its results. They throw when it cannot go on.
+    func run(_ parameters: JSONObject, relay: JSONObject = [:]) -> OperationResults {
+        let (name, kind) = Self.operation(in: parameters)
+        let request = OperationRequest(
+            name: name, kind: kind, parameters: parameters, relay: relay,
+            mutationID: kind == .mutation ? ids.next() : nil)
+        return OperationResults(responses: link.begin(request, capacity: 1_024))
+    }
+
+    private static func operation(in parameters: JSONObject) -> (name: String, OperationKind) {
+        let name = parameters["operationName"]?.string
+        let document = parameters["query"]?.string.flatMap { try? Document(parsing: $0) }
+        let operation = document?.operations.first { name == nil || $0.name?.value == name }
+        // What cannot be read here may be read there: as a mutation it is not done twice.
+        let kind = operation.flatMap { OperationKind(rawValue: $0.operation.rawValue) } ?? .mutation
+        return (name ?? operation?.name?.value ?? "without a name", kind)
+    }
+
+    /// Waits until the session has ended, and says why. One task, once.
+    func ended() async -> TransportError {
+        await ending.value(ifCancelled: .stopped("go on"))
+    }
+
+    /// Says goodbye and ends the session.
+    func close() async {
+        await link.end()
+        await loop.stop()
+    }
+}
+
+/// Tells the user of outages: of each once, however often a connection is tried.
+private final class Outages: Sendable {
+    private struct State {
+        var loss: TransportError?
+        var isTold = false
+    }
+
+    private let note: @Sendable (String) -> Void
+    private let state = Lock(State())
+
+    init(_ note: @escaping @Sendable (String) -> Void) { self.note = note }
+
+    func report(_ event: NetworkEvent) {
+        let line = state.withLock { state -> String? in
+            switch event {
+            case .disconnected(let error):
+                state.loss = error
+                return nil
+            case .waiting:
+                defer { state.isTold = true }
+                return state.isTold ? nil : state.loss.map { "\($0) Reconnecting." }
+            case .connected:
+                state.isTold = false
+                return nil
+            case .resumed(_, isComplete: false):
+                return "The server could not go on behind the last result; some may be missing."
+            case .connecting, .resumed, .closed:
+                return nil
+            }
+        }
+        if let line { note(line) }
+    }
+}
