@@ -158,13 +158,22 @@ let package = Package(
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
                 "Threads", "WebSocketIO", logging,
             ]),
+        room(
+            "CommandSupport",
+            ["EventLog", "EventStore", "Threads", "WebSocketIO", argumentParser]),
+        room(
+            "RelayBenchmarks",
+            [
+                "CommandSupport", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
+                "RelayServer", "RelayStore", "Threads", "WebSocketIO", argumentParser,
+            ]),
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink",
-                "RelayRecords", "RelayServer", "RelayStore", "Threads", "WebSocketIO",
-                argumentParser, logging,
+                "CommandSupport", "EventLog", "EventStore", "GraphQLLanguage", "RelayArtifacts",
+                "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords", "RelayServer",
+                "Threads", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
         room("TodoMutations", ["RelayArtifacts", "RelayRecords"]),

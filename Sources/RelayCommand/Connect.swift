@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import RelayJSON
 
 /// `relay connect`: a prompt at a server.

@@ -109,8 +109,3 @@ extension String {
         self + String(repeating: " ", count: max(2, width - count))
     }
 }
-
-extension BinaryInteger {
-    /// With what is counted: "1 segment", "2 segments".
-    func of(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
-}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import WebSocketIO
 
 /// `relay healthcheck`: does a server answer?

@@ -1,3 +1,4 @@
+import CommandSupport
 import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords

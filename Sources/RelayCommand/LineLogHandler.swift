@@ -1,3 +1,4 @@
+import CommandSupport
 import EventStore
 import Logging
 import RelayJSON

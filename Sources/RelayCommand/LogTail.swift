@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import EventStore
 
 /// `relay log tail`: the newest events of a log.

@@ -1,3 +1,4 @@
+import CommandSupport
 import EventStore
 @_spi(Rooms) import RelayRecords
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandSupport
+import RelayBenchmarks
 
 @main
 struct RelayCommand: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import RelayJSON
 
 /// `relay request`: one operation, its results as JSON lines.

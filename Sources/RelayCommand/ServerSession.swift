@@ -1,5 +1,5 @@
+import CommandSupport
 import GraphQLLanguage
-import GraphQLTransportWS
 import RelayArtifacts
 import RelayJSON
 import RelayLink

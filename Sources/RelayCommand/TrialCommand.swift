@@ -1,3 +1,5 @@
+import CommandSupport
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords

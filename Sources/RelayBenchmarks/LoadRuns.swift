@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import RelayJSON
 
 /// How the network benchmarks are taken.

@@ -7,14 +7,14 @@
 #endif
 
 /// Why the command cannot go on, in one line.
-struct CommandFailure: Error, CustomStringConvertible {
-    let description: String
+package struct CommandFailure: Error, CustomStringConvertible {
+    package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// Reads a file that the user named.
-func readFile(_ path: String, _ what: String) throws -> [UInt8] {
+package func readFile(_ path: String, _ what: String) throws -> [UInt8] {
     guard let file = fopen(path, "rb") else {
         throw CommandFailure(
             "Could not open the \(what) file \(path): \(String(cString: strerror(errno))).")

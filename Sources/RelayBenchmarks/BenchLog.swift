@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import EventLog
 import EventStore
 import RelayJSON
@@ -66,7 +67,7 @@ struct BenchLog: LogTool {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let memory = peakMemoryBytes()
         let report: JSONValue = [
-            "sequence": JSONValue(head.sequence), "head": .string("\(head.hash)"),
+            "sequence": .int(Int64(clamping: head.sequence)), "head": .string("\(head.hash)"),
             "records": .int(Int64(snapshot.recordCount)),
             "seconds": .double((seconds * 1000).rounded() / 1000),
             "peakMemoryBytes": .int(Int64(memory)),

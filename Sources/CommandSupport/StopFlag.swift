@@ -1,11 +1,11 @@
 import Synchronization
 
 /// SIGTERM and SIGINT, as something to look at now and then.
-final class StopFlag: Sendable {
+package final class StopFlag: Sendable {
     private let isRaised = Atomic(false)
 
     /// From now on the signals no longer end the process.
-    init() {
+    package init() {
         let signals = StopSignals()
         Task { [self] in
             _ = await signals.first()
@@ -13,5 +13,5 @@ final class StopFlag: Sendable {
         }
     }
 
-    var isSet: Bool { isRaised.load(ordering: .relaxed) }
+    package var isSet: Bool { isRaised.load(ordering: .relaxed) }
 }

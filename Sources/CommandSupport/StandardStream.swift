@@ -9,20 +9,20 @@ import Dispatch
 #endif
 
 /// The streams that a program is started with.
-enum StandardStream: Int32 {
+package enum StandardStream: Int32 {
     case input = 0
     case output = 1
     case error = 2
 
-    var isTerminal: Bool { isatty(rawValue) == 1 }
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
 
     /// Whether somebody types and reads.
-    static var areBothTerminals: Bool { input.isTerminal && output.isTerminal }
+    package static var areBothTerminals: Bool { input.isTerminal && output.isTerminal }
 
     /// Writes all bytes, unbuffered.
     /// - Returns: what hindered it, an `errno`; nil when all is written.
     @discardableResult
-    func write(_ bytes: some Sequence<UInt8>) -> Int32? {
+    package func write(_ bytes: some Sequence<UInt8>) -> Int32? {
         let bytes = Array(bytes)
         return bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -48,17 +48,17 @@ enum StandardStream: Int32 {
 
 /// Writes to standard output and waits for nothing: `print` would keep lines back in a pipe, and flushing
 /// its buffer waits for whoever is blocked in reading standard input.
-func printAtOnce(_ text: String) { StandardStream.output.write(text.utf8) }
+package func printAtOnce(_ text: String) { StandardStream.output.write(text.utf8) }
 
 /// Writes a line to standard error; one write, so that lines of several threads do not mix.
-func complain(_ line: String) {
+package func complain(_ line: String) {
     ProgressBar.clear()
     StandardStream.error.write((line + "\n").utf8)
 }
 
 /// What comes on standard input, line by line, to its end. Read on a thread of its own, because reading
 /// blocks.
-func inputLines() -> AsyncStream<String> {
+package func inputLines() -> AsyncStream<String> {
     AsyncStream { continuation in
         DispatchQueue(label: "relay.input").async {
             while let line = readLine() { continuation.yield(line) }
@@ -68,4 +68,6 @@ func inputLines() -> AsyncStream<String> {
 }
 
 /// A value of the environment that the program was started with.
-func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+package func environmentValue(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+}

@@ -1,3 +1,5 @@
+import CommandSupport
+
 #if os(Linux)
     #if canImport(Musl)
         import Musl

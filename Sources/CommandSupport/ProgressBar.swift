@@ -1,7 +1,7 @@
 import Threads
 
 /// How far long work is, on standard error, where a terminal is to show it; otherwise nothing.
-final class ProgressBar: Sendable {
+package final class ProgressBar: Sendable {
     private struct State {
         let start = ContinuousClock.now
         var lastDrawn: ContinuousClock.Instant?
@@ -15,10 +15,10 @@ final class ProgressBar: Sendable {
     private let state = Lock(State())
 
     /// - Parameter title: what is being done, as in "Checking".
-    init(_ title: String) { self.title = title }
+    package init(_ title: String) { self.title = title }
 
     /// Shows how much is done, at most ten times a second, and not for work that is over at once.
-    func show(_ done: UInt64, of total: UInt64) {
+    package func show(_ done: UInt64, of total: UInt64) {
         guard isShown, total > 0 else { return }
         let share = min(1, Double(done) / Double(total))
         let filled = Int(share * Double(Self.width))
@@ -29,7 +29,7 @@ final class ProgressBar: Sendable {
     }
 
     /// Shows in words how far it is, as often.
-    func show(_ text: String) {
+    package func show(_ text: String) {
         guard isShown else { return }
         let isDue = state.withLock { state in
             let now = ContinuousClock.now
@@ -45,7 +45,7 @@ final class ProgressBar: Sendable {
     }
 
     /// Leaves an empty line where the bar was.
-    static func clear() {
+    package static func clear() {
         isDrawn.withLock { isDrawn in
             if isDrawn { StandardStream.error.write("\r\u{1B}[K".utf8) }
             isDrawn = false

@@ -1,23 +1,25 @@
-import ArgumentParser
-import WebSocketIO
+package import ArgumentParser
+package import WebSocketIO
 
 /// How a client command gets to its server.
-struct ServerOptions: ParsableArguments {
+package struct ServerOptions: ParsableArguments {
     @Option(help: "The token that lets you in. (default: RELAY_TOKEN)")
-    var token: String?
+    package var token: String?
 
     @Option(
         help: ArgumentHelp(
             "Certificates to check the server of a wss:// address against, as PEM.",
             valueName: "file"))
-    var ca: String?
+    package var ca: String?
 
-    var resolvedToken: String? { token ?? environmentValue("RELAY_TOKEN") }
+    package init() {}
+
+    package var resolvedToken: String? { token ?? environmentValue("RELAY_TOKEN") }
 }
 
 extension ServerAddress {
     /// Reads a URL that the user gave.
-    init(argument url: String) throws(ValidationError) {
+    package init(argument url: String) throws(ValidationError) {
         guard let address = ServerAddress(url: url) else {
             throw ValidationError(
                 "\"\(url)\" is no address of a server; write ws://HOST:PORT/graphql.")

@@ -1,4 +1,4 @@
-import ArgumentParser
+package import ArgumentParser
 import RelayJSON
 
 #if canImport(Glibc)
@@ -10,13 +10,15 @@ import RelayJSON
 #endif
 
 /// `relay bench`: what a user can measure on their own machine.
-struct Bench: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct Bench: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         abstract: "Measure this machine and this build.",
         subcommands: [
             BenchAppend.self, BenchLog.self, BenchOpen.self, BenchQuery.self, BenchMutation.self,
             BenchStore.self, BenchFanout.self, BenchLive.self, BenchMutate.self,
         ])
+
+    package init() {}
 }
 
 /// How measures are shown.

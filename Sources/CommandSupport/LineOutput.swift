@@ -10,33 +10,33 @@
 /// a pipe or a file.
 ///
 /// A write that fails ends the command: an export to a full disk must not look like a whole one.
-final class LineOutput {
+package final class LineOutput {
     private var waiting: [UInt8] = []
     private let isTerminal = StandardStream.output.isTerminal
     private let sizeLimit: Int
 
-    init() {
+    package init() {
         // Whoever reads may have seen enough; that is told by the write, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         sizeLimit = isTerminal ? 0 : 1 << 16
     }
 
     /// Prints a text and ends the line.
-    func write(_ line: String) throws {
+    package func write(_ line: String) throws {
         waiting.append(contentsOf: line.utf8)
         waiting.append(UInt8(ascii: "\n"))
         if waiting.count > sizeLimit { try flush() }
     }
 
     /// Prints bytes as they are.
-    func write(bytes: [UInt8]) throws {
+    package func write(bytes: [UInt8]) throws {
         waiting += bytes
         if waiting.count > sizeLimit { try flush() }
     }
 
     /// Hands over everything that waits.
     /// - Throws: ``ReaderLeft``, or why it could not be written.
-    func flush() throws {
+    package func flush() throws {
         defer { waiting.removeAll(keepingCapacity: true) }
         if isTerminal, !waiting.isEmpty { ProgressBar.clear() }
         switch StandardStream.output.write(waiting) {
@@ -50,4 +50,4 @@ final class LineOutput {
 }
 
 /// Nobody reads standard output any more, as behind `| head -1`: no failure, but the end.
-struct ReaderLeft: Error {}
+package struct ReaderLeft: Error {}

@@ -1,3 +1,4 @@
+import CommandSupport
 import GraphQLTransportWS
 import RelayJSON
 import Threads
@@ -5,6 +6,9 @@ import WebSocketIO
 
 /// One of the many connections of a benchmark: does what its ``ClientConnection`` says, on the loop's
 /// thread, without a task for each operation.
+///
+/// No `RelayLink`: thousands of these share a process with what they measure, so each is to cost no actor, channel or task;
+/// and where that one goes on, this one ends, so that what got lost is counted.
 final class LoadConnection: WebSocketHandler {
     /// What an operation is told.
     enum Event: Sendable {

@@ -1,3 +1,4 @@
+import CommandSupport
 import RelayArtifacts
 import RelayIR
 import RelayJSON

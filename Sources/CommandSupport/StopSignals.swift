@@ -7,8 +7,8 @@
 #endif
 
 /// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure that it cannot go on after.
-final class StopSignals {
-    enum Reason: Sendable {
+package final class StopSignals {
+    package enum Reason: Sendable {
         case signal(String)
         case failure(String)
         case done
@@ -18,7 +18,7 @@ final class StopSignals {
     private let continuation: AsyncStream<Reason>.Continuation
 
     /// From now on the signals no longer end the process.
-    init() {
+    package init() {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Reason.self, bufferingPolicy: .bufferingOldest(1))
         self.stream = stream
@@ -29,17 +29,17 @@ final class StopSignals {
     }
 
     /// Something to be called, on any thread, when the command cannot go on.
-    var fail: @Sendable (String) -> Void {
+    package var fail: @Sendable (String) -> Void {
         { [continuation] message in continuation.yield(.failure(message)) }
     }
 
     /// Something to be called, on any thread, when there is nothing left to be done.
-    var end: @Sendable () -> Void {
+    package var end: @Sendable () -> Void {
         { [continuation] in continuation.yield(.done) }
     }
 
     /// Waits for the first reason to stop.
-    func first() async -> Reason {
+    package func first() async -> Reason {
         for await reason in stream { return reason }
         return .signal("cancellation")
     }

@@ -1,3 +1,4 @@
+import CommandSupport
 import RelayJSON
 import Threads
 import WebSocketIO

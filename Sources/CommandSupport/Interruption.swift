@@ -1,17 +1,17 @@
 import Threads
 
 #if canImport(Glibc)
-    import Glibc
+    package import Glibc
 #elseif canImport(Musl)
-    import Musl
+    package import Musl
 #else
-    import Darwin
+    package import Darwin
 #endif
 
 /// SIGINT and SIGTERM. A command that only reads ends at once, whatever it is at, with the exit status that
 /// shells give the signal (130, 143), and leaves nothing behind; one that has to be stopped in order takes the
 /// signals itself.
-enum Interruption {
+package enum Interruption {
     private struct State {
         var isArmed = false
         var taker: (@Sendable (_ signal: Int32) -> Void)?
@@ -25,7 +25,7 @@ enum Interruption {
     private static let state = Lock(State())
 
     /// From now on the signals come here.
-    static func arm() {
+    package static func arm() {
         let isFirst = state.withLock { state in
             defer { state.isArmed = true }
             return !state.isArmed
@@ -38,13 +38,13 @@ enum Interruption {
 
     /// From now on the signals wait until they are taken. For a command that has to be stopped in order, as soon as it
     /// runs; what comes before `main` ends the process all the same.
-    static func hold() {
+    package static func hold() {
         state.withLock { $0.isHolding = true }
         arm()
     }
 
     /// From now on the signals end nothing by themselves.
-    static func take(by taker: @escaping @Sendable (_ signal: Int32) -> Void) {
+    package static func take(by taker: @escaping @Sendable (_ signal: Int32) -> Void) {
         arm()
         let held = state.withLock { state in
             state.taker = taker
@@ -56,7 +56,7 @@ enum Interruption {
     }
 
     /// Has something done if a signal ends the process before the scope is left.
-    static func cleaning<Result>(
+    package static func cleaning<Result>(
         _ cleanup: @escaping @Sendable () -> Void, _ body: () throws -> Result
     ) rethrows -> Result {
         let key = state.withLock { state in
@@ -70,7 +70,7 @@ enum Interruption {
 
     /// Starts a process that has to be ended if a signal ends this one before the scope is left. No signal is
     /// heard between the start and the moment from which it would end the process.
-    static func ending<Result>(
+    package static func ending<Result>(
         _ end: @escaping @Sendable (pid_t) -> Void, start: () throws -> pid_t,
         _ body: (pid_t) throws -> Result
     ) throws -> Result {
@@ -85,7 +85,7 @@ enum Interruption {
     }
 
     /// Does what the signal does.
-    static func raise(_ signal: Int32) {
+    package static func raise(_ signal: Int32) {
         let taker: @Sendable (Int32) -> Void = state.withLock { state in
             if state.isHolding {
                 state.held = state.held ?? signal

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import EventStore
 import RelayJSON
 
@@ -46,7 +47,8 @@ struct BenchOpen: LogTool {
         }
         ProgressBar.clear()
         let taken: JSONObject = [
-            "events": .int(Int64(history.extent?.count ?? 0)), "checkpoint": JSONValue(checkpoint),
+            "events": .int(Int64(history.extent?.count ?? 0)),
+            "checkpoint": .int(Int64(clamping: checkpoint)),
             "runs": .int(Int64(runs)),
         ]
         measures.report("open_ms", median(opening), "ms", taken)

@@ -1,0 +1,38 @@
+import ArgumentParser
+import CommandSupport
+import EventStore
+
+/// A command on the history in a log's directory.
+///
+/// Of a damaged log it reads what it can: events also behind the damage, states before it, and behind it those
+/// that a checkpoint leads to. What could not be read is told on standard error, and by exit code 2.
+protocol HistoryTool: LogTool {
+    var log: LogArguments { get }
+
+    func run(on history: History, printingTo output: LineOutput) async throws
+}
+
+extension HistoryTool {
+    func run(printingTo output: LineOutput) async throws {
+        try await readHistory(printingTo: output)
+    }
+
+    func readHistory(printingTo output: LineOutput) async throws {
+        var history = try History(log.directory)
+        let progress = ProgressBar("Reading \(log.directory)")
+        history.watch = { progress.show($0, of: $1) }
+        do {
+            try await run(on: history, printingTo: output)
+        } catch  where !isDamage(error) {
+            tell(history.damages)
+            throw error
+        }
+        try output.flush()
+        tell(history.damages)
+        if !history.damages.all.isEmpty { throw ExitCode.foundSomething }
+    }
+
+    private func tell(_ damages: DamageNotes) {
+        for damage in damages.all { complain("Error: Could not read \(damage).") }
+    }
+}
