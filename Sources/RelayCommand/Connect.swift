@@ -21,7 +21,9 @@ struct Connect: AsyncParsableCommand {
 
     func run() async throws {
         let prompt = Prompt(isTerminal: StandardStream.areBothTerminals)
-        let session = try await ServerSession.connect(server, url) { prompt.note($0) }
+        let session = try await ServerSession.connect(server, url, namesMutations: true) {
+            prompt.note($0)
+        }
         prompt.greet(url)
         let hasErrors = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { try await operations(of: session, prompt) }

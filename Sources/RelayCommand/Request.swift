@@ -8,9 +8,10 @@ struct Request: AsyncParsableCommand {
         abstract: "Send one operation of any kind, and print each result as a line of JSON.",
         discussion: """
             A subscription runs until it completes, --count results have come, or Ctrl-C. When the \
-            connection breaks off, it is made again and the operation goes on: a subscription \
-            behind its last result, a mutation by its id, so that it is done once. Exit code 1 when \
-            any result has errors, when the server stops, or when it is not there for half a minute.
+            connection breaks off, it is made again: a subscription goes on behind its last result, a \
+            query is sent again. A mutation that may have reached the server is not. Exit code 1 \
+            when any result has errors, when the server stops, when it is not there for half a \
+            minute, or when it is not known whether a mutation was carried out.
             """)
 
     @Argument(help: "The server: ws://HOST:PORT/graphql")

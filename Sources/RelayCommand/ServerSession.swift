@@ -12,19 +12,24 @@ struct ServerSession: Sendable {
     private let loop: IOLoop
     private let link: SocketLink
     private let ending: FirstValue<TransportError>
-    private let ids = MutationIDs()
+    /// Names mutations, which are then sent again when a connection breaks off; nil: they are not.
+    private let ids: MutationIDs?
 
     /// Connects, and returns once the server has acknowledged.
-    /// - Parameter note: what a line for the user is given to.
+    /// - Parameters:
+    ///   - namesMutations: whether mutations have ids. Each session is then a client whose answers the server keeps, so
+    ///     a command for a single operation does without.
+    ///   - note: what a line for the user is given to.
     /// - Throws: why there is no connection; it is not tried again.
     static func connect(
-        _ server: ServerOptions, _ url: String,
+        _ server: ServerOptions, _ url: String, namesMutations: Bool = false,
         note: @escaping @Sendable (String) -> Void = { complain($0) }
     ) async throws -> ServerSession {
         let address = try ServerAddress(argument: url)
         let loop = try IOLoop.start()
         let opening = FirstValue<TransportError?>()
-        let session = ServerSession(loop, address, server, opening, note)
+        let session = ServerSession(
+            loop, address, server, namesMutations ? MutationIDs() : nil, opening, note)
         session.link.open()
         let failure = await opening.value(ifCancelled: .stopped("connect to \(address)"))
         if let failure {
@@ -35,7 +40,7 @@ struct ServerSession: Sendable {
     }
 
     private init(
-        _ loop: IOLoop, _ address: ServerAddress, _ server: ServerOptions,
+        _ loop: IOLoop, _ address: ServerAddress, _ server: ServerOptions, _ ids: MutationIDs?,
         _ opening: FirstValue<TransportError?>, _ note: @escaping @Sendable (String) -> Void
     ) {
         let ending = FirstValue<TransportError>()
@@ -61,9 +66,11 @@ struct ServerSession: Sendable {
         options.queryAttempts = .max
         // What is typed in order is sent in order; how much is too much, the server says.
         options.maximumMutationsInFlight = .max
+        options.resendsMutations = ids != nil
         options.maximumOperations = .max
         self.loop = loop
         self.ending = ending
+        self.ids = ids
         link = SocketLink(to: address, options, outside, on: loop)
     }
 
@@ -77,7 +84,7 @@ struct ServerSession: Sendable {
         let (name, kind) = Self.operation(in: parameters)
         let request = OperationRequest(
             name: name, kind: kind, parameters: parameters, relay: relay,
-            mutationID: kind == .mutation ? ids.next() : nil)
+            mutationID: kind == .mutation ? ids?.next() : nil)
         return OperationResults(responses: link.begin(request, capacity: 1_024))
     }
 
@@ -85,7 +92,7 @@ struct ServerSession: Sendable {
         let name = parameters["operationName"]?.string
         let document = parameters["query"]?.string.flatMap { try? Document(parsing: $0) }
         let operation = document?.operations.first { name == nil || $0.name?.value == name }
-        // What cannot be read here may be read there: as a mutation it is not done twice.
+        // What cannot be read here may be read there. As a mutation it is not done twice.
         let kind = operation.flatMap { OperationKind(rawValue: $0.operation.rawValue) } ?? .mutation
         return (name ?? operation?.name?.value ?? "without a name", kind)
     }
