@@ -96,10 +96,11 @@ let package = Package(
         .library(name: "EventStore", targets: ["EventStore"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(
+            url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),
+        .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
+        .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.0")),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", .upToNextMinor(from: "0.14.0")),
     ],
     targets: [
         // C libraries, each imported by exactly one room.
@@ -118,6 +119,7 @@ let package = Package(
         room("RelayJSON"),
         room("GraphQLLanguage", ["RelayJSON", "Threads"]),
         room("RelayArtifacts", ["RelayJSON"]),
+        room("ResultPatches", ["RelayArtifacts", "RelayJSON"]),
         room("EventLog", ["CCrypto", "Zlib"]),
         room(
             "RelayRecords",
@@ -142,36 +144,36 @@ let package = Package(
         room(
             "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "Threads", logging,
+                "RelayArtifacts", "RelayJSON", "RelayStore", "ResultPatches", "Threads", logging,
                 openCombine("OpenCombine"),
             ]),
         room(
             "RelayNetwork",
             [
-                "Relay", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayStore", "Threads",
-                "WebSocketIO", openCombine("OpenCombine"),
+                "Relay", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayStore",
+                "ResultPatches", "Threads", "WebSocketIO", openCombine("OpenCombine"),
             ]),
         room(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
-                "Threads", "WebSocketIO", logging,
+                "ResultPatches", "Threads", "WebSocketIO", logging,
             ]),
         room(
-            "CommandSupport",
+            "Console",
             ["EventLog", "EventStore", "Threads", "WebSocketIO", argumentParser]),
         room(
             "RelayBenchmarks",
             [
-                "CommandSupport", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "Console", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
                 "RelayServer", "RelayStore", "Threads", "WebSocketIO", argumentParser,
             ]),
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "CommandSupport", "EventLog", "EventStore", "GraphQLLanguage", "RelayArtifacts",
+                "Console", "EventLog", "EventStore", "GraphQLLanguage", "RelayArtifacts",
                 "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords", "RelayServer",
                 "Threads", "WebSocketIO", argumentParser, logging,
             ],
@@ -216,8 +218,7 @@ let package = Package(
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayRecords", "RelayStore",
-                "Threads",
-                "WebSocketIO", logging,
+                "ResultPatches", "Threads", "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",

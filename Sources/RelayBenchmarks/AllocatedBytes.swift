@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 
 #if os(Linux)
     #if canImport(Musl)

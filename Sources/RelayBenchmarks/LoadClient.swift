@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import RelayJSON
 import Threads
 import WebSocketIO

@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import GraphQLTransportWS
 import RelayJSON
 import Threads

@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import RelayArtifacts
 import RelayIR
 import RelayJSON

@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import RelayJSON
 
 /// What the network benchmarks ask of a server, which must serve the todo example.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Console
 import RelayJSON
 
 /// `relay connect`: a prompt at a server.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Console
 import WebSocketIO
 
 /// `relay healthcheck`: does a server answer?

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Console
 import EventStore
 
 /// A command on the history in a log's directory.

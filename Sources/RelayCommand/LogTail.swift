@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Console
 import EventStore
 
 /// `relay log tail`: the newest events of a log.

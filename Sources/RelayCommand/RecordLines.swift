@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 

@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import EventStore
 @_spi(Rooms) import RelayRecords
 

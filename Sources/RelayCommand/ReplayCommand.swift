@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Console
 import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords

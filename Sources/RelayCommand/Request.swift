@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Console
 import RelayJSON
 
 /// `relay request`: one operation, its results as JSON lines.

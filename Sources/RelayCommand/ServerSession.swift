@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import GraphQLLanguage
 import RelayArtifacts
 import RelayJSON

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import Console
 
 /// Options that were given in the environment: `--allow-origin` as `RELAY_ALLOW_ORIGIN`.
 struct Settings {

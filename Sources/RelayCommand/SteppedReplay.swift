@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import EventLog
 import EventStore
 import RelayJSON

@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

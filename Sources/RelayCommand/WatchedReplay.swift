@@ -1,4 +1,4 @@
-import CommandSupport
+import Console
 import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords

@@ -1,5 +1,6 @@
 import RelayArtifacts
 @_spi(Rooms) import RelayStore
+import ResultPatches
 
 extension ConcreteRequest {
     /// How responses become records, if the operation may have many of them and patches of records can stand for

@@ -1,6 +1,7 @@
 import RelayArtifacts
 import RelayLink
 @_spi(Rooms) import RelayStore
+import ResultPatches
 
 /// The responses of one stream on their way to its subscriber, whole where the server has sent patches of records.
 ///

@@ -1,6 +1,7 @@
 package import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import ResultPatches
 
 /// The bytes of one response, complete: `{"data":…,"errors":…,"extensions":…}`. Shared by all who get it.
 package final class Response: Sendable {

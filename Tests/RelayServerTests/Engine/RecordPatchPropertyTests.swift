@@ -4,6 +4,7 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 @_spi(Rooms) import RelayStore
+import ResultPatches
 import Testing
 
 @testable import RelayServer

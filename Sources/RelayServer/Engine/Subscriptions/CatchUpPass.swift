@@ -1,6 +1,7 @@
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import ResultPatches
 
 /// The subscriptions of one pass over the log; equal ones are executed once for each event.
 struct CatchUpPass {

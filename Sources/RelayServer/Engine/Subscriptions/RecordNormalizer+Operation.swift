@@ -3,6 +3,7 @@ import GraphQLLanguage
 import RelayArtifacts
 import RelayIR
 @_spi(Rooms) import RelayRecords
+import ResultPatches
 
 extension RecordNormalizer {
     /// Takes the results of an operation of a client apart.

@@ -1,5 +1,6 @@
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import ResultPatches
 
 /// What brings a client from the records of one result to those of another: `extensions.relay.records`.
 ///

@@ -1,6 +1,7 @@
 package import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import ResultPatches
 
 /// Who gets the results of a subscription. The front has one for each operation of each connection.
 package protocol SubscriptionSink: AnyObject, Sendable {

@@ -2,6 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import RelayIR
 @_spi(Rooms) import RelayRecords
+import ResultPatches
 
 /// How subscriptions begin, go on and end.
 extension SubscriptionTable {

@@ -2,6 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import ResultPatches
 
 /// Everybody who is subscribed, and what they are to be told: the publisher's state.
 ///
