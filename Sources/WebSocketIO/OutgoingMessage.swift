@@ -32,21 +32,3 @@ package final class OutgoingMessage: Sendable {
 
     package var payloadBytes: Int { frame.count - headerBytes }
 }
-
-/// One message for one connection: what all have in common, behind what is this one's own.
-///
-/// The peer sees one message, `prefix` then the shared payload. A connection's `next` frames differ
-/// only in the operation's id, so a result is encoded once and sent to all under their own ids.
-package struct Delivery: Sendable {
-    package let connection: WebSocketConnection
-    package let prefix: [UInt8]
-    package let message: OutgoingMessage
-
-    package init(
-        _ message: OutgoingMessage, prefix: [UInt8] = [], to connection: WebSocketConnection
-    ) {
-        self.connection = connection
-        self.prefix = prefix
-        self.message = message
-    }
-}

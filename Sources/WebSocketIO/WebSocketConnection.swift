@@ -102,29 +102,3 @@ package final class WebSocketConnection: Sendable, Identifiable {
         }
     }
 }
-
-extension IOLoop {
-    /// Sends many messages with one wake-up of the loop's thread. All connections must be this
-    /// loop's; messages for one connection keep their order and share a write where they fit.
-    package func deliver(_ deliveries: [Delivery]) {
-        for delivery in deliveries {
-            delivery.connection.count(
-                unsent: delivery.prefix.count + delivery.message.payloadBytes)
-        }
-        performSoon {
-            for delivery in deliveries {
-                delivery.connection.enqueue(delivery.message, prefix: delivery.prefix)
-            }
-        }
-    }
-
-    /// Sends one message to many connections with one wake-up of the loop's thread.
-    package func broadcast(_ message: OutgoingMessage, to connections: [WebSocketConnection]) {
-        for connection in connections { connection.count(unsent: message.payloadBytes) }
-        performSoon {
-            for connection in connections {
-                connection.enqueue(message, prefix: [])
-            }
-        }
-    }
-}

@@ -81,11 +81,10 @@ import TodoFixtures
             ).data?.user)
         let list = environment.lookup(List_user(key: user))
         let item = Item_todo(key: try #require(list.data?.todos?.edges?.first??.node))
-        let resource = FragmentResource(environment: environment)
-        #expect(resource.read(item).data?.text == "ta")
+        #expect(environment.lookup(item).data?.text == "ta")
         try environment.commitUpdate { $0["a"]?["text"] = "new" }
-        #expect(resource.read(item).data?.text == "new")
-        let told = Collected(resource.subscribe(resource.read(item)))
+        #expect(environment.lookup(item).data?.text == "new")
+        let told = Collected(environment.subscribe(snapshot: environment.lookup(item)))
         try environment.commitUpdate { $0["a"]?["complete"] = true }
         #expect(told.values.map(\.data?.complete) == [true])
     }

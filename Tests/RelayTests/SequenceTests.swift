@@ -39,11 +39,10 @@ import TodoFixtures
             try environment.commitUpdate { $0["a"]?["text"] = "new" }
         }
         #expect(texts == ["ta", "new"])
-        let resource = FragmentResource(environment: environment)
-        let results = resource.results(after: resource.read(todo))
+        let later = environment.snapshots(after: environment.lookup(todo))
         try environment.commitUpdate { $0["a"]?["text"] = "newer" }
-        for await result in results {
-            #expect(result.data?.text == "newer")
+        for await snapshot in later {
+            #expect(snapshot.data?.text == "newer")
             break
         }
     }

@@ -177,7 +177,7 @@ struct ConnectionEndTests {
                     unsentAtTimer.withLock { $0 = unsent }
                 }
                 SlowFlush.fillSlice(of: core)
-                server.loop.broadcast(message, to: connections)
+                for connection in connections { connection.send(message) }
             }
             for client in clients {
                 #expect(try await client.readMessage().payload.count == 60_000)

@@ -56,7 +56,7 @@ struct ServerLifeTests {
             for client in clients { try await client.upgrade() }
             await eventually { server.handler.now.connections.count == 10 }
             let message = OutgoingMessage(.binary, [UInt8](repeating: 1, count: 1_000_000))
-            server.loop.broadcast(message, to: server.handler.now.connections)
+            for connection in server.handler.now.connections { connection.send(message) }
             async let stopped: Void = server.server.stop(within: .seconds(120))
             for client in clients {
                 #expect(try await client.readMessage().payload.count == 1_000_000)
@@ -231,12 +231,12 @@ struct ServerLifeTests {
             await eventually { server.handler.now.connections.count == 1_000 }
             let connections = server.handler.now.connections
             for index in 0..<3 {
-                server.loop.broadcast(OutgoingMessage(text: "shared \(index)"), to: connections)
+                let shared = OutgoingMessage(text: "shared \(index)")
+                for connection in connections { connection.send(shared) }
                 let own = OutgoingMessage(text: "\(index)}")
-                server.loop.deliver(
-                    connections.map {
-                        Delivery(own, prefix: Array("{\($0.id):".utf8), to: $0)
-                    })
+                for connection in connections {
+                    connection.send(own, prefix: Array("{\(connection.id):".utf8))
+                }
             }
             var ids: Set<String> = []
             for client in clients {

@@ -81,23 +81,13 @@ extension Environment {
 }
 
 extension QueryResource {
-    /// The twin of ``prepare(operation:cacheConfig:fetchPolicy:cacheKeyBuster:)``.
+    /// The twin of ``prepare(operation:cacheConfig:fetchPolicy:)``.
     public func states(
         of operation: OperationDescriptor, cacheConfig: CacheConfig = .init(force: true),
-        fetchPolicy: FetchPolicy = .storeOrNetwork, cacheKeyBuster: AnyHashable? = nil
+        fetchPolicy: FetchPolicy = .storeOrNetwork
     ) -> AsyncStream<Result<QueryResult, any Error>?> {
         prepare(
-            operation: operation, cacheConfig: cacheConfig, fetchPolicy: fetchPolicy,
-            cacheKeyBuster: cacheKeyBuster
+            operation: operation, cacheConfig: cacheConfig, fetchPolicy: fetchPolicy
         ).elements(limit: 1)
-    }
-}
-
-extension FragmentResource {
-    /// The twin of ``subscribe(_:)``.
-    public func results<Data: ReadableRecord>(
-        after result: FragmentResult<Data>
-    ) -> AsyncStream<FragmentResult<Data>> {
-        subscribe(result).elements(limit: 1)
     }
 }

@@ -60,12 +60,11 @@ public final class QueryResource: @unchecked Sendable {
     ///   - operation: the query, with its variables.
     ///   - cacheConfig: forced, unless somebody says otherwise.
     ///   - fetchPolicy: whether the store is asked, the network, or both.
-    ///   - cacheKeyBuster: another value makes another preparation of the same query.
     /// - Returns: a publisher of nil while there is nothing to show, then of the result or the error; with
     ///   `storeAndNetwork` of the store's result first. It completes when the network has answered.
     public func prepare(
         operation: OperationDescriptor, cacheConfig: CacheConfig = .init(force: true),
-        fetchPolicy: FetchPolicy = .storeOrNetwork, cacheKeyBuster: AnyHashable? = nil
+        fetchPolicy: FetchPolicy = .storeOrNetwork
     ) -> AnyPublisher<Result<QueryResult, any Error>?, Never> {
         return Deferred {
             [environment] () -> AnyPublisher<Result<QueryResult, any Error>?, Never> in

@@ -117,11 +117,12 @@ struct StreamTests {
                     .subscribe(id: "1", payload: ["query": .string(query)]), .complete(id: "1"),
                 ]
                 // In one go, so that the end has come before the beginning is done.
-                server.loop.deliver(
-                    messages.map {
-                        WebSocketIO.Delivery(
-                            OutgoingMessage(.text, $0.bytes), to: client.channel.connection)
-                    })
+                let connection = client.channel.connection
+                server.loop.perform {
+                    for message in messages {
+                        connection.send(OutgoingMessage(.text, message.bytes))
+                    }
+                }
             }
             client.subscribe("end", "{ user { totalCount } }")
             var told = 0
