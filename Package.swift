@@ -137,7 +137,8 @@ let package = Package(
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
-        room("WebSocketIO", ["CLibwebsockets", "Threads", "Zlib"]),
+        room("HTTPMessages"),
+        room("WebSocketIO", ["CLibwebsockets", "HTTPMessages", "Threads", "Zlib"]),
         room(
             "RelayLink",
             ["GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO"]),
@@ -150,15 +151,15 @@ let package = Package(
         room(
             "RelayNetwork",
             [
-                "Relay", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayStore",
+                "HTTPMessages", "Relay", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayStore",
                 "ResultPatches", "Threads", "WebSocketIO", openCombine("OpenCombine"),
             ]),
         room(
             "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
-                "ResultPatches", "Threads", "WebSocketIO", logging,
+                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayIR", "RelayJSON",
+                "RelayRecords", "ResultPatches", "Threads", "WebSocketIO", logging,
             ]),
         room(
             "Console",
@@ -173,8 +174,9 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "Console", "EventLog", "EventStore", "GraphQLLanguage", "RelayArtifacts",
-                "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords", "RelayServer",
+                "Console", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
+                "RelayArtifacts", "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords",
+                "RelayServer",
                 "Threads", "WebSocketIO", argumentParser, logging,
             ],
             swiftSettings: strict),
@@ -185,7 +187,8 @@ let package = Package(
         .executableTarget(
             name: "ClientBenchmark",
             dependencies: [
-                "GraphQLLanguage", "Relay", "RelayArtifacts", "RelayIR", "RelayJSON",
+                "GraphQLLanguage", "HTTPMessages", "Relay", "RelayArtifacts", "RelayIR",
+                "RelayJSON",
                 "RelayNetwork", "Threads", "WebSocketIO", openCombine("OpenCombine"),
                 argumentParser,
             ],
@@ -211,19 +214,21 @@ let package = Package(
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
-        tests(of: "WebSocketIO", ["Threads"]),
+        tests(of: "HTTPMessages"),
+        tests(of: "WebSocketIO", ["HTTPMessages", "Threads"]),
         tests(of: "RelayLink", ["GraphQLTransportWS", "RelayArtifacts", "WebSocketIO"]),
         tests(
             of: "RelayServer",
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "RelayRecords", "RelayStore",
-                "ResultPatches", "Threads", "WebSocketIO", logging,
+                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
+                "RelayStore", "ResultPatches", "Threads", "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
             [
-                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "LoopbackPorts", "Relay",
+                "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "HTTPMessages",
+                "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
                 "Threads", "TodoFixtures", "TodoMutations", "WebSocketIO", logging,
                 openCombine("OpenCombine"),

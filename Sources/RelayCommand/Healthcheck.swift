@@ -1,5 +1,6 @@
 import ArgumentParser
 import Console
+import HTTPMessages
 import WebSocketIO
 
 /// `relay healthcheck`: does a server answer?

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPMessages
 public import Relay
 import RelayArtifacts
 import RelayJSON

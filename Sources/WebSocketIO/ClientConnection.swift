@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// A WebSocket connection that we make, up to the end of its handshake. RFC 6455 §4.1.
 final class ClientConnection: Peer, ByteStreamOwner {
     let id: UInt64

@@ -1,3 +1,4 @@
+import HTTPMessages
 import Zlib
 
 /// Compressors and decompressors that nobody is using: some are kept for the next message.

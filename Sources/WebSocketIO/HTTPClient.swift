@@ -1,3 +1,5 @@
+package import HTTPMessages
+
 /// Sends single HTTP requests.
 package enum HTTPClient {
     package struct Options: Sendable {

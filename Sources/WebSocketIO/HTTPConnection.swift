@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// A connection that a server has accepted: HTTP requests, one after the other, until one of them
 /// turns it into a WebSocket connection.
 final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
@@ -134,8 +136,8 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
 
     private func request(_ head: HTTPRequestParser.Head, _ body: [UInt8]) -> HTTPRequest {
         HTTPRequest(
-            method: head.method, path: head.path, query: head.query, headers: head.headers,
-            body: body, peerAddress: peerAddress, isSecure: server.options.tls != nil)
+            head: head, body: body, peerAddress: peerAddress,
+            isSecure: server.options.tls != nil)
     }
 
     /// Answers at once and ends the connection; what the client still sends is not read.

@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// One request's answer, on the loop: which part of it has been given, and how it travels.
 final class HTTPExchange {
     private enum Stage {

@@ -1,3 +1,4 @@
+package import HTTPMessages
 import Synchronization
 
 /// Answers one request, once, from any thread, now or later.

@@ -1,3 +1,4 @@
+package import HTTPMessages
 import Synchronization
 
 /// A server for HTTP and WebSocket on one port.

@@ -1,4 +1,5 @@
 import CLibwebsockets
+import HTTPMessages
 
 #if canImport(Glibc)
     import Glibc

@@ -1,3 +1,5 @@
+package import HTTPMessages
+
 /// Makes WebSocket connections to servers.
 ///
 /// For example:

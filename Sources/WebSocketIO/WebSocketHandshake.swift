@@ -1,4 +1,5 @@
 import CLibwebsockets
+import HTTPMessages
 
 /// The handshake that turns an HTTP connection into a WebSocket. RFC 6455 §4.
 enum WebSocketHandshake {

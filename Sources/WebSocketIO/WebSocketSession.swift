@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// The loop's side of one open WebSocket connection: what has come in part, what is to be sent, how it ends.
 final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     /// What its owner wants of a connection.

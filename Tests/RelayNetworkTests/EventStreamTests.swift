@@ -1,5 +1,6 @@
 import EventStore
 import Foundation
+import HTTPMessages
 import Relay
 import RelayJSON
 import RelayServer

@@ -1,3 +1,4 @@
+import HTTPMessages
 import Relay
 import Testing
 import WebSocketIO

@@ -1,6 +1,7 @@
 import EventStore
 import Foundation
 import GraphQLTransportWS
+import HTTPMessages
 import Relay
 import RelayJSON
 @_spi(Rooms) import RelayStore

@@ -1,4 +1,5 @@
 import BoundedTesting
+import HTTPMessages
 import Logging
 import LoopbackPorts
 import Relay

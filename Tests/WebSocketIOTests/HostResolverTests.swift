@@ -1,5 +1,6 @@
 import BoundedTesting
 import Dispatch
+import HTTPMessages
 import Testing
 import Threads
 

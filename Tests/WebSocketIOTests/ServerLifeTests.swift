@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPMessages
 import Testing
 import Threads
 import WebSocketIO

@@ -1,4 +1,5 @@
 import BoundedTesting
+import HTTPMessages
 import Testing
 
 @testable import WebSocketIO

@@ -1,4 +1,5 @@
 import CLibwebsockets
+import HTTPMessages
 import Synchronization
 import Testing
 

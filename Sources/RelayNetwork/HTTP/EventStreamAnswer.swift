@@ -1,3 +1,4 @@
+import HTTPMessages
 import RelayLink
 import Threads
 import WebSocketIO

@@ -1,3 +1,4 @@
+import HTTPMessages
 import RelayArtifacts
 import RelayJSON
 import RelayLink

@@ -1,4 +1,5 @@
 import GraphQLExecution
+import HTTPMessages
 import RelayJSON
 import Threads
 import WebSocketIO

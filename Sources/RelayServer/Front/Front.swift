@@ -1,4 +1,5 @@
 import GraphQLExecution
+import HTTPMessages
 import Logging
 import RelayJSON
 import WebSocketIO

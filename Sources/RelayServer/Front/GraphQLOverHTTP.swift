@@ -1,5 +1,6 @@
 import GraphQLExecution
 import GraphQLLanguage
+import HTTPMessages
 import RelayJSON
 import WebSocketIO
 

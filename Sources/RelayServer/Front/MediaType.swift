@@ -1,3 +1,4 @@
+import HTTPMessages
 import WebSocketIO
 
 /// A media type or a range of them, with its parameters, as Content-Type and Accept have them

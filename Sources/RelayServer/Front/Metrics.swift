@@ -1,5 +1,6 @@
 import EventLog
 import EventStore
+import HTTPMessages
 @_spi(Rooms) import RelayRecords
 import Threads
 import WebSocketIO

@@ -1,3 +1,4 @@
+import HTTPMessages
 import WebSocketIO
 
 /// From which web pages browsers may use the server.

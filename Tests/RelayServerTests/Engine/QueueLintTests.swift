@@ -9,7 +9,7 @@ import Testing
     /// Of rooms whose sources are looked at.
     private static let rooms = [
         "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
-        "RelayServer/Engine",
+        "HTTPMessages", "RelayServer/Engine",
         "RelayServer/Front", "RelayServer/Past", "RelayServer/Requests", "RelayRecords/Events",
         "Threads", "WebSocketIO",
     ]
@@ -34,8 +34,8 @@ import Testing
         "RelayServer/Requests/DocumentShapeCheck.swift", "RelayServer/Requests/PersistedFile.swift",
         "RelayRecords/Events/ByteCoding.swift", "RelayRecords/Events/Event.swift",
         "RelayRecords/Events/EventCoding.swift", "RelayRecords/Events/WriteSet.swift",
-        "WebSocketIO/DeflateAgreement.swift", "WebSocketIO/HTTPHeaders.swift",
-        "WebSocketIO/RequestTarget.swift",
+        "HTTPMessages/DeflateAgreement.swift", "HTTPMessages/HTTPHeaders.swift",
+        "HTTPMessages/RequestTarget.swift",
     ]
 
     /// By file and member: `queue` names a line of ``QueueBound``, `flag` one of `relay serve`, `by` says what else it is.
@@ -88,7 +88,7 @@ import Testing
         RelayRecords/Events/NewestCommits.swift commits = flag --recent-commits
         Threads/SignalWatch.swift handlers = by the program, which watches a few signals
         WebSocketIO/ByteStream.swift pending = by one write, of which the system has taken a part
-        WebSocketIO/ChunkedBody.swift content = by HTTPServer.Options.maxBodyBytes
+        HTTPMessages/ChunkedBody.swift content = by HTTPServer.Options.maxBodyBytes
         WebSocketIO/ClientTLS.swift contexts = by the program: one for each file of authorities that it names
         WebSocketIO/Compression.swift deflaters = by HTTPServer.Options.maxCompressedConnections
         WebSocketIO/Compression.swift inflaters = by HTTPServer.Options.maxCompressedConnections
@@ -96,9 +96,9 @@ import Testing
         WebSocketIO/FrameReader.swift control = by 125 bytes
         WebSocketIO/FrameReader.swift head = by 14 bytes
         WebSocketIO/HTTPConnection.swift output = flag --max-queued-bytes
-        WebSocketIO/HTTPRequest.swift body = by HTTPServer.Options.maxBodyBytes
-        WebSocketIO/HTTPRequestParser.swift buffer = by HTTPServer.Options.maxBodyBytes and maxHeadBytes
-        WebSocketIO/HTTPResponseParser.swift buffer = by the limits of HTTPClient
+        HTTPMessages/HTTPRequest.swift body = by HTTPServer.Options.maxBodyBytes
+        HTTPMessages/HTTPRequestParser.swift buffer = by HTTPServer.Options.maxBodyBytes and maxHeadBytes
+        HTTPMessages/HTTPResponseParser.swift buffer = by the limits of HTTPClient
         WebSocketIO/HTTPServer.swift subprotocols = by the program
         WebSocketIO/HostResolver.swift line = by the connections that a program makes
         WebSocketIO/HostResolver.swift names = by the connections that a program makes

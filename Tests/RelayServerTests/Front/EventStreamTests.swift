@@ -1,3 +1,4 @@
+import HTTPMessages
 import RelayJSON
 import Testing
 import Threads

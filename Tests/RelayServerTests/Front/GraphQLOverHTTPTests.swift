@@ -1,6 +1,7 @@
 import RelayJSON
 import Testing
 
+@testable import HTTPMessages
 @testable import RelayServer
 @testable import WebSocketIO
 

@@ -1,4 +1,5 @@
 import GraphQLTransportWS
+import HTTPMessages
 import RelayJSON
 import RelayServer
 import Testing

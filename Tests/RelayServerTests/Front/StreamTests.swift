@@ -1,5 +1,6 @@
 import BoundedTesting
 import GraphQLTransportWS
+import HTTPMessages
 import RelayJSON
 import Testing
 import WebSocketIO

@@ -1,15 +1,15 @@
 /// A request line and the fields below it. RFC 9112 §3, §5.
-struct HTTPRequestHead: Equatable {
-    var method: String
+package struct HTTPRequestHead: Equatable {
+    package var method: String
     var target: RequestTarget
-    var headers: HTTPHeaders
+    package var headers: HTTPHeaders
     /// Whether the client speaks HTTP/1.1 or a later 1.x, not 1.0.
-    var isHTTP11: Bool
+    package var isHTTP11: Bool
     var framing: BodyFraming
 
     /// Percent-decoded.
-    var path: String { target.path }
-    var query: [HTTPRequest.QueryItem] { target.query }
+    package var path: String { target.path }
+    package var query: [HTTPRequest.QueryItem] { target.query }
 
     /// How the end of the body is found. RFC 9112 §6.
     enum BodyFraming: Equatable {
@@ -18,7 +18,7 @@ struct HTTPRequestHead: Equatable {
     }
 
     /// Whether the connection may serve another request after this one. RFC 9112 §9.3.
-    var keepsAlive: Bool {
+    package var keepsAlive: Bool {
         isHTTP11
             ? !headers.lists("close", in: "connection")
             : headers.lists("keep-alive", in: "connection")
@@ -30,7 +30,7 @@ struct HTTPRequestHead: Equatable {
     }
 
     /// RFC 9110 §7.8: an upgrade to anything else is ignored, and so is one in a request of HTTP/1.0.
-    var asksForWebSocket: Bool { isHTTP11 && headers.lists("websocket", in: "upgrade") }
+    package var asksForWebSocket: Bool { isHTTP11 && headers.lists("websocket", in: "upgrade") }
 }
 
 /// Why bytes are no request, or none that is served.

@@ -28,7 +28,7 @@ package struct HTTPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral 
     }
 
     /// The values of all fields of that name, which is in lower case.
-    func values(of name: String) -> [String] {
+    package func values(of name: String) -> [String] {
         fields.filter { $0.name == name }.map(\.value)
     }
 
@@ -53,7 +53,7 @@ package struct HTTPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral 
 
     /// Appends the fields as they travel. A line break in a name or value, which would let a caller
     /// write a field or a body of its own, becomes a blank.
-    func encode(into bytes: inout [UInt8]) {
+    package func encode(into bytes: inout [UInt8]) {
         for field in fields {
             bytes.append(contentsOf: field.name.utf8.map(Self.withoutLineBreak))
             bytes.append(contentsOf: [UInt8(ascii: ":"), UInt8(ascii: " ")])

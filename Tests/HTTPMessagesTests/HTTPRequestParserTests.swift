@@ -1,7 +1,7 @@
 import BoundedTesting
 import Testing
 
-@testable import WebSocketIO
+@testable import HTTPMessages
 
 @Suite(.bounded)
 struct HTTPRequestParserTests {
@@ -122,7 +122,10 @@ struct HTTPRequestParserTests {
 
     @Test func whatFollowsAHandshakeStaysWhole() {
         var parser = parser()
-        let head = RawClient.handshake()
+        let head = [
+            "GET / HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13", "", "",
+        ].joined(separator: "\r\n")
         append(head + "\u{1}frame", to: &parser)
         guard case .request(let request, _) = parser.next() else {
             Issue.record("there is no request")

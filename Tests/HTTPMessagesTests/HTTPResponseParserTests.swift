@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebSocketIO
+@testable import HTTPMessages
 
 @Suite(.bounded)
 struct HTTPResponseParserTests {

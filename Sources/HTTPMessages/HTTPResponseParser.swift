@@ -1,11 +1,11 @@
 /// Reads one answer out of the bytes of a connection that we made. RFC 9112. A pure value.
-struct HTTPResponseParser {
-    struct Head: Equatable {
-        var status: Int
-        var headers: HTTPHeaders
+package struct HTTPResponseParser {
+    package struct Head: Equatable {
+        package var status: Int
+        package var headers: HTTPHeaders
     }
 
-    enum Outcome: Equatable {
+    package enum Outcome: Equatable {
         /// More bytes are needed.
         case incomplete
         case head(Head)
@@ -39,19 +39,19 @@ struct HTTPResponseParser {
     private var stage = Stage.head
 
     /// - Parameter isHead: the request was a HEAD, whose answer has no body.
-    init(isHead: Bool) {
+    package init(isHead: Bool) {
         self.isHead = isHead
     }
 
     /// What has been read is thrown away here, once for all that came together.
-    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         buffer.removeFirst(readBytes)
         searchedBytes = max(0, searchedBytes - readBytes)
         readBytes = 0
         buffer.append(contentsOf: bytes)
     }
 
-    mutating func takeRest() -> [UInt8] {
+    package mutating func takeRest() -> [UInt8] {
         defer {
             buffer = []
             readBytes = 0
@@ -63,14 +63,14 @@ struct HTTPResponseParser {
     private var unread: ArraySlice<UInt8> { buffer[readBytes...] }
 
     /// The connection has ended. Returns whether the answer is whole.
-    var mayEndHere: Bool {
+    package var mayEndHere: Bool {
         switch stage {
         case .untilClose, .complete: true
         default: false
         }
     }
 
-    mutating func next() -> Outcome {
+    package mutating func next() -> Outcome {
         while true {
             switch stage {
             case .head: return readHead()
@@ -202,12 +202,18 @@ struct HTTPResponseParser {
 }
 
 /// A request that we make, as it travels, without its body.
-struct ClientRequestHead {
+package struct ClientRequestHead {
     var method: String
     var path: String
     var headers: HTTPHeaders
 
-    var encoded: [UInt8] {
+    package init(method: String, path: String, headers: HTTPHeaders) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+    }
+
+    package var encoded: [UInt8] {
         // What is no part of a path could be taken for the end of the line.
         let path = self.path.utf8.map { $0 <= 0x20 || $0 == 0x7F ? UInt8(ascii: "+") : $0 }
         var bytes = Array("\(method) ".utf8) + path + Array(" HTTP/1.1\r\n".utf8)

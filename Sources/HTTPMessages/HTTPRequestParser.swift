@@ -6,8 +6,8 @@
 /// What comes out is the same however the bytes were cut into pieces. Where the RFC lets a reader choose between
 /// refusing and repairing (a lone line feed, folded lines, blanks in odd places), this one refuses: a proxy may have
 /// repaired it in another way, and then the two disagree about where a request ends.
-struct HTTPRequestParser {
-    typealias Head = HTTPRequestHead
+package struct HTTPRequestParser {
+    package typealias Head = HTTPRequestHead
 
     /// What of the bytes is not done with yet.
     private(set) var buffer: [UInt8] = []
@@ -17,11 +17,11 @@ struct HTTPRequestParser {
     private let maxHeadBytes: Int
     private let maxBodyBytes: Int
     /// Of a request whose body is not complete, or that was refused.
-    private(set) var head: Head?
+    package private(set) var head: Head?
     /// Of a request whose body comes in chunks.
     private var chunks: ChunkedBody?
 
-    enum Outcome: Equatable {
+    package enum Outcome: Equatable {
         /// More bytes are needed.
         case incomplete
         /// A head is there and its client waits to be told to send the body. Comes once a request.
@@ -31,35 +31,35 @@ struct HTTPRequestParser {
         case refused(HTTPResponse)
     }
 
-    init(maxHeadBytes: Int, maxBodyBytes: Int) {
+    package init(maxHeadBytes: Int, maxBodyBytes: Int) {
         self.maxHeadBytes = maxHeadBytes
         self.maxBodyBytes = maxBodyBytes
     }
 
     /// How many bytes have come and are not taken.
-    var waitingBytes: Int { buffer.count - taken }
+    package var waitingBytes: Int { buffer.count - taken }
 
     /// Whether a request has begun and is not complete. Half of a blank line before it is no part of it.
-    var isInsideRequest: Bool {
+    package var isInsideRequest: Bool {
         head != nil || waitingBytes > 1 || waitingBytes == 1 && buffer[taken] != .carriageReturn
     }
 
     /// Of a request whose head is there, how many bytes of its body have come; nil when no body is waited for.
-    var receivedBodyBytes: Int? {
+    package var receivedBodyBytes: Int? {
         head == nil ? nil : waitingBytes + (chunks?.content.count ?? 0)
     }
 
-    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         buffer.append(contentsOf: bytes)
     }
 
     /// The bytes that follow what has been read so far; they are gone from here then.
-    mutating func takeRest() -> [UInt8] {
+    package mutating func takeRest() -> [UInt8] {
         defer { consume(waitingBytes) }
         return Array(buffer[taken...])
     }
 
-    mutating func next() -> Outcome {
+    package mutating func next() -> Outcome {
         do throws(BadRequest) {
             if head == nil {
                 guard let head = try readHead() else { return .incomplete }

@@ -1,23 +1,23 @@
 /// What client and server agree on about permessage-deflate. RFC 7692 §7.1. A pure value.
-struct DeflateAgreement: Equatable {
+package struct DeflateAgreement: Equatable {
     /// How far back the server's messages refer, as a power of two, if it is said: 8 to 15.
-    var serverMaxWindowBits: Int?
+    package var serverMaxWindowBits: Int?
     /// How far back the client's messages refer, likewise.
-    var clientMaxWindowBits: Int?
+    package var clientMaxWindowBits: Int?
     /// Whether the server's messages refer to earlier ones.
-    var serverKeepsContext = true
+    package var serverKeepsContext = true
     /// Whether the client's messages refer to earlier ones.
-    var clientKeepsContext = true
+    package var clientKeepsContext = true
 
     /// What is meant where nothing is said.
-    static let usualWindowBits = 15
+    package static let usualWindowBits = 15
 
     // MARK: - A server's side
 
     /// The first of a client's offers that can be accepted, in its order of preference; nil if there is none.
     ///
     /// - Parameter extensions: the values of the `Sec-WebSocket-Extensions` fields.
-    init?(offers extensions: [String]) {
+    package init?(offers extensions: [String]) {
         for offer in extensions.flatMap(ExtensionOffer.offers(in:)) {
             if offer.name == "permessage-deflate", let agreement = DeflateAgreement(offer) {
                 self = agreement
@@ -61,7 +61,7 @@ struct DeflateAgreement: Equatable {
     }
 
     /// The value of the answer's field.
-    var answer: String {
+    package var answer: String {
         var answer = "permessage-deflate"
         if !serverKeepsContext { answer += "; server_no_context_takeover" }
         if !clientKeepsContext { answer += "; client_no_context_takeover" }
@@ -73,12 +73,12 @@ struct DeflateAgreement: Equatable {
     // MARK: - A client's side
 
     /// The value of the field with which our clients offer compression: the server may choose their window.
-    static let offer = "permessage-deflate; client_max_window_bits"
+    package static let offer = "permessage-deflate; client_max_window_bits"
 
     /// What a server's answer to `offer` says; nil when it is none to it (§7.1: then the connection is failed).
     ///
     /// - Parameter extensions: the values of the answer's `Sec-WebSocket-Extensions` fields.
-    init?(answer extensions: [String]) {
+    package init?(answer extensions: [String]) {
         let members = extensions.flatMap(ExtensionOffer.members(of:))
         guard members.count == 1, let answer = members[0], answer.name == "permessage-deflate"
         else {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebSocketIO
+@testable import HTTPMessages
 
 /// RFC 9110 §5.6.7.
 struct HTTPDateTests {

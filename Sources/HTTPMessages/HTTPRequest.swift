@@ -29,13 +29,21 @@ package struct HTTPRequest: Equatable, Sendable {
     package var offeredSubprotocols: [String] { headers.list(in: "sec-websocket-protocol") }
 
     /// Of an upgrade request: the values of the fields that offer extensions.
-    var offeredExtensions: [String] {
+    package var offeredExtensions: [String] {
         headers.values(of: "sec-websocket-extensions")
     }
 
     /// The value of the first item of that name in the query.
     package func queryValue(_ name: String) -> String? {
         query.first { $0.name == name }?.value
+    }
+}
+
+extension HTTPRequest {
+    package init(head: HTTPRequestHead, body: [UInt8], peerAddress: String, isSecure: Bool) {
+        self.init(
+            method: head.method, path: head.path, query: head.query, headers: head.headers,
+            body: body, peerAddress: peerAddress, isSecure: isSecure)
     }
 }
 

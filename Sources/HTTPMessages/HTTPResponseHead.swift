@@ -1,5 +1,5 @@
 /// How the body of an answer is delimited. RFC 9112 §6.
-enum BodyFraming: Equatable {
+package enum BodyFraming: Equatable {
     /// There is none, and none is announced: 204 and 304.
     case none
     case length(Int)
@@ -9,7 +9,7 @@ enum BodyFraming: Equatable {
 }
 
 /// The lines before the body of an answer.
-struct HTTPResponseHead {
+package struct HTTPResponseHead {
     var status: Int
     var headers: HTTPHeaders
     var framing: BodyFraming
@@ -17,7 +17,16 @@ struct HTTPResponseHead {
     /// When the answer was made. RFC 9110 §6.6.1.
     var date = HTTPDate.now
 
-    func encode(into bytes: inout [UInt8]) {
+    package init(
+        status: Int, headers: HTTPHeaders, framing: BodyFraming, closesConnection: Bool
+    ) {
+        self.status = status
+        self.headers = headers
+        self.framing = framing
+        self.closesConnection = closesConnection
+    }
+
+    package func encode(into bytes: inout [UInt8]) {
         bytes.append(contentsOf: "HTTP/1.1 \(status) \(Self.reason(for: status))\r\n".utf8)
         bytes.append(contentsOf: "date: \(date)\r\n".utf8)
         headers.encode(into: &bytes)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebSocketIO
+@testable import HTTPMessages
 
 /// Bytes that a client may send, and what our reader has to make of them.
 ///
