@@ -121,7 +121,7 @@ public final class ConnectionHandler: Handler {
         var merge = ConnectionMerge(
             source, server: source.proxy(serverID),
             id: parent.dataID.clientID(storageKey: fieldPayload.handleKey), args: fieldPayload.args)
-        merge.run()
+        merge.run(fieldPayload.part)
         if parent.value(fieldPayload.handleKey) != .link(merge.id) {
             source.write(parent.dataID, [(fieldPayload.handleKey, .link(merge.id))])
         }

@@ -6,11 +6,12 @@ import RelayArtifacts
 /// | arguments of the page | it is |
 /// |---|---|
 /// | `after`: where the connection ends, or the page ends where it does | put behind |
-/// | `before`: where the connection starts | put before |
+/// | `before`: where the connection starts, or the page starts where it does | put before |
 /// | `after` or `before` another place | left out: there would be a gap |
 /// | neither | the whole connection now |
 ///
-/// An edge whose node is in the list already is left out.
+/// An edge whose node is in the list already is left out. Where parts of the page come later, each adds what it brings,
+/// and what others have changed in the connection meanwhile stays.
 struct ConnectionMerge {
     let id: DataID
     private let source: DraftProxy
@@ -29,15 +30,27 @@ struct ConnectionMerge {
         before = text("before")
     }
 
-    mutating func run() {
+    /// - Parameter part: what has come of the page; nil: the page itself.
+    mutating func run(_ part: FieldPart?) {
         let isNew = source.row(id) == nil
         if isNew { _ = source.create(dataID: id, typeName: server.typeName) }
         let connection = source.proxy(id)
         // A page behind a place where the connection does not end would leave a gap.
         if !isNew, !isContinuing(connection) { return }
-        copyFields(to: connection)
-        mergeEdges(of: connection)
-        mergePageInfo(of: connection)
+        switch isNew ? nil : part {
+        case nil:
+            copyFields(to: connection)
+            mergeEdges(of: connection)
+            mergePageInfo(of: connection)
+        case .members(let names):
+            if !names.isSubset(of: ["edges", "pageInfo"]) { copyFields(to: connection) }
+            if names.contains("edges") { mergeEdges(of: connection) }
+            if names.contains("pageInfo") { mergePageInfo(of: connection) }
+        case .items(let range, of: "edges"?): addEdges(range, to: connection)
+        case .object(in: "edges", index: let index?): renewEdge(index)
+        case .object(in: "pageInfo", _): mergePageInfo(of: connection)
+        case .items, .object: break
+        }
     }
 
     private func isContinuing(_ connection: DraftRecordProxy) -> Bool {
@@ -46,7 +59,10 @@ struct ConnectionMerge {
             let end = pageInfo(connection, "endCursor")
             return end == .string(after) || end == pageInfo(server, "endCursor")
         }
-        if let before { return pageInfo(connection, "startCursor") == .string(before) }
+        if let before {
+            let start = pageInfo(connection, "startCursor")
+            return start == .string(before) || start == pageInfo(server, "startCursor")
+        }
         return true
     }
 
@@ -92,6 +108,31 @@ struct ConnectionMerge {
         } else {
             source.write(id, [("edges", .links(ids))])
         }
+    }
+
+    /// Adds edges of the page that have been streamed, behind those of the page that came before them.
+    private func addEdges(_ range: Range<Int>, to connection: DraftRecordProxy) {
+        guard let serverEdges = ConnectionEdges(server), let edges = ConnectionEdges(connection)
+        else { return }
+        let page = serverEdges.records
+        let old = edges.records.map { edges.node(of: $0) }
+        let earlier = Set(page.prefix(range.lowerBound).compactMap { serverEdges.node(of: $0) })
+        let last = old.lastIndex { $0.map(earlier.contains) ?? false }
+        var known = Set(old.compactMap(\.self))
+        let new = page[range.clamped(to: 0..<page.count)].filter { edge in
+            serverEdges.node(of: edge).map { known.insert($0).inserted } ?? true
+        }
+        if new.isEmpty { return }
+        let start = last.map { $0 + 1 } ?? (before == nil ? old.count : 0)
+        source.write(
+            id, [("edges", .splice(start: start, deleted: 0, ownEdges(Array(new))))])
+    }
+
+    /// An edge of the page has got fields: the connection's copy gets them, too.
+    private func renewEdge(_ index: Int) {
+        guard let page = ConnectionEdges(server)?.records, page.indices.contains(index)
+        else { return }
+        _ = ownEdges([page[index]])
     }
 
     /// The edges as the connection keeps them. One that is named by its node is shared with the page: it

@@ -4,7 +4,8 @@ public import RelayArtifacts
 /// Looks at a field once a payload with it has been normalized, and keeps what it makes of it beside the
 /// field: what `@connection`, `@appendNode`, `@deleteRecord` and the like do.
 public protocol Handler: Sendable {
-    /// Called for each field that names the handler, when its payload is in the store.
+    /// Called for each field that names the handler, when its payload is in the store; and again for each part of the
+    /// field that `@defer` or `@stream` brings later.
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload)
 }
 
@@ -28,6 +29,8 @@ public struct HandleFieldPayload: Sendable {
     public var args: VariableData
     /// The directive's own arguments, such as `connections`.
     public var handleArgs: VariableData
+    /// What has come of the field now, after it had come itself; nil: the field itself.
+    package var part: FieldPart?
 
     /// A field; see the properties of the same names.
     public init(
@@ -41,6 +44,16 @@ public struct HandleFieldPayload: Sendable {
         self.args = args
         self.handleArgs = handleArgs
     }
+}
+
+/// A part of a field that was deferred or streamed.
+package enum FieldPart: Hashable, Sendable {
+    /// These members of the field's object, by their names in the response.
+    case members(Set<String>)
+    /// Members of an object one level below: of the field's member, or of an element of its list.
+    case object(in: String, index: Int?)
+    /// Items of a list: of the field's member, or nil: of the field itself.
+    case items(Range<Int>, of: String?)
 }
 
 /// The handlers of Relay's own directives.

@@ -87,14 +87,14 @@ extension Draft {
                 }
                 return values
             }
-            handler.update(
-                store: &source,
-                fieldPayload: HandleFieldPayload(
-                    dataID: DataID(symbols.idString(field.record)),
-                    fieldKey: field.handle.fieldKey.resolved(with: variables),
-                    handleKey: field.handle.handleKey.resolved(with: variables),
-                    handle: field.handle.handle, args: values(field.handle.args),
-                    handleArgs: values(field.handle.handleArgs)))
+            var payload = HandleFieldPayload(
+                dataID: DataID(symbols.idString(field.record)),
+                fieldKey: field.handle.fieldKey.resolved(with: variables),
+                handleKey: field.handle.handleKey.resolved(with: variables),
+                handle: field.handle.handle, args: values(field.handle.args),
+                handleArgs: values(field.handle.handleArgs))
+            payload.part = field.part
+            handler.update(store: &source, fieldPayload: payload)
         }
         self = proxy.end()
         var state = snapshot

@@ -1,3 +1,4 @@
+import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 
@@ -14,21 +15,29 @@ extension Normalizer {
         let plan: NormalizationPlan
     }
 
+    private func selection(of place: Place) -> FlatSelection {
+        let type = place.plan.concreteType ?? snapshot.type(of: place.record) ?? symbols.name("")
+        return place.plan.flat(type) { [snapshot] in snapshot.type(type, has: $0) }
+    }
+
     /// The field of a place that has this name in the response.
     func field(_ name: String, of place: Place) -> FlatSelection.Field? {
-        let type = place.plan.concreteType ?? snapshot.type(of: place.record) ?? symbols.name("")
-        let flat = place.plan.flat(type) { [snapshot] in snapshot.type(type, has: $0) }
+        let flat = selection(of: place)
         var name = name
         return name.withUTF8 { flat.place(of: $0) }.map { flat.fields[$0] }
     }
 
     /// The record at a path of the response; nil when there is none.
+    ///
+    /// - Parameter visit: told of each field on the path: of which record, and its name.
     func locate(
-        _ path: ArraySlice<JSONValue>, _ plan: NormalizationPlan, _ root: RecordIndex
+        _ path: ArraySlice<JSONValue>, _ plan: NormalizationPlan, _ root: RecordIndex,
+        visit: (Place, String) -> Void = { _, _ in }
     ) -> Place? {
         var place = Place(record: root, plan: plan)
         var path = path
         while case .string(let name)? = path.popFirst() {
+            visit(place, name)
             guard let field = field(name, of: place), let child = field.child,
                 let row = snapshot.rows.row(place.record), let slot = row.slot(of: field.key)
             else { return nil }
@@ -44,6 +53,26 @@ extension Normalizer {
             }
         }
         return path.isEmpty ? place : nil
+    }
+
+    /// The fields with handlers that a part at a path belongs to: the last one on the path, or the one before it. What is
+    /// further away keeps nothing of the part.
+    /// - Parameter part: what it is of the field; it is given the name of the last field where that is not the one with
+    ///   the handler.
+    func handled(
+        at path: ArraySlice<JSONValue>, _ plan: NormalizationPlan, _ root: RecordIndex,
+        part: (_ member: String?) -> FieldPart
+    ) -> [Handled] {
+        var (last, beforeLast): ([Handled], [Handled]) = ([], [])
+        var member: String?
+        _ = locate(path, plan, root) { place, name in
+            beforeLast = last
+            member = name
+            last = selection(of: place).handles.filter { ($0.alias ?? $0.name) == name }
+                .map { Handled(record: place.record, handle: $0, part: part(nil)) }
+        }
+        return last
+            + beforeLast.map { Handled(record: $0.record, handle: $0.handle, part: part(member)) }
     }
 
     /// Where an error of the server's belongs.

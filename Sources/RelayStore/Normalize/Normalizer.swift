@@ -12,6 +12,8 @@ struct Normalizer {
     struct Handled {
         let record: RecordIndex
         let handle: NormalizationHandle
+        /// What has come of the field; nil: the field itself.
+        var part: FieldPart?
     }
 
     /// Where in the response something stands.
@@ -105,6 +107,21 @@ struct Normalizer {
             }
         } catch {}
         return false
+    }
+
+    /// Lets handlers look again at fields of which a part has come.
+    mutating func handle(_ fields: [Handled]) {
+        for field in fields {
+            if let last = handled.last, last.record == field.record, last.handle === field.handle,
+                case .items(let range, of: let name)? = last.part,
+                case .items(let more, of: name)? = field.part, range.upperBound == more.lowerBound
+            {
+                handled[handled.count - 1].part = .items(
+                    range.lowerBound..<more.upperBound, of: name)
+            } else {
+                handled.append(field)
+            }
+        }
     }
 
     // MARK: Fields

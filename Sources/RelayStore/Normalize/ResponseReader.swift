@@ -150,12 +150,13 @@ struct ResponseReader {
         places.parts.append(place)
         defer { normalizer.partPath = [] }
         switch place {
-        case .object(let place, let path):
+        case .object(let place, let path, let handled):
             // Somebody else may have deleted it meanwhile.
             if known != nil, normalizer.snapshot.type(of: place.record) == nil { break }
             summary.hasData = true
             normalizer.partPath = path
             try normalizer.object(into: place.record, place.plan, .none)
+            normalizer.handle(handled)
         case .items(let stream):
             summary.hasData = true
             normalizer.partPath = stream.path
@@ -195,8 +196,28 @@ struct ResponseReader {
         guard let path else { return .unknown }
         if isList { return kind == .array ? stream(path).map { .items($0) } ?? .nowhere : .nowhere }
         guard kind == .object else { return .nowhere }
-        if let place = normalizer.locate(path[...], plan, root) { return .object(place, path) }
+        if let place = normalizer.locate(path[...], plan, root) {
+            let members = Self.members(of: normalizer.reader)
+            let handled = normalizer.handled(at: path[...], plan, root) { member in
+                let index = path.last?.int.map { Int(clamping: $0) }
+                return member.map { .object(in: $0, index: index) } ?? .members(members)
+            }
+            return .object(place, path, handled)
+        }
         return stream(path).map { .items($0) } ?? .nowhere
+    }
+
+    /// The names of the members of the object that stands next.
+    private static func members(of object: JSONReader) -> Set<String> {
+        var (object, names) = (object, Set<String>())
+        do throws(JSONError) {
+            try object.beginObject()
+            while let key = try object.nextKey() {
+                names.insert(key.string)
+                try object.skipValue()
+            }
+        } catch {}
+        return names
     }
 
     /// The list whose path with an index behind it this is.
@@ -209,9 +230,12 @@ struct ResponseReader {
             case let list = normalizer.list(field.key, of: place.record),
             first >= 0, first <= Int64(list?.count ?? 0)
         else { return nil }
+        let handled = normalizer.handled(at: path.dropLast(), plan, root) {
+            .items(Int(first)..<Int(first), of: $0)
+        }
         return PartPlace.Stream(
             record: place.record, key: field.key, plan: child, list: list, first: Int(first),
-            path: path.dropLast())
+            path: path.dropLast(), handled: handled)
     }
 
     /// Puts items into their list; not where that is another list by now.
@@ -219,6 +243,7 @@ struct ResponseReader {
         let list = normalizer.list(stream.key, of: stream.record)
         if list === stream.list || list?.records == stream.list?.records {
             normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
+            normalizer.handle(stream.handled(count: items.count))
         }
     }
 
@@ -256,10 +281,21 @@ enum PartPlace {
         let first: Int
         /// In the response.
         let path: [JSONValue]
+        /// The fields with handlers that it belongs to, each with an empty range of items.
+        let handled: [Normalizer.Handled]
+
+        func handled(count: Int) -> [Normalizer.Handled] {
+            handled.map { field in
+                guard case .items(_, of: let member)? = field.part else { return field }
+                return Normalizer.Handled(
+                    record: field.record, handle: field.handle,
+                    part: .items(first..<first + count, of: member))
+            }
+        }
     }
 
-    /// An object that is there, at a path of the response.
-    case object(Normalizer.Place, [JSONValue])
+    /// An object that is there, at a path of the response; and the fields with handlers that it belongs to.
+    case object(Normalizer.Place, [JSONValue], [Normalizer.Handled])
     /// Items of a list, or one.
     case items(Stream)
     /// Nothing has come that belongs anywhere.

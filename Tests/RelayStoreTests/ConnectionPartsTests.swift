@@ -1,0 +1,170 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+import Threads
+
+@_spi(Rooms) @testable import RelayRecords
+@_spi(Rooms) @testable import RelayStore
+
+/// A connection gets what `@defer` and `@stream` bring of its page, as it gets the page.
+@Suite(.bounded) struct ConnectionPartsTests {
+    private let connection = "client:u:__Todos_todos_connection"
+    private let store = Store.quiet { $0.journal = InMemoryJournal() }
+    private let parts = ResponseParts()
+
+    private func take(
+        _ name: String, _ variables: VariableData, _ responses: [JSONValue]
+    ) throws {
+        let operation = try TodoDocuments.operation(name, variables)
+        for response in responses {
+            let payload = ArrivedPayload(operation, response.bytes, parts: parts)
+            _ = try store.commitPayloads([payload])[0].get()
+        }
+    }
+
+    private func edge(_ id: String) -> JSONValue {
+        [
+            "cursor": .string("c" + id),
+            "node": [
+                "__typename": "Todo", "id": .string(id), "text": .string("T" + id),
+                "complete": true,
+            ],
+        ]
+    }
+
+    private func first(_ ids: [String], _ info: JSONValue? = nil) -> JSONValue {
+        var todos: JSONObject = ["edges": .array(ids.map(edge))]
+        if let info { todos["pageInfo"] = info }
+        return ["data": ["me": ["id": "u", "todos": .object(todos)]], "hasNext": true]
+    }
+
+    private func info(_ start: String, _ end: String, hasNext: Bool) -> JSONValue {
+        [
+            "startCursor": .string("c" + start), "endCursor": .string("c" + end),
+            "hasNextPage": .bool(hasNext), "hasPreviousPage": .bool(hasNext),
+        ]
+    }
+
+    private func streamed(_ ids: [String], at place: Int64) -> JSONValue {
+        [
+            "incremental": [
+                [
+                    "path": ["me", "todos", "edges", .int(place)],
+                    "items": .array(ids.map(edge)),
+                ]
+            ], "hasNext": true,
+        ]
+    }
+
+    private func deferred(_ info: JSONValue) -> JSONValue {
+        [
+            "incremental": [["path": ["me", "todos"], "data": ["pageInfo": info]]],
+            "hasNext": false,
+        ]
+    }
+
+    private var nodes: [String] {
+        get throws {
+            let edges = try store.json("Page", ["count": 2])["me"]?["todos"]?["edges"]?.array
+            return edges?.map { $0["node"]?["id"]?.string ?? "-" } ?? ["?"]
+        }
+    }
+
+    private func info(_ name: String) -> FieldValue? { store.field(connection + ":pageInfo", name) }
+
+    @Test(arguments: [[], ["a"]])
+    func theFirstPageMayBeStreamed(_ atFirst: [String]) throws {
+        let rest = ["a", "b", "c"].dropFirst(atFirst.count)
+        try take("Page", ["count": 2], [first(atFirst)])
+        for (place, id) in zip(Int64(atFirst.count)..., rest) {
+            try take("Page", ["count": 2], [streamed([id], at: place)])
+        }
+        #expect(try nodes == ["a", "b", "c"])
+        #expect(info("hasNextPage") == .bool(false))
+        try take("Page", ["count": 2], [deferred(info("a", "c", hasNext: true))])
+        #expect(try nodes == ["a", "b", "c"])
+        #expect(info("endCursor") == .string("cc"))
+        #expect(info("hasNextPage") == .bool(true))
+    }
+
+    @Test(arguments: [true, false])
+    func aFollowingPageMayBeStreamed(_ hasInfoAtFirst: Bool) throws {
+        try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])
+        let last = info("c", "e", hasNext: false)
+        try take(
+            "Page", ["count": 2, "cursor": "cb"],
+            [first(["c"], hasInfoAtFirst ? last : nil), streamed(["d", "a", "e"], at: 1)]
+                + (hasInfoAtFirst ? [] : [deferred(last)]))
+        #expect(try nodes == ["a", "b", "c", "d", "e"])
+        #expect(info("endCursor") == .string("ce"))
+        #expect(info("startCursor") == .string("ca"))
+    }
+
+    @Test(arguments: [true, false])
+    func aPrecedingPageMayBeStreamed(_ hasInfoAtFirst: Bool) throws {
+        try take("Page", ["count": 2], [first(["d"], info("d", "d", hasNext: true))])
+        let last = info("a", "c", hasNext: false)
+        try take(
+            "PageBack", ["count": 2, "cursor": "cd"],
+            [first([], hasInfoAtFirst ? last : nil), streamed(["a"], at: 0)]
+                + [streamed(["b", "c"], at: 1)] + (hasInfoAtFirst ? [] : [deferred(last)]))
+        #expect(try nodes == ["a", "b", "c", "d"])
+        #expect(info("startCursor") == .string("ca"))
+        #expect(info("endCursor") == .string("cd"))
+    }
+
+    /// A page that would leave a gap is left out with all its parts.
+    @Test func aPageElsewhereIsLeftOutWithItsParts() throws {
+        try take("Page", ["count": 2], [first(["a"], info("a", "a", hasNext: true))])
+        try take(
+            "Page", ["count": 2, "cursor": "cx"],
+            [first(["y"]), streamed(["z"], at: 1), deferred(info("y", "z", hasNext: false))])
+        #expect(try nodes == ["a"])
+        #expect(info("endCursor") == .string("ca"))
+    }
+
+    @Test func whatOthersChangeBetweenThePartsStays() throws {
+        try take("Page", ["count": 2], [first(["a", "b"])])
+        try store.commitUpdate { source in
+            let connection = try #require(source["u"]?.connection("Todos_todos"))
+            let node = source.create(dataID: "n", typeName: "Todo")
+            connection.insert(node, edgeType: "TodoEdge", at: .end)
+            connection.delete(nodeID: "a")
+        }
+        try take("Page", ["count": 2], [streamed(["c", "d"], at: 2)])
+        #expect(try nodes == ["b", "c", "d", "n"])
+        try take("Page", ["count": 2], [deferred(info("a", "d", hasNext: false))])
+        #expect(try nodes == ["b", "c", "d", "n"])
+    }
+
+    /// Several parts in one message, and an edge that gets its node later.
+    @Test func anEdgeMayGetItsNodeLater() throws {
+        let bare: JSONValue = [
+            "data": ["me": ["id": "u", "todos": ["edges": [["cursor": "ca"]]]]], "hasNext": true,
+        ]
+        let node: JSONValue = edge("a")["node"] ?? .null
+        let later: JSONValue = [
+            "incremental": [
+                ["path": ["me", "todos", "edges", 1], "items": [edge("b")]],
+                ["path": ["me", "todos", "edges", 0], "data": ["node": node]],
+                ["path": ["me", "todos", "edges", 2], "items": [edge("c")]],
+            ], "hasNext": false,
+        ]
+        try take("Page", ["count": 2], [bare, later])
+        #expect(try nodes == ["a", "b", "c"])
+    }
+
+    @Test func whoIsSubscribedIsToldOfEachPart() throws {
+        try take("Page", ["count": 2], [first(["a"])])
+        let told = Lock<[Int]>([])
+        let selector = ReaderSelector(try TodoDocuments.operation("Page", ["count": 2]))
+        let subscription = try store.subscribe(store.lookup(selector)) { snapshot in
+            let edges = snapshot.data?.json["me"]?["todos"]?["edges"]?.array
+            told.withLock { $0.append(edges?.count ?? -1) }
+        }
+        try take(
+            "Page", ["count": 2], [streamed(["b"], at: 1), streamed(["c"], at: 2)])
+        #expect(told.withLock { $0 } == [2, 3])
+        withExtendedLifetime(subscription) {}
+    }
+}
