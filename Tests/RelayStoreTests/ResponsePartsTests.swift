@@ -125,6 +125,66 @@ import Testing
         #expect(store.snapshot.existing("a") == nil)
     }
 
+    /// What it says of others is.
+    @Test func aPartOfADeletedRecordCountsForOthers() throws {
+        func take(_ response: JSONValue) throws {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("Authors"), response.bytes, parts: parts)
+            _ = try store.commitPayloads([one])[0].get()
+        }
+        try take(["data": ["todos": [["id": "a"]]], "hasNext": true])
+        try store.commitUpdate { $0.delete(dataID: "a") }
+        let part: JSONValue = [
+            "path": ["todos", 0], "data": ["author": ["id": "A", "name": "of a"]],
+        ]
+        try take(["incremental": [part], "hasNext": false])
+        #expect(store.snapshot.existing("a") == nil)
+        #expect(store.field("A", "name") == .string("of a"))
+    }
+
+    /// An item that is named by its place alone stays out of a list that is another by now.
+    @Test func anItemWithoutAnIDIsNotWrittenIntoTheListOfOthers() throws {
+        func take(_ response: JSONValue, _ parts: ResponseParts?) throws {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("Authors"), response.bytes, parts: parts)
+            _ = try store.commitPayloads([one])[0].get()
+        }
+        func by(_ author: String) -> JSONValue { ["author": ["id": .string(author)]] }
+        try take(["data": ["todos": [["id": "a"], ["id": "b"]]], "hasNext": true], parts)
+        try take(["data": ["todos": [by("X"), by("Y"), by("Z")]]], nil)
+        let named: JSONValue = ["id": "d", "author": ["id": "D"]]
+        try take(
+            [
+                "incremental": [["path": ["todos", 2], "items": [by("C"), named]]],
+                "hasNext": false,
+            ], parts)
+        #expect(store.field("client:root:todos(first:200):2", "author") == .link("Z"))
+        #expect(store.field("d", "author") == .link("D"))
+    }
+
+    /// An error about an item, too.
+    @Test func anErrorOfAnItemIsNotPutBesideTheListOfOthers() throws {
+        let error: JSONValue = ["message": "no", "path": ["list", 1]]
+        for others in [["a"], ["x", "y"]] {
+            let (store, parts) = (Store.quiet(), ResponseParts())
+            func take(_ response: JSONValue) throws {
+                let one = ArrivedPayload(
+                    try TodoDocuments.operation("List"), response.bytes, parts: parts)
+                _ = try store.commitPayloads([one])[0].get()
+            }
+            try take(["data": list("a"), "hasNext": true])
+            let other: JSONValue = ["list": .array(others.map { ["id": .string($0)] })]
+            try store.commit("List", ["data": other])
+            let item: JSONValue = [
+                "incremental": [["path": ["list", 1], "data": nil, "errors": [error]]],
+                "hasNext": false,
+            ]
+            try take(item)
+            let errors = store.field("client:root", "todos(first:3)" + Symbols.elementErrorsSuffix)
+            #expect((errors != nil) == (others == ["a"]))
+        }
+    }
+
     /// What came into a list is in the journal once, though each part has written the list.
     @Test func aListThatAResponseWritesTwiceIsKeptAsItIs() throws {
         let journal = StoreHistoryTests.Recorder()

@@ -79,8 +79,8 @@ extension Normalizer {
     enum ErrorPlace {
         /// Beside the field that is null because of it.
         case field(NameIndex, of: RecordIndex)
-        /// It is about an element of this list.
-        case element(NameIndex, of: RecordIndex)
+        /// It is about an element of this list; nil: of a list of leaves.
+        case element(NameIndex, of: RecordIndex, LinkList?)
     }
 
     /// Beside the first null on its path (GraphQL §6.4.4); inside a list the error stands beside the list.
@@ -102,21 +102,24 @@ extension Normalizer {
             case .links:
                 guard let child = field.child, let index = rest.popFirst()?.int else { return nil }
                 guard let record = row.links(slot).record(at: index) else {
-                    return .element(field.key, of: place.record)
+                    return .element(field.key, of: place.record, row.links(slot))
                 }
                 place = Place(record: record, plan: child)
             default:
                 // A list of leaves with a null in it.
-                return rest.isEmpty ? nil : .element(field.key, of: place.record)
+                return rest.isEmpty ? nil : .element(field.key, of: place.record, nil)
             }
         }
         return nil
     }
 
-    /// Puts an error where it belongs; not beside a field that has a value.
+    /// Puts an error where it belongs; not beside a field that has a value, nor beside a list that is another by now.
     mutating func put(_ error: JSONValue, at place: ErrorPlace) {
         switch place {
-        case .element(let key, let record): noteElement(error, key, of: record)
+        case .element(let key, let record, let list):
+            if list == nil || list == self.list(key, of: record) {
+                noteElement(error, key, of: record)
+            }
         case .field(let key, let record):
             guard let row = snapshot.rows.row(record) else { return }
             guard let slot = row.slot(of: key), row.tag(slot) != .null else {

@@ -33,6 +33,8 @@ struct Normalizer {
     var path: [PathStep] = []
     /// Where the part of a response stands that is being read.
     var partPath: [JSONValue] = []
+    /// A record that is read and not written: it has been deleted, and is not to come back.
+    var deleted: RecordIndex?
     /// The errors about elements of lists, as far as this response says something of them.
     var elementErrors: [ListField: [JSONValue]] = [:]
     private var stages: ContiguousArray<RowStage> = []
@@ -82,6 +84,7 @@ struct Normalizer {
             }
         }
         commit(stage, to: record, flat)
+        if record == deleted { return }
         for handle in flat.handles { handled.append(Handled(record: record, handle: handle)) }
         for key in flat.discriminators { learn(flat.type, has: key) }
     }
@@ -224,9 +227,19 @@ struct Normalizer {
     }
 
     /// Normalizes one more object of a list, at an index: `@stream`.
+    /// - Parameter isLinked: whether the list is to link it. If not, an object that is named by its place alone is left
+    ///   out: its record is that of the object which another list has there.
     mutating func item(
-        of parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int
+        of parent: RecordIndex, _ key: NameIndex, _ plan: NormalizationPlan, index: Int,
+        isLinked: Bool
     ) throws(JSONError) -> RecordIndex? {
+        if !isLinked, try reader.peek() == .object {
+            let identity = try identify(plan)
+            if identity.id == nil, identity.node == nil {
+                try reader.skipValue()
+                return nil
+            }
+        }
         path.append(.index(index))
         defer { path.removeLast() }
         return try element(parent, key, plan, index: index)
@@ -324,6 +337,7 @@ struct Normalizer {
     }
 
     private mutating func create(_ record: RecordIndex, _ stage: RowStage, _ flat: FlatSelection) {
+        if record == deleted { return }
         let row: Row
         if let shape = flat.shape {
             row = stage.row(shape, creation: snapshot.nextCreation)

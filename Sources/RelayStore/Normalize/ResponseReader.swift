@@ -151,8 +151,11 @@ struct ResponseReader {
         defer { normalizer.partPath = [] }
         switch place {
         case .object(let place, let path, let handled):
-            // Somebody else may have deleted it meanwhile.
-            if known != nil, normalizer.snapshot.type(of: place.record) == nil { break }
+            // Others may have deleted it meanwhile. It stays so; what it says of other records counts.
+            if known != nil, normalizer.snapshot.type(of: place.record) == nil {
+                normalizer.deleted = place.record
+            }
+            defer { normalizer.deleted = nil }
             summary.hasData = true
             normalizer.partPath = path
             try normalizer.object(into: place.record, place.plan, .none)
@@ -160,16 +163,17 @@ struct ResponseReader {
         case .items(let stream):
             summary.hasData = true
             normalizer.partPath = stream.path
+            let isSame = stream.list == normalizer.list(stream.key, of: stream.record)
             var items: [RecordIndex?] = []
             if kind == .array {
                 try normalizer.reader.beginArray()
                 while try normalizer.reader.nextElement() {
-                    items.append(try item(items.count, of: stream))
+                    items.append(try item(items.count, of: stream, isLinked: isSame))
                 }
             } else {
-                items = [kind == .null ? nil : try item(0, of: stream)]
+                items = [kind == .null ? nil : try item(0, of: stream, isLinked: isSame)]
             }
-            splice(items, into: stream)
+            if isSame { splice(items, into: stream) }
         case .nothing: break
         case .unknown:
             refuse("A part of the response has no \"path\" that says where it belongs.")
@@ -238,20 +242,18 @@ struct ResponseReader {
             path: path.dropLast(), handled: handled)
     }
 
-    /// Puts items into their list; not where that is another list by now.
     private mutating func splice(_ items: [RecordIndex?], into stream: PartPlace.Stream) {
-        let list = normalizer.list(stream.key, of: stream.record)
-        if list === stream.list || list?.records == stream.list?.records {
-            normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
-            normalizer.handle(stream.handled(count: items.count))
-        }
+        normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
+        normalizer.handle(stream.handled(count: items.count))
     }
 
+    /// - Parameter isLinked: whether its list is the one that the response began.
     private mutating func item(
-        _ number: Int, of stream: PartPlace.Stream
+        _ number: Int, of stream: PartPlace.Stream, isLinked: Bool
     ) throws -> RecordIndex? {
         try normalizer.item(
-            of: stream.record, stream.key, stream.plan, index: stream.first + number)
+            of: stream.record, stream.key, stream.plan, index: stream.first + number,
+            isLinked: isLinked)
     }
 
     private mutating func refuse(_ message: String, at path: [JSONValue]? = nil) {
