@@ -74,6 +74,61 @@ struct KeptQueryTests {
         withExtendedLifetime(preparing) {}
     }
 
+    // MARK: Responses that come in parts
+
+    private static let begun =
+        #"{"data":{"node":{"__typename":"Todo","id":"a","text":"A","complete":false}},"hasNext":true}"#
+    private static let part =
+        #"{"incremental":[{"path":["node"],"data":{"text":"A","complete":false}}],"hasNext":false}"#
+
+    private func asked(_ records: RelayStore.Snapshot = RelayStore.Snapshot()) throws -> (
+        Environment, Collected<DeferredTodoQuery.Data?>, MockNetwork.Request
+    ) {
+        var options = StoreOptions()
+        options.schedule = { _ in }
+        let network = MockNetwork()
+        let environment = Environment(
+            network: network, store: Store(records, options: options))
+        let query = DeferredTodoQuery(variables: .init(id: "a"))
+        try environment.keep(query)
+        let result = Collected(environment.fetchQuery(query))
+        return (environment, result, try #require(network.requests.first))
+    }
+
+    @Test(arguments: [part, #"{"hasNext":false}"#])
+    func anErrorOfAnEarlierPartIsNotForgotten(_ last: String) throws {
+        let (environment, result, request) = try asked()
+        let error = #","errors":[{"message":"no"}]}"#
+        request.nextValue(String(Self.begun.dropLast()) + error)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":{"complete":true}}],"hasNext":true}"#)
+        request.nextValue(last)
+        request.complete()
+        #expect(environment.keptQueries.map(\.content) == [.cached])
+        #expect(environment.keptQueries.first?.fetchedAt == nil)
+        withExtendedLifetime(result) {}
+    }
+
+    /// What the store has may be half of a list.
+    @Test func aQueryWhoseAnswerWasCutIsNotWhole() throws {
+        let (environment, result, request) = try asked()
+        request.nextValue(Self.begun)
+        #expect(environment.keptQueries.map(\.content) == [.incomplete])
+        request.reject(URLError(.networkConnectionLost))
+        #expect(environment.keptQueries.map(\.content) == [.incomplete])
+
+        // In the next run, too, until it is fetched whole.
+        let (next, again, second) = try asked(try environment.store.confirmed)
+        #expect(next.keptQueries.map(\.content) == [.incomplete])
+        second.nextValue(Self.begun)
+        second.nextValue(Self.part)
+        #expect(next.keptQueries.map(\.content) == [.complete])
+        second.complete()
+        let (last, _, _) = try asked(try next.store.confirmed)
+        #expect(last.keptQueries.map(\.content) == [.cached])
+        withExtendedLifetime((result, again)) {}
+    }
+
     private final class Noted {
         var results: [Result<QueryResource.QueryResult, any Error>?] = []
     }

@@ -144,6 +144,16 @@ import TodoFixtures
         #expect(network.executionCount == 8)
     }
 
+    /// Its stream has ended before its parts came.
+    @Test func halfAResponseIsNotRemembered() {
+        let network = MockNetwork()
+        network.answer { _, _ in Data(#"{"data":{"node":null},"hasNext":true}"#.utf8) }
+        let cache = ResponseCache(of: network, size: 2, lifetime: 10) { 0 }
+        _ = ask(cache, TodoQuery(id: "a"))
+        _ = ask(cache, TodoQuery(id: "a"))
+        #expect(network.executionCount == 2)
+    }
+
     @Test func failuresAreNotRemembered() {
         let network = MockNetwork()
         network.answer { _, _ in

@@ -9,7 +9,8 @@ public struct KeptQuery: Hashable, Sendable {
         case complete
         /// Everything, as it was said in an earlier run, or to other operations.
         case cached
-        /// Not all of it: it was never fetched, or is collected in part. A record that was deleted is known: it is null.
+        /// Not all of it: it was never fetched, its last answer broke off before all parts had come, or it is collected in
+        /// part. A record that was deleted is known: it is null.
         case incomplete
         /// An earlier run has kept the query, and this one has not named it yet: how it is read is not known.
         case unnamed

@@ -19,11 +19,15 @@ final class KeptQueries: @unchecked Sendable {
         let retention: Retention
         /// This run has fetched it.
         var isFetched = false
+        /// Parts of a response of this run are outstanding.
+        var isPartial = false
     }
 
     /// Where the list is.
     private static let listID = DataID("client:kept")
     private static let queriesKey = "queries"
+    /// True while parts of a response are outstanding, and from then on if they do not come.
+    private static let partialKey = "isPartial"
 
     private let store: Store
     private let limit: Int
@@ -97,7 +101,13 @@ final class KeptQueries: @unchecked Sendable {
 
     private func content(_ entry: Entry?) -> KeptQuery.Content {
         guard let entry else { return .unnamed }
-        if store.availability(of: entry.operation.selector) == .missing { return .incomplete }
+        let snapshot = store.snapshot
+        let isPartial =
+            snapshot.existing(entry.id.rawValue)
+            .map { snapshot.fieldValue(Self.partialKey, of: $0) == .bool(true) } ?? false
+        if isPartial || store.availability(of: entry.operation.selector) == .missing {
+            return .incomplete
+        }
         return entry.isFetched ? .complete : .cached
     }
 
@@ -195,17 +205,34 @@ final class KeptQueries: @unchecked Sendable {
         lock.withLock { entries[request] != nil }
     }
 
+    /// The server has answered a part of a query.
+    func noteBegun(_ request: RequestDescriptor) {
+        let isNew = lock.withLock {
+            guard let entry = entries[request], !entry.isPartial else { return false }
+            entries[request]?.isPartial = true
+            return true
+        }
+        guard isNew else { return }
+        // Refused inside an updater only, where no response comes.
+        try? store.commitUpdate { $0[Self.id(of: request)]?[Self.partialKey] = true }
+    }
+
     /// The server has answered a query, whole.
-    func noteFetched(_ request: RequestDescriptor) {
+    func noteEnded(_ request: RequestDescriptor, hadErrors: Bool) {
         let isKept = lock.withLock {
-            if entries.isEmpty { return false }
-            entries[request]?.isFetched = true
-            return entries[request] != nil
+            guard entries[request] != nil else { return false }
+            entries[request]?.isPartial = false
+            if !hadErrors { entries[request]?.isFetched = true }
+            return true
         }
         guard isKept else { return }
         let microseconds = Int(Date().timeIntervalSince1970 * 1_000_000)
         // Refused inside an updater only, where no response comes.
-        try? store.commitUpdate { $0[Self.id(of: request)]?["fetchedAt"] = microseconds }
+        try? store.commitUpdate { source in
+            guard let query = source[Self.id(of: request)] else { return }
+            if query[Self.partialKey] != nil { query[Self.partialKey] = false }
+            if !hadErrors { query["fetchedAt"] = microseconds }
+        }
     }
 
     /// When a kept query was answered, also in an earlier run.

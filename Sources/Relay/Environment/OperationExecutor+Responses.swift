@@ -17,16 +17,20 @@ extension OperationExecutor {
         _ response: [UInt8], _ result: Result<WrittenResponse, any Error>,
         answering entry: OptimisticEntryID? = nil
     ) {
-        lock.withLock { lastRefusal = nil }
         do {
             let written = try result.get()
-            lock.withLock { partial = written.summary.hasNext ? written : nil }
+            let summary = written.summary
+            lock.withLock {
+                lastRefusal = nil
+                partial = summary.hasNext ? written : nil
+            }
             note(.executeNext)
-            if !written.summary.hasNext { noteFetched(written.summary.errors) }
-            deliver(response, written.summary, written)
+            noteProgress(summary)
+            deliver(response, summary, written)
         } catch StoreError.responseWithoutData(let summary) {
             withoutData(response, summary, answering: entry)
         } catch {
+            lock.withLock { lastRefusal = nil }
             revoke(entry, reason: "its response could not be applied: \(error)")
             let failure = ResponseError(operation: request.node.params.name, cause: error)
             // A stream goes on behind an event that cannot be read.
@@ -39,9 +43,18 @@ extension OperationExecutor {
         }
     }
 
-    /// All of the response has come.
-    private func noteFetched(_ errors: [JSONValue]) {
-        if operation.kind == .query, errors.isEmpty { environment.kept.noteFetched(request) }
+    /// Tells those who keep the query how far its response has come.
+    private func noteProgress(_ summary: ResponseSummary) {
+        guard operation.kind == .query else { return }
+        let hadErrors = lock.withLock {
+            self.hadErrors = !summary.errors.isEmpty || (summary.isPart && self.hadErrors)
+            return self.hadErrors
+        }
+        if summary.hasNext {
+            environment.kept.noteBegun(request)
+        } else {
+            environment.kept.noteEnded(request, hadErrors: hadErrors)
+        }
     }
 
     private func withoutData(
@@ -52,13 +65,14 @@ extension OperationExecutor {
             if !isComplete { missedEvents() }
             return
         }
+        lock.withLock { lastRefusal = nil }
         revoke(entry, reason: "the server refused it")
         if summary.isPart {
             let whole = lock.withLock {
                 defer { if !summary.hasNext { partial = nil } }
                 return partial
             }
-            if let whole, !summary.hasNext { noteFetched(summary.errors + whole.summary.errors) }
+            if whole != nil { noteProgress(summary) }
             // That nothing more comes is no response; the network says it too.
             if summary.errors.isEmpty { return }
             if let whole { return deliver(response, summary, whole) }

@@ -125,7 +125,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
     }
 
     private func remember(_ response: Data, as key: Key, since epoch: Int) {
-        guard ErrorsCheck.hasNone(response) else { return }
+        guard Completeness.of(response) else { return }
         lock.withLock {
             guard epoch == self.epoch, size > 0 else { return }
             count += 1
@@ -138,15 +138,18 @@ public final class ResponseCache: Network, @unchecked Sendable {
     }
 }
 
-/// Whether a response has errors, read without looking at its data.
-private enum ErrorsCheck {
-    static func hasNone(_ response: Data) -> Bool {
+/// Whether a response is whole and has no errors, read without looking at its data.
+private enum Completeness {
+    static func of(_ response: Data) -> Bool {
         (try? response.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             try reader.beginObject()
             while let key = try reader.nextKey() {
                 if key == "errors" {
                     if try reader.readValue().array?.isEmpty != true { return false }
+                } else if key == "hasNext" {
+                    // Its stream has ended before its parts came.
+                    if try reader.readValue() == .bool(true) { return false }
                 } else {
                     _ = try reader.skipValue()
                 }
