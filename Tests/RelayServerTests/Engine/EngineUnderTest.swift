@@ -472,6 +472,10 @@ final class GatedJournal: EventJournal {
     private let reads = Lock(Reads())
 
     private struct Reads {
+        /// So many fail, from the next on.
+        var failing = 0
+        /// The next reading of events fails behind so many.
+        var eventsUntilFailure: Int?
         var areHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -558,13 +562,54 @@ final class GatedJournal: EventJournal {
         while let (append, failure) = state.withLock({ $0.next() }) { append(failure) }
     }
 
+    func failReads(_ count: Int) { reads.withLock { $0.failing = count } }
+
+    /// The next reading of events fails behind some.
+    func failEvents(behind count: Int) { reads.withLock { $0.eventsUntilFailure = count } }
+
+    /// Whether a read fails that was to.
+    private func failIfAsked() throws {
+        try reads.withLock { reads in
+            if reads.failing == 0 { return }
+            reads.failing -= 1
+            throw TestFailure("too many open files")
+        }
+    }
+
     func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
-        memory.events(from: sequence)
+        let events = memory.events(from: sequence)
+        let last = reads.withLock { reads in
+            defer { reads.eventsUntilFailure = nil }
+            return reads.eventsUntilFailure
+        }
+        do {
+            try failIfAsked()
+        } catch {
+            return AsyncThrowingStream { throw error }
+        }
+        guard let last else { return events }
+        return AsyncThrowingStream { continuation in
+            let reading = Task {
+                do {
+                    var count = 0
+                    for try await event in events {
+                        count += 1
+                        if count > last { throw TestFailure("too many open files") }
+                        continuation.yield(event)
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in reading.cancel() }
+        }
     }
 
     func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot {
         states.add(1, ordering: .acquiringAndReleasing)
         await beginRead()
+        try failIfAsked()
         return try await memory.state(near: sequence, indexes: indexes)
     }
 

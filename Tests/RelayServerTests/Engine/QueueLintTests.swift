@@ -51,6 +51,7 @@ import Testing
         EventStore/Journal/FileJournal.swift roomAskers = queue tries of `/readyz` whether a full disk has room
         RelayServer/Engine/SequenceSubscriptions.swift tasks = queue subscriptions to sequences of Swift code whose tasks run
         RelayServer/Past/PastQueries.swift waiting = queue queries of the past that wait
+        RelayServer/Engine/Subscriptions/CatchUp.swift retrying = queue subscriptions that wait for what they have missed
         RelayServer/Engine/Subscriptions/CatchUp.swift sinks = queue subscriptions that wait for what they have missed
         RelayServer/Engine/Subscriptions/CatchUp.swift waiting = queue subscriptions that wait for what they have missed
         RelayServer/Engine/Subscriptions/LiveIndex.swift byRecord = flag --max-operations

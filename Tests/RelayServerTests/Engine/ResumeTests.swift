@@ -331,6 +331,73 @@ struct ResumeTests {
         }
     }
 
+    /// Lets time pass until a stream has been told so much.
+    private func results(
+        of sink: TestSink, count: Int, passing engine: EngineUnderTest
+    ) async throws -> [JSONValue] {
+        try await eventually("\(count) results") {
+            _ = engine.passTime()
+            return engine.resultsSoFar(of: sink).count >= count ? true : nil
+        }
+        return try await engine.results(of: sink, count: count)
+    }
+
+    /// A process may have no descriptor left for a moment. The log has what was missed all the same.
+    @Test(arguments: [1, CatchUp.retryLimit])
+    func aReadThatFailsIsTriedAgain(_ failures: Int) async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.failReads(failures)
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        let results = try await results(of: sink, count: 4, passing: engine)
+        #expect(results[0]["extensions"]?["relay"]?["recovered"] == true)
+        #expect(results.dropFirst().map { $0.text(of: "todoAdded") } == ["0", "1", "2"])
+    }
+
+    /// In the middle of what it was told, too.
+    @Test func aReadThatFailsLaterIsTriedAgain() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<40 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.failEvents(behind: 20)
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        let results = try await results(of: sink, count: 41, passing: engine)
+        #expect(
+            results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<40).map { "\($0)" })
+    }
+
+    /// A stream that was told nothing begins anew.
+    @Test func aLogThatStaysUnreadableIsAGap() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.failReads(.max)
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        let results = try await results(of: sink, count: 1, passing: engine)
+        #expect(results[0]["extensions"]?["relay"]?["recovered"] == false)
+    }
+
+    /// One that was told that it goes on ends; its last cursor is still good.
+    @Test func aLogThatBecomesUnreadableEndsAStream() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<40 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.failEvents(behind: 20)
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        _ = try await engine.results(of: sink, count: 2)
+        engine.journal.failReads(.max)
+        try await eventually("the end") {
+            _ = engine.passTime()
+            return engine.resultsSoFar(of: sink).last?.firstErrorCode
+        }
+        let told = engine.resultsSoFar(of: sink)
+        #expect(told.last?.firstErrorCode == "OVERLOADED")
+        #expect(
+            told.dropFirst().dropLast().map { $0.text(of: "todoAdded") }
+                == (0..<told.count - 2).map { "\($0)" })
+    }
+
     /// Their requests would stay in memory until it is their turn, however many the client ends and begins anew.
     @Test func streamsThatHaveEndedDoNotWait() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1) { $0.resumingSubscriptions = 20 }

@@ -60,9 +60,14 @@ final class CatchUp: Sendable {
         /// Memory has what they have missed.
         var recent = Lane()
         var log = Lane()
+        /// The log could not be read for them; it is tried again.
+        var retrying = WaitingLine<ObjectIdentifier, Waiting>()
+        var isRetryDue = false
         var parked: ParkedState?
         var reached: ReachedState?
         var isWatched = false
+
+        var waitingCount: Int { recent.count + log.count + retrying.count }
 
         /// The latest state at or before an event that takes no reading.
         func nearest(to sequence: UInt64) -> Snapshot? {
@@ -79,6 +84,9 @@ final class CatchUp: Sendable {
     static let settleSize = DeliverySize(count: 16_384, byteCount: 16 << 20)
     /// Who has missed no more events than these has missed little.
     private static let fewEvents: UInt64 = 32
+    /// What a reading waits for that has failed, and how often it is tried again: half a minute in all.
+    private static let retryInterval = Duration.seconds(1)
+    static let retryLimit = 30
     /// How often is looked whether a state is still needed.
     private static let parkingInterval = Duration.seconds(5)
     /// How often is looked at the state that a pass has begun with, before it is dropped: a minute.
@@ -143,7 +151,7 @@ final class CatchUp: Sendable {
         // What memory has now it may not have when the turn comes; then it is posted anew.
         let isRecent = waiting.sequence >= recent.base.sequence
         let (isTaken, starts) = state.withLock { state in
-            guard state.recent.count + state.log.count < waitingLimit else {
+            guard state.waitingCount < waitingLimit else {
                 return (false, false)
             }
             return (true, isRecent ? state.recent.append(waiting) : state.log.append(waiting))
@@ -166,7 +174,10 @@ final class CatchUp: Sendable {
     /// A subscription has ended. If it waits for its turn, its request is kept no longer, however large it is.
     func forget(_ sink: any SubscriptionSink) {
         let gone = state.withLock { state in
-            (state.recent.remove(sink), state.log.remove(sink))
+            (
+                state.recent.remove(sink), state.log.remove(sink),
+                state.retrying.remove(ObjectIdentifier(sink))
+            )
         }
         withExtendedLifetime(gone) {}
     }
@@ -301,13 +312,9 @@ final class CatchUp: Sendable {
             let limit = batch.contains(where: \.isAnnounced) ? .max : eventLimit
             replay = try await self.replay(at: first, limit: limit)
         } catch {
-            if !(error is PastReplay.TooFar) {
-                logger.error("Could not read what subscriptions have missed: \(error)")
-            }
-            for waiting in batch where !waiting.isAnnounced {
-                outputs.goOn(waiting.request.starting(.lost))
-            }
-            return outputs.deliver(batch.filter(\.isAnnounced).map { Self.broken($0.request) })
+            if error is PastReplay.TooFar { return giveUp(batch, outputs) }
+            logger.error("Could not read what subscriptions have missed: \(error)")
+            return tryAgain(batch, outputs)
         }
         counters.count(\.resumedEvents, replay.readEvents)
         keep(replay.snapshot)
@@ -316,12 +323,56 @@ final class CatchUp: Sendable {
         }
         var pass = CatchUpPass(service.on(replay.snapshot.symbols), identity, documents)
         enter(batch, &pass, on: replay.snapshot, outputs)
-        do {
-            try await run(&pass, replay, through: end, outputs)
-        } catch {
-            logger.error("Could not read on what subscriptions have missed: \(error)")
-            outputs.deliver(pass.removeAll(after: 0).map { Self.broken($0.0) })
+        await run(&pass, replay, through: end, outputs)
+    }
+
+    // MARK: Readings that fail
+
+    /// Reads again in a moment: a lack of descriptors or memory passes. The log still has what was missed.
+    private func tryAgain(_ batch: [Waiting], _ outputs: Outputs) {
+        var retries: [Waiting] = []
+        var ended: [Waiting] = []
+        for var waiting in batch {
+            waiting.request.failedReads += 1
+            if waiting.request.failedReads > Self.retryLimit {
+                ended.append(waiting)
+            } else {
+                retries.append(waiting)
+            }
         }
+        giveUp(ended, outputs)
+        if retries.isEmpty { return }
+        let starts = state.withLock { state in
+            for waiting in retries {
+                state.retrying.append(ObjectIdentifier(waiting.request.sink), waiting)
+            }
+            defer { state.isRetryDue = true }
+            return !state.isRetryDue
+        }
+        // They may have ended before they were here to be forgotten.
+        for waiting in retries where !waiting.request.sink.isWanted { forget(waiting.request.sink) }
+        guard starts else { return }
+        tasks.later(Self.retryInterval) { [weak self] in
+            guard let self else { return }
+            let due = state.withLock { state in
+                state.isRetryDue = false
+                return state.retrying.takeAll()
+            }
+            for waiting in due { post(waiting) }
+        }
+    }
+
+    /// What was missed cannot be had. A stream that was told that it goes on ends, and its last cursor is still good.
+    private func giveUp(_ batch: [Waiting], _ outputs: Outputs) {
+        for waiting in batch where !waiting.isAnnounced {
+            outputs.goOn(waiting.request.starting(.lost))
+        }
+        let message = "What was missed could not be read from the log; resume it later."
+        let error = ExecutionError(message, code: .overloaded)
+        outputs.deliver(
+            batch.filter(\.isAnnounced).map {
+                Delivery(sink: $0.request.sink, event: .failed([error]))
+            })
     }
 
     /// The state after an event, and what comes then. Where somebody left an earlier pass, nothing has to be
@@ -391,20 +442,26 @@ final class CatchUp: Sendable {
         return !isWatched
     }
 
-    /// Ends a stream that cannot be brought up to the present; its last cursor is still good.
-    private static func broken(_ request: SubscriptionRequest) -> Delivery {
-        let message = "What was missed could not be read from the log; resume it later."
-        return Delivery(sink: request.sink, event: .failed([ExecutionError(message)]))
-    }
-
     private func run(
         _ pass: inout CatchUpPass, _ start: PastReplay, through end: UInt64, _ outputs: Outputs
-    ) async throws {
+    ) async {
         var replay = start
         var unsettled = 0
         var size = DeliverySize()
         while replay.snapshot.sequence < end, !pass.isEmpty {
-            let step = try await replay.step()
+            let step: PastReplay.Step
+            do {
+                step = try await replay.step()
+            } catch {
+                logger.error("Could not read on what subscriptions have missed: \(error)")
+                let left = pass.removeAll(after: replay.snapshot.sequence)
+                return tryAgain(
+                    left.map { request, sequence in
+                        Waiting(
+                            request: request.starting(.after(sequence)), sequence: sequence,
+                            isAnnounced: true)
+                    }, outputs)
+            }
             counters.count(\.resumedEvents)
             if replay.snapshot.sequence.isMultiple(of: Self.lookInterval) { pass.removeUnwanted() }
             guard let intent = step.intent, case .response(let response) = step.event.body else {

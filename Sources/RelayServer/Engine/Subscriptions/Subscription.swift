@@ -127,6 +127,8 @@ struct SubscriptionRequest: Sendable {
     var start: Start
     /// The sink has been told a whole result.
     var hasHadResult = false
+    /// How often what it has missed could not be read.
+    var failedReads = 0
 
     func starting(_ start: Start) -> SubscriptionRequest {
         var request = self
