@@ -35,6 +35,9 @@ package struct EventLogOptions: Sendable {
     package var storeID: StoreID?
     /// Called once, from the sync thread, when the first failed write or sync freezes the log.
     package var onFreeze: (@Sendable (LogError) -> Void)?
+    /// Called from a thread of the log's, at most once for a segment, when a sealed one that was to be deflated turns out
+    /// to be damaged. It stays as it is, and the log goes on.
+    package var onDamage: (@Sendable (LogDamage) -> Void)?
 
     package init() {}
 }

@@ -58,7 +58,7 @@ package final class EventLogWriter: Sendable {
         let metadataFile = MetadataFile(directory, log.metadata)
         housekeeping = Housekeeping(
             HousekeepingQueue(log, options: options), directory: directory,
-            metadata: metadataFile, storeID: log.metadata.storeID, runner: options.runner)
+            metadata: metadataFile, storeID: log.metadata.storeID, options: options)
         let begin: @Sendable () -> SyncLoop = { [housekeeping] in
             SyncLoop(
                 queue: queue,

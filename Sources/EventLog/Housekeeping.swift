@@ -133,22 +133,24 @@ final class Housekeeping: Sendable {
     let queue: Monitor<HousekeepingQueue>
     private let thread: any LogThread
 
-    /// - Parameter runner: runs it; nil for a thread.
     /// - Returns: nil when there will never be anything to do.
     init?(
         _ queue: HousekeepingQueue, directory: LogDirectory, metadata: MetadataFile,
-        storeID: StoreID, runner: (any LogRunner)?
+        storeID: StoreID, options: EventLogOptions
     ) {
         guard queue.hasWork else { return nil }
         let queue = Monitor(queue)
         self.queue = queue
-        if let runner {
-            let work = HousekeepingWork(queue, directory, metadata, storeID)
+        let work = { @Sendable [onDamage = options.onDamage] in
+            HousekeepingWork(queue, directory, metadata, storeID, onDamage)
+        }
+        if let runner = options.runner {
+            let work = work()
             thread = runner.start { work.step() }
         } else {
             thread = BlockingThread {
                 Self.yieldToOthers()
-                HousekeepingWork(queue, directory, metadata, storeID).run()
+                work().run()
             }
         }
     }
@@ -186,18 +188,20 @@ private final class HousekeepingWork: @unchecked Sendable {
     private let directory: LogDirectory
     private let metadata: MetadataFile
     private let storeID: StoreID
+    private let onDamage: (@Sendable (LogDamage) -> Void)?
     private let isStopped: @Sendable () -> Bool
     private let deflater: SegmentDeflater
     private var supply: SegmentSupply
 
     init(
         _ queue: Monitor<HousekeepingQueue>, _ directory: LogDirectory, _ metadata: MetadataFile,
-        _ storeID: StoreID
+        _ storeID: StoreID, _ onDamage: (@Sendable (LogDamage) -> Void)?
     ) {
         self.queue = queue
         self.directory = directory
         self.metadata = metadata
         self.storeID = storeID
+        self.onDamage = onDamage
         isStopped = { queue.withLock { $0.isStopped } }
         supply = SegmentSupply(directory: directory)
         deflater = SegmentDeflater(
@@ -237,13 +241,20 @@ private final class HousekeepingWork: @unchecked Sendable {
                 size: size, isCancelled: { queue.withLock { $0.isStopped || !$0.mayFill } })
             queue.update { $0.filled(spare ?? nil) }
         case .deflate(let segment):
-            // A damaged segment stays as it is, for whoever reads it to say so.
-            if (try? deflater.deflate(segment)) == true { supply.keep(segment) }
+            deflate(segment)
             queue.update { $0.deflated() }
         case .drop(let sequence):
             let removed = try? directory.dropSegments(
                 before: sequence, of: storeID, recordingIn: metadata)
             queue.update { $0.dropped(removed?.segments ?? []) }
+        }
+    }
+
+    private func deflate(_ segment: UInt64) {
+        do throws(LogError) {
+            if try deflater.deflate(segment) { supply.keep(segment) }
+        } catch {
+            if let damage = error.damage { onDamage?(damage) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import EventLog
 import EventStore
 import GraphQLLanguage
 import Logging
@@ -65,6 +66,14 @@ final class OpenStore: Sendable {
             options.onCheckpoint = { [onCheckpoint = options.onCheckpoint] outcome in
                 onCheckpoint?(outcome)
                 if case .failure(let error) = outcome { logger.noteMissing(error) }
+            }
+            options.log.onDamage = { [onDamage = options.log.onDamage] damage in
+                onDamage?(damage)
+                logger.error(
+                    """
+                    The log is damaged in \(damage). Nothing was changed; \
+                    `relay log verify \(directory)` says more.
+                    """)
             }
             let opened = try await onThreadOfItsOwn { [options, indexes = schema.indexes] in
                 try EventStore.open(directory, indexes: indexes, options: options)

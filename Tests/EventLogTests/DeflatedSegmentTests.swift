@@ -146,9 +146,12 @@ import Testing
         #expect(error?.damage?.file == firstSegment && error?.damage?.offset == frame.offset)
         var options = testOptions()
         options.deflatesSealedSegments = true
+        let told = Monitor<[LogDamage]>([])
+        options.onDamage = { damage in told.update { $0.append(damage) } }
         let log = try EventLogWriter.open("log", options: options, fileSystem: disk)
         #expect(log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds))
         log.close()
+        #expect(told.withLock { $0 } == [error?.damage])
         #expect(disk.contents(at: firstSegment) == bytes)
         #expect(try reader.verify().damages == damages)
         let cursor = try reader.events(skippingDamage: true)
