@@ -168,12 +168,12 @@ final class OpenStore: Sendable {
     func close(checkpointing snapshot: Snapshot? = nil) async {
         guard let file else { return }
         try? await onThreadOfItsOwn { [logger] in
+            guard let snapshot else { return file.close() }
             do {
-                if let snapshot { try file.checkpoint(snapshot) }
+                try file.close(checkpointing: snapshot)
             } catch {
                 logger.noteMissing(error)
             }
-            file.close()
         }
     }
 }

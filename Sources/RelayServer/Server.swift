@@ -230,7 +230,7 @@ public final class Server: Sendable {
     }
 
     /// Stops in order: finishes the mutations that are under way and answers them, accepts nobody any more,
-    /// ends what is open, writes a checkpoint, syncs and closes the log.
+    /// ends what is open, syncs and closes the log, writes a checkpoint.
     public func stop() async {
         let deadline = ContinuousClock.now + stopDeadline
         // Half of the time, so that what is left is enough to close connections in order.

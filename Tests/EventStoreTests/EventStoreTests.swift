@@ -1,3 +1,4 @@
+import DiskSimulation
 import EventLog
 @_spi(Rooms) import RelayRecords
 import Testing
@@ -46,6 +47,79 @@ import Threads
             try expected.fold(event, changes: &changes)
             #expect(try open().snapshot.stateHash == expected.stateHash, "seed \(seed)")
         }
+    }
+
+    /// A large state takes its time, and whoever stops a container does not wait for it.
+    @Test(arguments: Durability.allCases)
+    func whoIsKilledWhileItClosesHasClosedTheLogBefore(_ durability: Durability) throws {
+        let disk = SimulatedDisk()
+        var options = EventStoreOptions.quiet
+        options.log.durability = durability
+        let (store, snapshot) = try running(on: disk, options)
+        disk.setFault { $0.path.contains(".checkpoint") ? .powerOff : nil }
+        #expect(throws: EventStoreError.self) {
+            try store.journal.close(checkpointing: snapshot)
+        }
+        for found in [disk.killed(), disk.crashed(.nothing)] {
+            options.fileSystem = found
+            let verification = try EventStore.verify("log", fileSystem: found)
+            #expect(verification.damages == [] && verification.unknowns == [])
+            let again = try EventStore.open("log", options: options)
+            #expect(again.journal.epoch == 1 && again.report.sentences == [])
+            #expect(again.snapshot.stateHash == snapshot.stateHash)
+            try again.journal.close(checkpointing: again.snapshot)
+            let closed = try EventStore.verify("log", fileSystem: found)
+            #expect(closed.damages == [] && closed.unknowns == [])
+            let last = try EventStore.open("log", options: options)
+            #expect(last.report.checkpoint == 20 && last.journal.epoch == 1)
+            last.journal.close()
+        }
+    }
+
+    /// A store that has twenty events, and its newest state.
+    private func running(
+        on disk: SimulatedDisk, _ options: EventStoreOptions
+    ) throws -> (EventStore, Snapshot) {
+        var options = options
+        options.fileSystem = disk
+        let store = try EventStore.open("log", options: options)
+        var (snapshot, changes) = (store.snapshot, ChangeSet())
+        for event in try RandomHistory(seed: 1, count: 20).events {
+            try store.journal.appendAndWait(event)
+            try snapshot.fold(event, changes: &changes)
+        }
+        return (store, snapshot)
+    }
+
+    /// Whatever is on the disk by then is whole, and events are only missing where the epoch says so.
+    @Test(arguments: Durability.allCases)
+    func aStopMayEndAtAnyCall(_ durability: Durability) throws {
+        var options = EventStoreOptions.quiet
+        options.log.durability = durability
+        var (isDone, stops) = (false, 0)
+        while !isDone {
+            let disk = SimulatedDisk()
+            let (store, snapshot) = try running(on: disk, options)
+            let last = disk.callCount + stops
+            disk.setFault { $0.number > last ? .powerOff : nil }
+            isDone = (try? store.journal.close(checkpointing: snapshot)) != nil
+            let ends = [
+                disk.killed(), disk.crashed(.nothing),
+                disk.crashed(.random(SeededGenerator(seed: UInt64(stops)))),
+            ]
+            for (number, found) in ends.enumerated() {
+                options.fileSystem = found
+                let name: Comment = "\(stops) calls, end \(number)"
+                #expect(try EventStore.verify("log", fileSystem: found).damages == [], name)
+                let again = try EventStore.open("log", options: options)
+                let isWhole = again.snapshot.stateHash == snapshot.stateHash
+                #expect(isWhole || again.journal.epoch == 2 && number > 0, name)
+                #expect(again.journal.epoch == 1 || durability != .always && !isDone, name)
+                again.journal.close()
+            }
+            stops += 1
+        }
+        #expect(stops > 15)
     }
 
     @Test func theNewestCommitsAreHandedOutEachWithItsState() throws {

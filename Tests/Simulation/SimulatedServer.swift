@@ -324,11 +324,8 @@ final class SimulatedServer: @unchecked Sendable {
     /// What ``Server/stop()`` ends with, when nobody is connected any more.
     /// - Throws: why no checkpoint could be written.
     func close() throws {
-        defer {
-            isDead = true
-            journal.close()
-        }
-        try journal.checkpoint(service.snapshotForNextStart)
+        defer { isDead = true }
+        try journal.close(checkpointing: service.snapshotForNextStart)
     }
 
     /// The process is gone; what it has begun comes to nothing.

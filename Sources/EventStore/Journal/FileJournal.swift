@@ -219,13 +219,32 @@ public final class FileJournal: EventJournal, RestorableJournal {
         try checkpointer.write(now: snapshot)
     }
 
-    /// Waits for what is being appended and for a checkpoint that is being written, marks the log
-    /// as closed and gives the lock back. Blocks.
+    /// Waits for what is being appended, marks the log as closed, waits for a checkpoint that is being written, and
+    /// gives the lock back. Blocks.
     ///
     /// Not to be called by a completion. Later appends fail with `closed`.
-    public func close() {
-        checkpointer.close()
-        log.close()
+    public func close() { close {} }
+
+    /// As ``close()``, and writes a checkpoint, so that the next start is a short one: when the log is marked as
+    /// closed, since a large state takes its time, and not everyone who stops a process waits for that.
+    /// - Parameter snapshot: a durable state of this journal's history.
+    /// - Throws: why there is no checkpoint. The log is closed in any case.
+    package func close(checkpointing snapshot: Snapshot) throws(EventStoreError) {
+        let outcome = Lock(Result<Void, EventStoreError>.success(()))
+        close { [checkpointer] in
+            let written = Result { () throws(EventStoreError) in
+                try checkpointer.write(now: snapshot)
+            }
+            outcome.withLock { $0 = written }
+        }
+        try outcome.withLock { $0 }.get()
+    }
+
+    private func close(last: @escaping @Sendable () -> Void) {
+        log.close { [checkpointer] in
+            last()
+            checkpointer.close()
+        }
         refusals.sync {}
         head.close()
     }
