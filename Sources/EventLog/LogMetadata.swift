@@ -113,6 +113,14 @@ package struct LogMetadata: Hashable, Sendable {
         }
     }
 
+    /// The epoch that a damaged META says; nil where that is no number that a log comes to. Half of all epochs must
+    /// be left, should the number be what is damaged.
+    static func epoch(ofDamaged bytes: [UInt8]) -> UInt32? {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            .compactMap { value("epoch", $0).flatMap { UInt32($0) } }
+            .filter { $0 <= largestEpoch / 2 }.max()
+    }
+
     private static func version(line: Substring) -> FormatVersion? {
         guard let parts = value("relay-log", line)?.split(separator: "."), parts.count == 2,
             let major = UInt16(parts[0]), let minor = UInt16(parts[1])

@@ -51,11 +51,26 @@ package struct LogRepair: Sendable {
             rebuildsMetadata: isRebuilt)
     }
 
-    /// META as it is, or as the first segment with a good header lets it be written anew.
+    /// META as it is, or as it is to be written anew.
     private func metadata() throws(LogError) -> (LogMetadata, isRebuilt: Bool) {
+        var known: UInt32 = 0
         do throws(LogError) {
             if let metadata = try directory.metadata() { return (metadata, false) }
-        } catch  where error.code == .damaged {}
+        } catch  where error.code == .damaged {
+            let bytes = try reading { () throws(FileSystemError) in
+                try fileSystem.contents(of: directory.metadataPath)
+            }
+            known = bytes.flatMap { LogMetadata.epoch(ofDamaged: $0) } ?? 0
+        }
+        guard var metadata = try metadataOfSegments() else {
+            throw .unrepairable(.allMissing(directory))
+        }
+        metadata.epoch = max(metadata.epoch, known)
+        return (metadata, true)
+    }
+
+    /// META as the first segment with a good header says.
+    private func metadataOfSegments() throws(LogError) -> LogMetadata? {
         let segments = try reading { () throws(FileSystemError) in try directory.segments().first }
         for first in segments {
             let bytes = try reading { () throws(FileSystemError) in
@@ -63,11 +78,10 @@ package struct LogRepair: Sendable {
                     .bytes(at: 0, count: SegmentHeader.size)
             }
             guard let header = try? SegmentHeader.read(bytes) else { continue }
-            let metadata = LogMetadata(
+            return LogMetadata(
                 version: header.version.raised, storeID: header.storeID, epoch: header.epoch)
-            return (metadata, true)
         }
-        throw .unrepairable(.allMissing(directory))
+        return nil
     }
 
     /// The names that ``perform(_:)`` gives to what it puts aside.

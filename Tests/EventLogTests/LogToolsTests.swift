@@ -246,7 +246,23 @@ import Testing
         let report = try repair()
         #expect(report.rebuilt == ["log/META"] && report.copies == ["log/META.torn"])
         #expect(disk.contents(at: "log/META.torn") == damaged)
-        try expectLog(through: 5, epoch: 2)
+        try expectLog(through: 5, epoch: 3)
+    }
+
+    /// Cursors of an epoch that only META had are void after a repair. A number that no log comes to must not use
+    /// up those that there are.
+    @Test(
+        arguments: [
+            ("7", 8), ("1073741823", 1_073_741_824), ("1073741824", 2), ("2147483647", 2),
+            ("4294967296", 2), ("-3", 2), ("", 2), ("7\nepoch 9", 10), ("7 ", 2),
+        ] as [(String, UInt32)])
+    func theEpochIsAboveTheOneThatADamagedMetaSays(_ epoch: String, _ new: UInt32) throws {
+        try makeLog(events: 5, on: disk)
+        let text = String(decoding: disk.contents(at: "log/META") ?? [], as: UTF8.self)
+        disk.setContents(
+            Array(text.replacing("epoch 1\n", with: "epoch \(epoch)\n").utf8), at: "log/META")
+        #expect(try repair().epoch == new)
+        try expectLog(through: 5, epoch: new)
     }
 
     /// Written with a higher one, nobody could read it any more.
