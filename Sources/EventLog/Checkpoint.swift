@@ -84,6 +84,12 @@ enum CheckpointLayout {
         return bytes
     }
 
+    /// The store that a header names; it may be damaged.
+    static func storeID(_ bytes: [UInt8]) -> StoreID? {
+        guard bytes.count == headerSize else { return nil }
+        return bytes.withUnsafeBytes { StoreID($0, at: 16) }
+    }
+
     /// Reads a header, and the payload's length and checksum.
     static func read(
         _ bytes: [UInt8], sequence: UInt64, storeID: StoreID

@@ -101,7 +101,13 @@ package struct CheckpointFiles: Sendable {
 
     /// The sequences of all checkpoint files, rising; half-written ones have other names.
     package func sequences() throws(LogError) -> [UInt64] {
-        try reading { () throws(FileSystemError) in try names().compactMap(Self.sequence(ofName:)) }
+        try Self.sequences(in: directory)
+    }
+
+    static func sequences(in directory: LogDirectory) throws(LogError) -> [UInt64] {
+        try reading { () throws(FileSystemError) in
+            try names(in: directory).compactMap(sequence(ofName:))
+        }
     }
 
     /// The sequences of the valid checkpoints of events after one, rising.
@@ -176,7 +182,9 @@ package struct CheckpointFiles: Sendable {
     private func removeAll(
         where isUseless: (UInt64) -> Bool
     ) throws(FileSystemError) {
-        let lost = try names().filter { Self.sequence(ofName: $0).map(isUseless) ?? false }
+        let lost = try Self.names(in: directory).filter {
+            Self.sequence(ofName: $0).map(isUseless) ?? false
+        }
         guard !lost.isEmpty else { return }
         for name in lost { try fileSystem.remove(directory.checkpointsPath + "/" + name) }
         try fileSystem.synchronizeDirectory(directory.checkpointsPath)
@@ -242,7 +250,7 @@ package struct CheckpointFiles: Sendable {
     }
 
     private func removeOld(keeping: Int, older: Int) throws(FileSystemError) {
-        let names = try names()
+        let names = try Self.names(in: directory)
         let sequences = names.compactMap(Self.sequence(ofName:))
         let first = try directory.segments().first.first ?? 1
         let unneeded = Self.unneeded(
@@ -281,9 +289,9 @@ package struct CheckpointFiles: Sendable {
         return unneeded
     }
 
-    private func names() throws(FileSystemError) -> [String] {
+    private static func names(in directory: LogDirectory) throws(FileSystemError) -> [String] {
         do throws(FileSystemError) {
-            return try fileSystem.list(directory.checkpointsPath)
+            return try directory.fileSystem.list(directory.checkpointsPath)
         } catch  where error.isMissingFile {
             return []
         }

@@ -62,9 +62,9 @@ package struct LogRepair: Sendable {
             }
             known = bytes.flatMap { LogMetadata.epoch(ofDamaged: $0) } ?? 0
         }
-        guard var metadata = try metadataOfSegments() else {
-            throw .unrepairable(.allMissing(directory))
-        }
+        var rebuilt = try metadataOfSegments()
+        if rebuilt == nil { rebuilt = try metadataOfCheckpoints() }
+        guard var metadata = rebuilt else { throw .unrepairable(.allMissing(directory)) }
         metadata.epoch = max(metadata.epoch, known)
         return (metadata, true)
     }
@@ -80,6 +80,22 @@ package struct LogRepair: Sendable {
             guard let header = try? SegmentHeader.read(bytes) else { continue }
             return LogMetadata(
                 version: header.version.raised, storeID: header.storeID, epoch: header.epoch)
+        }
+        return nil
+    }
+
+    /// META as the newest checkpoint with a good header says.
+    private func metadataOfCheckpoints() throws(LogError) -> LogMetadata? {
+        for sequence in try CheckpointFiles.sequences(in: directory).reversed() {
+            let bytes = try reading { () throws(FileSystemError) in
+                try fileSystem.open(directory.checkpointPath(sequence), .read)
+                    .bytes(at: 0, count: CheckpointLayout.headerSize)
+            }
+            guard let storeID = CheckpointLayout.storeID(bytes),
+                let (header, _, _) = try? CheckpointLayout.read(
+                    bytes, sequence: sequence, storeID: storeID)
+            else { continue }
+            return LogMetadata(version: .current, storeID: storeID, epoch: header.epoch)
         }
         return nil
     }

@@ -301,9 +301,9 @@ import Testing
         try expectLog(through: segments[2] - 1, epoch: 2)
     }
 
-    private func writeCheckpoint(_ sequence: UInt64) throws {
+    private func writeCheckpoint(_ sequence: UInt64, epoch: UInt32 = 1) throws {
         let header = Checkpoint.Header(
-            sequence: sequence, epoch: 1, foldVersion: 1, stateHash: [7])
+            sequence: sequence, epoch: epoch, foldVersion: 1, stateHash: [7])
         try CheckpointFiles(LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
             .write(Checkpoint(header: header, payload: [1]), keeping: 5)
     }
@@ -388,6 +388,27 @@ import Testing
         let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
         #expect(log.head.sequence == 4)
         try log.appendAndWait(testBatch(5...5, size: 60))
+        log.close()
+        #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
+    }
+
+    @Test(arguments: [true, false])
+    func aCheckpointIsEnoughWhenMetaIsGoneToo(_ isDamaged: Bool) throws {
+        try makeLog(events: 5, segmentSize: 4096, on: disk)
+        try writeCheckpoint(3, epoch: 4)
+        try writeCheckpoint(4, epoch: 6)
+        disk.flipBit(ofByte: 90, in: "log/checkpoints/\(UInt64(4).twentyDigits).checkpoint")
+        try disk.remove(firstSegment)
+        if isDamaged {
+            disk.flipBit(ofByte: 20, in: "log/META")
+        } else {
+            try disk.remove("log/META")
+        }
+        let report = try repair()
+        #expect(report.checkpoint == 3 && report.rebuilt.first == "log/META")
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(log.head.sequence == 3 && log.metadata.storeID == testStoreID)
+        #expect(log.metadata.epoch == 5)
         log.close()
         #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
     }
