@@ -77,8 +77,6 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
         case busy
         /// The journal has stopped for good: an earlier write or sync failed.
         case frozen
-        /// Events before these could not be appended.
-        case previousFailed
         /// The journal cannot take these events; it can take others.
         case refused
         case closed

@@ -176,7 +176,7 @@ extension JournalError {
     fileprivate var isPassing: Bool {
         switch code {
         case .storageFull, .busy: true
-        case .overtaken, .frozen, .previousFailed, .refused, .closed, .backlogFull: false
+        case .overtaken, .frozen, .refused, .closed, .backlogFull: false
         }
     }
 

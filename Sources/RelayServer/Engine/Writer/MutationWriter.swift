@@ -220,7 +220,7 @@ extension ExecutionError {
             self.init(
                 "There is no room on the server's disk. Nothing was changed; mutations work again when there is.",
                 code: .storageFull)
-        case .busy, .overtaken, .previousFailed, .backlogFull:
+        case .busy, .overtaken, .backlogFull:
             self.init(
                 "The server's disk is behind. Nothing was changed; try again later.",
                 code: .overloaded)
