@@ -80,9 +80,9 @@ struct AppendQueue {
         if let expecting, expecting != nextSequence {
             throw .sequenceMoved(expected: expecting, next: nextSequence)
         }
-        guard UInt64(batch.count) <= FrameLayout.largestSequence + 1 - nextSequence else {
-            throw .lastSequence
-        }
+        guard nextSequence <= FrameLayout.largestSequence,
+            UInt64(batch.count) - 1 <= FrameLayout.largestSequence - nextSequence
+        else { throw .lastSequence }
         guard hasRoom(for: byteCount),
             filling.payloadLength + byteCount <= FrameLayout.maximumPayload
         else { throw .queueFull(waiting: waitingBytes, limit: limit) }

@@ -130,6 +130,16 @@ import Testing
         again.close()
         #expect(try EventLogReader("log", fileSystem: disk).allEvents().count == 2)
     }
+
+    /// No file can say so much; the queue does not count on that.
+    @Test(arguments: [UInt64(Int64.max) - 1, UInt64(Int64.max), 1 << 63, .max - 1] as [UInt64])
+    func behindALaterSequenceNothingIsAppendedEither(_ sequence: UInt64) {
+        var queue = AppendQueue(
+            head: LogHead(sequence: sequence, epoch: 1, hash: .zero), maximumWaitingBytes: 1 << 20)
+        #expect(throws: LogError.lastSequence) {
+            _ = try queue.enqueue(testBatch(1...1), expecting: nil) { _, _ in }
+        }
+    }
 }
 
 @Suite(.bounded) struct LogDirectoryTests {

@@ -136,6 +136,18 @@ private final class ForgedSeries: Sendable {
             }
         ),
         (
+            "an append",
+            { disk in
+                let log = try EventLogWriter.open(
+                    ForgedLog.path, options: ForgedLog.options(on: disk).log, fileSystem: disk)
+                defer { log.close() }
+                let event = NewEvent(timeMicroseconds: 0, body: .schema(""))
+                var batch = EventBatch()
+                for _ in 0..<3 { batch.append(event) }
+                try log.appendAndWait(batch)
+            }
+        ),
+        (
             "compact --dry-run",
             { disk in
                 let history = try History(ForgedLog.path, fileSystem: disk)
