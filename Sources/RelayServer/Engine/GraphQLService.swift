@@ -223,11 +223,10 @@ package final class GraphQLService: Sendable {
     package func unreadiness() async -> String? {
         if isStopping { return "The server is stopping." }
         if health.isFrozen { return "The log has stopped: a write or a sync has failed." }
+        let refusals = health.refusalCount
         guard health.reason != nil else { return nil }
-        if await journal.hasRoom() {
-            health.noteRoom()
-            return nil
-        }
+        if await journal.hasRoom() { health.noteRoom(asOf: refusals) }
+        guard health.reason != nil else { return nil }
         return "The disk is full: mutations are refused until there is room."
     }
 

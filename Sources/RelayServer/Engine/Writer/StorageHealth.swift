@@ -8,8 +8,9 @@ package final class StorageHealth: Sendable {
         /// What the disk has said, while it is full.
         var reason: String?
         var refusals = 0
-        /// An append has succeeded meanwhile, and a try is to say whether there is room.
-        var isTrying = false
+        /// An append has succeeded meanwhile, and a try is to say whether there is room: how many had been refused when
+        /// it began.
+        var trial: Int?
         /// A write or a sync has failed, and nothing is taken until the log is opened anew.
         var isFrozen = false
     }
@@ -35,8 +36,9 @@ package final class StorageHealth: Sendable {
     package func note(_ error: JournalError?) -> Bool {
         guard let error else {
             return state.withLock { state in
-                defer { state.isTrying = state.isTrying || state.reason != nil }
-                return state.reason != nil && !state.isTrying
+                guard state.reason != nil, state.trial == nil else { return false }
+                state.trial = state.refusals
+                return true
             }
         }
         if error.code == .frozen { state.withLock { $0.isFrozen = true } }
@@ -55,13 +57,15 @@ package final class StorageHealth: Sendable {
 
     /// Takes in what a try after an append has said.
     package func finishTrial(hasRoom: Bool) {
-        state.withLock { $0.isTrying = false }
-        if hasRoom { noteRoom() }
+        let refusals = state.withLock { $0.trial.take() }
+        if hasRoom, let refusals { noteRoom(asOf: refusals) }
     }
 
-    /// There is room: a try has succeeded.
-    package func noteRoom() {
+    /// A try has found room. If an append was refused since it began, that says more.
+    /// - Parameter refusals: ``refusalCount`` when it began.
+    package func noteRoom(asOf refusals: Int) {
         let wasFull = state.withLock { state in
+            guard state.refusals == refusals else { return false }
             defer { state.reason = nil }
             return state.reason != nil
         }
