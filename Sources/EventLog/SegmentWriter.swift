@@ -158,7 +158,11 @@ final class SegmentWriter {
         } catch {
             // Once a segment may have its name, going on with the old one would make two of them.
             let hasNoName = ["pwrite", "rename"].contains(error.call)
-            throw error.isStorageFull && hasNoName ? .noRoom(error) : .broken(error)
+            guard error.isStorageFull && hasNoName else { throw .broken(error) }
+            // Part of a header may be in it, so it is no spare any more.
+            aside.close()
+            try? directory.fileSystem.remove(aside.path)
+            throw .noRoom(error)
         }
         try note(LogReach(head, segment: header.firstSequence))
         assert(!isDirty, "everything before a new segment is on the disk")

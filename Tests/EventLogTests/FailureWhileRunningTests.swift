@@ -41,6 +41,32 @@ import Testing
         log.close()
     }
 
+    /// Nobody would take a file that has a part of a header for a spare one.
+    @Test func aSegmentThatCannotBeBegunLeavesNoFileBehind() throws {
+        let log = try openLog {
+            ($0.segmentsAhead, $0.firstSegmentSizeBytes, $0.segmentSizeBytes) = (
+                1, 1 << 12, 1 << 12
+            )
+        }
+        try log.appendAndWait(testBatch(1...1, size: 3_000))
+        #expect(log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds))
+        #expect(disk.paths(under: "log/spare").count == 1)
+        disk.setFault {
+            $0.name == "pwrite" && $0.path.hasPrefix("log/spare/")
+                ? .error(SimulatedDisk.noSpace) : nil
+        }
+        let error = #expect(throws: LogError.self) {
+            try log.appendAndWait(testBatch(2...2, size: 3_000))
+        }
+        #expect(error?.code == .storageFull)
+        #expect(disk.paths(under: "log/spare") == [])
+        disk.setFault(nil)
+        try log.appendAndWait(testBatch(2...2, size: 3_000))
+        log.close()
+        let reader = try EventLogReader("log", fileSystem: disk)
+        #expect(try reader.allEvents() == recorded(1...2, size: 3_000))
+    }
+
     @Test func aFullDiskFailsTheBatchAndTheLogGoesOnWhenThereIsRoom() throws {
         let log = try openLog()
         try log.appendAndWait(testBatch(1...2))
