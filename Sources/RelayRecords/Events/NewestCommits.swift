@@ -34,12 +34,12 @@ package struct NewestCommits<Commit: CommitWithState>: Sendable {
     package mutating func append(_ commit: Commit) {
         assert(head.sequence < commit.snapshot.sequence, "commits come in log order")
         commits.append(commit)
-        byteCount += Self.byteCount(commit)
+        byteCount += commit.byteCount
         while kept.count > 1, kept.count > countLimit || byteCount > byteLimit {
             let oldest = commits[first]
             base = oldest.snapshot
-            byteCount -= Self.byteCount(oldest)
-            goneByteCount += Self.byteCount(oldest)
+            byteCount -= oldest.byteCount
+            goneByteCount += oldest.byteCount
             first += 1
         }
         if first > 64 && first * 2 > commits.count || goneByteCount > byteLimit {
@@ -74,10 +74,12 @@ package struct NewestCommits<Commit: CommitWithState>: Sendable {
         }
         return low
     }
+}
 
-    /// About what it takes to keep a commit.
-    private static func byteCount(_ commit: Commit) -> Int {
-        commit.intent.argumentBytes.count + commit.response.writes.bytes.count
-            + (commit.response.answer?.count ?? 0) + 512
+extension CommitWithState {
+    /// About what it takes to keep it.
+    package var byteCount: Int {
+        intent.argumentBytes.count + response.writes.bytes.count + (response.answer?.count ?? 0)
+            + 512
     }
 }

@@ -63,6 +63,15 @@ enum Publication: Sendable {
         }
     }
 
+    /// About what it takes to keep it until it is told.
+    var byteCount: Int {
+        switch self {
+        case .commit(let commit): commit.byteCount
+        case .began(let pending, _): pending.intent.argumentBytes.count + 512
+        case .revoked: 512
+        }
+    }
+
     var commit: Commit? {
         if case .commit(let commit) = self { commit } else { nil }
     }

@@ -43,6 +43,8 @@ package final class GraphQLService: Sendable {
         package var turnMutations = 256
         /// Commits of which subscriptions have not been told beyond which the writer takes no turn.
         package var unpublishedCommits = 8_192
+        /// Bytes of such commits beyond which the writer takes no turn.
+        package var unpublishedBytes = 64 << 20
         /// Results on their way to connections beyond which telling waits.
         package var undeliveredResults = 131_072
         /// Bytes of such results beyond which telling waits. One that many get counts once.

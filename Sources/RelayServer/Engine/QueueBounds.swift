@@ -33,7 +33,9 @@ struct QueueBound: Sendable {
                 bound: "\(EventLogOptions().maximumWaitingBytes >> 20) MiB", atTheBound: refused),
             QueueBound(
                 name: "commits of which subscriptions have not been told",
-                bound: grouped(limits.unpublishedCommits), atTheBound: "the writer waits"),
+                bound: """
+                    \(grouped(limits.unpublishedCommits)) or \(limits.unpublishedBytes >> 20) MiB
+                    """, atTheBound: "the writer waits"),
             QueueBound(
                 name: "results on their way to connections",
                 bound: """

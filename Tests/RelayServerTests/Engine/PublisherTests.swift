@@ -132,6 +132,30 @@ struct PublisherTests {
         _ = try await engine.results(of: sink, count: 5)
     }
 
+    @Test func soManyBytesOfCommitsWaitToBeToldAndTheWriterWaits() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate) {
+            $0.undeliveredResults = 2
+            $0.unpublishedBytes = 20_000
+        }
+        let text = String(repeating: "x", count: 10_000)
+        let sink = try engine.subscribe("subscription { todoAdded { todo { text } } }")
+        // The first was told and is waited for; one more has the bytes of several.
+        _ = try await engine.addTodo("first")
+        _ = try await engine.addTodo(text)
+        try await eventually("a commit that waits") {
+            engine.service.unpublishedCommits == 1 ? true : nil
+        }
+        try await engine.everyTurn()
+        let held = try engine.post(EngineUnderTest.addTodo("held"))
+        #expect(engine.service.waitingMutations == 1)
+        #expect(engine.eventCount == 1 + 2 * 2)
+        gate.open()
+        #expect(try await held.get().firstErrorCode == nil)
+        _ = try await engine.results(of: sink, count: 3)
+    }
+
     @Test func soManySubscriptionsWaitToBeginAndNoMore() async throws {
         let gate = Gate()
         defer { gate.open() }

@@ -200,6 +200,30 @@ struct ResumeTests {
         #expect(engine.journal.stateCount == 0)
     }
 
+    /// A pass over memory ends where the head was when it began, however many commits come meanwhile. They are told by
+    /// another pass, and not by the publisher to one after the other.
+    @Test func whatComesDuringAPassIsToldByTheNext() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let engine = try await EngineUnderTest(settling: gate)
+        let start = engine.cursor(1)
+        for number in 0..<100 { _ = try await engine.addTodo("\(number)") }
+        let before = engine.service.subscriptionExecutions.run
+        let relay: JSONObject = ["resume": .string(start)]
+        var sinks = [try engine.subscribe(Self.todoAdded, relay: relay)]
+        // Its pass waits for the sink, and so much comes that it is far behind again.
+        try await eventually("the pass to wait") { gate.waitingCount == 1 ? true : nil }
+        sinks += try (0..<20).map { _ in try engine.subscribe(Self.todoAdded, relay: relay) }
+        for number in 100..<200 { _ = try await engine.addTodo("\(number)") }
+        gate.open()
+        for sink in sinks {
+            let results = try await engine.results(of: sink, count: 201)
+            #expect(
+                results.dropFirst().map { $0.text(of: "todoAdded") } == (0..<200).map { "\($0)" })
+        }
+        #expect(engine.service.subscriptionExecutions.run == before)
+    }
+
     @Test func whoComesBackGoesOnWithoutTheLogBeingFoldedAnew() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1)
         let start = engine.cursor(1)

@@ -10,8 +10,8 @@ import Threads
 /// One queue takes commits and new subscriptions, so a subscription starts exactly between two commits:
 /// what it is told first and what follows have neither gap nor overlap.
 ///
-/// The queue is bounded: while ``GraphQLService/Limits/unpublishedCommits`` wait in it the writer takes no further
-/// turn, so event subscriptions lose nothing. Live results only have to be the newest, so when commits pile up each
+/// The queue is bounded: while ``GraphQLService/Limits/unpublishedCommits`` wait in it, or
+/// ``GraphQLService/Limits/unpublishedBytes``, the writer takes no further turn, so event subscriptions lose nothing. Live results only have to be the newest, so when commits pile up each
 /// is executed once for many of them.
 final class Publisher: Sendable {
     enum Message: Sendable {
@@ -19,7 +19,29 @@ final class Publisher: Sendable {
         case subscribe(SubscriptionRequest)
         case unsubscribe(any SubscriptionSink)
 
-        fileprivate var isStep: Bool { if case .step = self { true } else { false } }
+        fileprivate var step: Step? { if case .step(let step) = self { step } else { nil } }
+    }
+
+    /// Commits that wait to be told.
+    private struct Waiting {
+        var count = 0
+        var byteCount = 0
+
+        init(count: Int = 0, byteCount: Int = 0) {
+            self.count = count
+            self.byteCount = byteCount
+        }
+
+        init(_ steps: some Sequence<Step>) {
+            for step in steps {
+                count += 1
+                byteCount += step.publication.byteCount
+            }
+        }
+
+        func isBelow(_ limit: Waiting) -> Bool {
+            count < limit.count && byteCount < limit.byteCount
+        }
     }
 
     /// When more commits than these have piled up, live results are executed once for many of them.
@@ -35,10 +57,10 @@ final class Publisher: Sendable {
     private let outgoing: OutgoingDeliveries
     private let table: Lock<SubscriptionTable>
     /// Commits that may wait before the writer has to; beside those that it has appended by then.
-    private let stepLimit: Int
+    private let stepLimit: Waiting
     private let toldThrough: Atomic<UInt64>
     private let lastFigures = Lock(SubscriptionTable.Figures())
-    private let waitingSteps = Atomic(0)
+    private let waitingSteps = Lock(Waiting())
     private let onRoom = Lock<@Sendable () -> Void>({})
 
     /// - Parameters:
@@ -56,7 +78,8 @@ final class Publisher: Sendable {
         self.settle = settle
         self.tasks = tasks
         self.catchUp = catchUp
-        stepLimit = limits.unpublishedCommits
+        stepLimit = Waiting(
+            count: limits.unpublishedCommits, byteCount: limits.unpublishedBytes)
         // Beside what one message leads to.
         let outgoing = OutgoingDeliveries(
             limit: DeliverySize(
@@ -70,17 +93,21 @@ final class Publisher: Sendable {
     }
 
     /// Whether more commits should come.
-    var hasRoom: Bool { waitingStepCount < stepLimit }
+    var hasRoom: Bool { waitingSteps.withLock { $0.isBelow(stepLimit) } }
 
     /// Commits that wait.
-    var waitingStepCount: Int { waitingSteps.load(ordering: .acquiring) }
+    var waitingStepCount: Int { waitingSteps.withLock { $0.count } }
 
     /// Says whom to call when there is room again.
     func whenRoom(_ action: @escaping @Sendable () -> Void) { onRoom.withLock { $0 = action } }
 
     /// Takes what has become durable, in log order.
     func post(_ steps: [Step]) {
-        waitingSteps.add(steps.count, ordering: .acquiringAndReleasing)
+        let new = Waiting(steps)
+        waitingSteps.withLock { waiting in
+            waiting.count += new.count
+            waiting.byteCount += new.byteCount
+        }
         _ = queue.post(contentsOf: steps.map(Message.step), isLimited: false) {
             self.work(off: &$0)
         }
@@ -88,7 +115,7 @@ final class Publisher: Sendable {
 
     /// Takes subscriptions that end, or were taken before.
     func post(_ message: Message) {
-        assert(!message.isStep, "steps are counted")
+        assert(message.step == nil, "steps are counted")
         _ = queue.post(message, isLimited: false) { self.work(off: &$0) }
     }
 
@@ -106,12 +133,18 @@ final class Publisher: Sendable {
             ) { output in hand(output) }
             return (count, table.snapshot.sequence)
         }
-        let stepCount = batch.prefix(handledCount).count(where: \.isStep)
+        let handled = Waiting(batch.prefix(handledCount).lazy.compactMap(\.step))
         messages = messages.dropFirst(handledCount)
         toldThrough.store(sequence, ordering: .releasing)
-        let (before, _) = waitingSteps.subtract(stepCount, ordering: .acquiringAndReleasing)
-        assert(before >= stepCount, "what was handled has waited")
-        if before >= stepLimit { onRoom.withLock { $0 }() }
+        let wasFull = waitingSteps.withLock { waiting in
+            assert(waiting.count >= handled.count, "what was handled has waited")
+            defer {
+                waiting.count -= handled.count
+                waiting.byteCount -= handled.byteCount
+            }
+            return !waiting.isBelow(stepLimit)
+        }
+        if wasFull { onRoom.withLock { $0 }() }
         waitForSinks()
     }
 

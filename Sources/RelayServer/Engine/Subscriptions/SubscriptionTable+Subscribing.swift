@@ -42,9 +42,10 @@ extension SubscriptionTable {
                 return send(rest, behind: told, dropping: group)
             }
         case .after(let sequence):
-            guard let missed = recent.commits(after: sequence) else {
-                return send(request, behind: sequence, dropping: group)
-            }
+            // A pass over memory ends where the head was when it began. What has come since is told by another pass, if it
+            // is much: each goes further than the one before, so none comes round for nothing.
+            guard let missed = recent.commits(after: sequence), missed.count <= Self.resumeLimit
+            else { return send(request, behind: sequence, dropping: group) }
             if let (rest, told) = tell(request, missed, behind: sequence, group) {
                 return send(rest, behind: told, dropping: group)
             }
