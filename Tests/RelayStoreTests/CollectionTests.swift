@@ -411,4 +411,30 @@ import Threads
         subscription.cancel()
         withExtendedLifetime(retained) {}
     }
+
+    /// - Parameters:
+    ///   - kept: records that are no garbage.
+    ///   - each: records that each event brings, and nobody keeps.
+    @Test(arguments: [
+        (34, 1, 10_000, 9...11), (34, 5, 10_000, 9...11), (34, 1_000, 1_000, 50...100),
+        (1_000_000, 5, 10_000, 0...0), (1_000_000, 1_000, 2_000, 3...5),
+    ])
+    func eventsAreCollectedHoweverManyRecordsEachBrings(
+        kept: Int, each: Int, count: Int, expected: ClosedRange<Int>
+    ) throws {
+        var operations = RetainedOperations()
+        let operation = try TodoDocuments.operation("Changed")
+        var (records, collections) = (kept, 0)
+        for number in 0..<count {
+            records += each
+            let isDue = operations.noteFetched(
+                operation, at: UInt64(number), microseconds: 0, bufferSize: 10,
+                recordCount: records)
+            if isDue {
+                collections += 1
+                records = kept
+            }
+        }
+        #expect(expected.contains(collections), "\(collections)")
+    }
 }

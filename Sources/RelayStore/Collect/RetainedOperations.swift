@@ -27,7 +27,10 @@ struct RetainedOperations {
     /// Responses that nobody keeps since records were last said to be garbage: those of mutations and subscriptions, which
     /// have roots of their own, and of queries where nothing is buffered.
     private var passingResponses = 0
+    /// The fewest records that the store has had since then; about as many as are no garbage.
+    private var fewestRecords = Int.max
     private static let leastPassingResponses = 1_000
+    private static let leastGrowth = 10_000
 
     subscript(operation: OperationSelector) -> Root? { roots[operation] }
 
@@ -82,12 +85,18 @@ struct RetainedOperations {
     }
 
     /// A subscription may go on for weeks: its events must not fill the store. Nor must queries.
+    ///
+    /// Looking for garbage takes as long as what is kept is large, and so it is done once for so many responses, or when
+    /// the store has grown by half. Neither is judged by the records that are there now, garbage included: these grow with
+    /// the responses.
     private mutating func notePassing(_ recordCount: Int) -> Bool {
         passingResponses += 1
-        guard passingResponses >= max(Self.leastPassingResponses, recordCount / 4) else {
-            return false
-        }
+        fewestRecords = min(fewestRecords, recordCount)
+        let isMany = passingResponses >= max(Self.leastPassingResponses, fewestRecords / 4)
+        let hasGrown = recordCount - fewestRecords >= max(Self.leastGrowth, fewestRecords / 2)
+        guard isMany || hasGrown else { return false }
         passingResponses = 0
+        fewestRecords = recordCount
         return true
     }
 
