@@ -28,8 +28,8 @@ extension TransportError {
         TransportError(
             code: .gaveUp,
             message: """
-                Mutation \(name) was given up: \(count) times it was sent, and no response came. \
-                Whether it was carried out is not known.
+                Mutation \(name) was given up: it was sent \(count) times, and each time the connection broke \
+                off or the server gave no GraphQL response. Whether it was carried out is not known.
                 """)
     }
 

@@ -68,6 +68,17 @@ import Testing
         #expect(try info(store, "startCursor") == .string("ca"))
     }
 
+    /// An empty page has no cursors.
+    @Test func anEmptyPageLeavesTheCursors() throws {
+        let store = try store(["a", "b"])
+        try store.commit("Page", ["count": 2, "cursor": "cb"], page([], hasNext: false))
+        #expect(try nodes(store) == ["a", "b"])
+        #expect(try info(store, "endCursor") == .string("cb"))
+        #expect(try info(store, "hasNextPage") == .bool(false))
+        try store.commit("PageBack", ["count": 2, "cursor": "ca"], page([]))
+        #expect(try info(store, "startCursor") == .string("ca"))
+    }
+
     @Test func aPrecedingPageIsPutBefore() throws {
         let store = try store(["c", "d"])
         try store.commit(

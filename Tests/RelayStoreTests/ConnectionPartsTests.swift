@@ -154,6 +154,23 @@ import Threads
         #expect(try nodes == ["a", "b", "c"])
     }
 
+    /// What a mutation says of an edge may be deferred as well.
+    @Test func anAppendedEdgeMayGetItsNodeLater() throws {
+        try take("Page", ["count": 2], [first(["a"], info("a", "a", hasNext: false))])
+        let variables: VariableData = ["text": "x", "connections": [connection]]
+        let node: JSONValue = edge("b")["node"] ?? .null
+        try take(
+            "Append", variables,
+            [
+                ["data": ["add": ["edge": ["cursor": "cb"]]], "hasNext": true],
+                [
+                    "incremental": [["path": ["add", "edge"], "data": ["node": node]]],
+                    "hasNext": false,
+                ],
+            ])
+        #expect(try nodes == ["a", "b"])
+    }
+
     @Test func whoIsSubscribedIsToldOfEachPart() throws {
         try take("Page", ["count": 2], [first(["a"])])
         let told = Lock<[Int]>([])

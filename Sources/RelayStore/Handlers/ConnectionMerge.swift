@@ -163,6 +163,7 @@ struct ConnectionMerge {
         let infoID = id.clientID(storageKey: "pageInfo")
         var fields: [(key: String, value: FieldValue)] = []
         let isNew = source.row(infoID) == nil
+        let hasPages = after != nil || before != nil
         if isNew {
             _ = source.create(dataID: infoID, typeName: "PageInfo")
             fields = [
@@ -173,10 +174,12 @@ struct ConnectionMerge {
         func take(_ names: [String]) {
             for name in names {
                 guard let value = pageInfo(server, name) else { continue }
+                // A page that is empty has no cursors; the connection ends where it did.
+                if value == .null, hasPages, !isNew { continue }
                 fields.append((name, value))
             }
         }
-        if isNew || (after == nil && before == nil) {
+        if isNew || !hasPages {
             take(["hasNextPage", "hasPreviousPage", "endCursor", "startCursor"])
         } else if before != nil {
             take(["hasPreviousPage", "startCursor"])

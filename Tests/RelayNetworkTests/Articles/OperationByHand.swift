@@ -82,6 +82,7 @@ enum TableByHand {
         .condition(
             NormalizationCondition(condition: "x", passingValue: true, selections: rowText)),
         .defer(NormalizationDefer(label: "row", selections: rowText)),
+        .stream(NormalizationStream(label: "rest", selections: rowText)),
     ]
 
     static let reading: [ReaderSelection] = [
