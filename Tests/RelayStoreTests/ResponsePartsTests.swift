@@ -220,6 +220,41 @@ import Testing
         #expect(replayed.modelRecords == store.snapshot.modelRecords)
     }
 
+    /// A stream of which a part never comes holds no old state for ever: the store lets go of it when it has to wait for it
+    /// and has twice as many ids.
+    @Test func whatIsHeldForPartsIsLetGoWhereTheStoreGrows() throws {
+        #expect(try take(["data": list("a"), "hasNext": true]) == [list("a")])
+        var count = 0
+        func grow(by more: Int) throws {
+            for _ in 0..<more / 100 {
+                let ids = (0..<100).map { "x\(count + $0)" }
+                count += 100
+                try store.commit(
+                    "List", ["data": ["list": .array(ids.map { ["id": .string($0)] })]])
+            }
+        }
+        try grow(by: 5_000)
+        store.collectSymbols()
+        #expect(parts.state != nil)
+        try grow(by: 20_000)
+        #expect(parts.state == nil)
+        // It goes on with what the store has.
+        try store.commit("List", ["data": list("a")])
+        #expect(try take(items(1, "b", hasNext: false)) == [list("a", "b")])
+    }
+
+    /// An updater that throws takes the response back, so that no part of it is read.
+    @Test func aResponseThatIsTakenBackHasNoParts() throws {
+        struct Refused: Error {}
+        let operation = try TodoDocuments.operation("List")
+        let response: JSONValue = ["data": list("a"), "hasNext": true]
+        let payload = ArrivedPayload(
+            operation, response.bytes, updater: { _, _ in throw Refused() }, parts: parts)
+        let result = try store.commitPayloads([payload])[0]
+        #expect(throws: Refused.self) { try result.get() }
+        #expect(parts.state == nil)
+    }
+
     /// In one burst, too, and a new response begins anew.
     @Test func aNewResponseHasNothingOfTheLast() throws {
         #expect(

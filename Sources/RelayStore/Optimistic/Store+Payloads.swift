@@ -1,5 +1,4 @@
 @_spi(Rooms) import RelayRecords
-import Threads
 
 /// A response that belongs to no mutation, on its way to the store.
 package struct ArrivedPayload {
@@ -17,26 +16,6 @@ package struct ArrivedPayload {
         self.response = response
         self.updater = updater
         self.parts = parts
-    }
-}
-
-/// What one execution's response was read from so far, when more parts of it are to come (`@defer`, `@stream`): the
-/// next one is read with that, and not with what others have written in between.
-package final class ResponseParts: Sendable {
-    private let held = Lock<Snapshot?>(nil)
-
-    package init() {}
-
-    var state: Snapshot? { held.withLock { $0 } }
-
-    /// - Parameter state: nil where no part is to come.
-    package func note(_ state: Snapshot?) {
-        // What was held goes when the lock is free again.
-        let former = held.withLock { held in
-            defer { held = state }
-            return held
-        }
-        withExtendedLifetime(former) {}
     }
 }
 

@@ -22,6 +22,7 @@ public final class Store: Sendable {
         /// Fields with arguments that updaters made, so that no operation need select them.
         var ownFields: Set<ChangeSet.Field> = []
         var symbols: SymbolCollection
+        var outstanding = OutstandingParts()
         /// The garbage collection under way.
         var collection: GarbageCollection?
         /// Another was asked for meanwhile.

@@ -38,10 +38,13 @@ extension Store {
             payload.parts?.note(nil)
             throw StoreError.responseWithoutData(summary)
         }
-        payload.parts?.note(summary.hasNext ? state : nil)
         let reading = read(operation, state)
         if let updater = payload.updater {
             try run(updater, of: operation, reading, &draft, &writer)
+        }
+        if let parts = payload.parts {
+            parts.note(summary.hasNext ? state : nil)
+            if summary.hasNext { writer.outstanding.insert(parts) }
         }
         return TakenResponse(operation: operation, summary: summary, reading: reading)
     }
