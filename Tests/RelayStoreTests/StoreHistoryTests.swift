@@ -10,6 +10,27 @@ import Threads
 /// Random histories of a client's store, beside a model that folds everything anew at every step.
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct StoreHistoryTests {
+    /// A record of very many fields is packed when many of them have been taken away. If the errors of a list are the one
+    /// too many, the journal says that they are over all the same.
+    @Test(arguments: 0..<80)
+    func errorsThatAreOverAreOverInTheJournal(_ count: Int) throws {
+        let journal = Recorder()
+        let store = Store.quiet { $0.journal = journal }
+        let error: JSONValue = ["message": "no", "path": ["list", 0]]
+        try store.commit("List", ["data": ["list": [nil]], "errors": [error]])
+        try store.commitUpdate { source in
+            for number in 0..<200 { source.root["f\(number)"] = number }
+        }
+        try store.commitUpdate { source in
+            for number in 0..<count { source.root["f\(number)"] = nil }
+        }
+        try store.commit("List", ["data": ["list": [["id": "a"]]]])
+        var replayed = Snapshot()
+        var changes = ChangeSet()
+        for event in journal.events { try replayed.fold(event, changes: &changes) }
+        #expect(replayed.modelRecords == store.snapshot.modelRecords)
+    }
+
     /// Keeps events in the order of their handing over.
     final class Recorder: EventJournal {
         private let recorded = Lock<[Event]>([])

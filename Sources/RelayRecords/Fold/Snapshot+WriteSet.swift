@@ -28,6 +28,9 @@ extension Snapshot {
             }
             if let slot {
                 write(slot, of: row, since: base.row(field.record), to: &writer)
+            } else {
+                // Taken away, and the row was packed.
+                writer.field(.unset, symbols.nameText(field.key))
             }
         }
         if open != nil { writer.end() }
