@@ -11,10 +11,10 @@ import Threads
     import Combine
 #endif
 
-/// What the client runtime costs from a response's bytes to Swift values, beside `JSONDecoder`.
+/// What the client runtime costs from a response's bytes to Swift values, compared with `JSONDecoder`.
 ///
-/// `script/bench-fetch` makes the response and takes V8's `JSON.parse` of it in the same run. Beside that
-/// script nobody needs this program: it is no product of the package.
+/// `script/bench-fetch` makes the response and takes V8's `JSON.parse` of it in the same run. Without that
+/// script there is no use for this program: it is no product of the package.
 @main
 struct ClientBenchmark: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -16,7 +16,7 @@ package enum StandardStream: Int32 {
 
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Whether somebody types and reads.
+    /// Whether a person types and reads.
     package static var areBothTerminals: Bool { input.isTerminal && output.isTerminal }
 
     /// Writes all bytes, unbuffered.
@@ -47,7 +47,7 @@ package enum StandardStream: Int32 {
 }
 
 /// Writes to standard output and waits for nothing: `print` would keep lines back in a pipe, and flushing
-/// its buffer waits for whoever is blocked in reading standard input.
+/// its buffer waits for the thread that is blocked in reading standard input.
 package func printAtOnce(_ text: String) { StandardStream.output.write(text.utf8) }
 
 /// Writes a line to standard error; one write, so that lines of several threads do not mix.

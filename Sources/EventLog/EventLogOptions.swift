@@ -16,7 +16,7 @@ package struct EventLogOptions: Sendable {
     /// is acknowledged meanwhile that would wait longer.
     package var syncIntervalMilliseconds = 100
     package var clock: any LogClock = SystemLogClock()
-    /// Runs what the log does beside its callers; nil for threads.
+    /// Runs what the log does in the background; nil for threads.
     package var runner: (any LogRunner)?
     /// The first segment's size. Each is twice as large as the one before it, so that a small log
     /// stays small, up to ``segmentSizeBytes``.

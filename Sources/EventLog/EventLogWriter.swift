@@ -16,7 +16,7 @@
 ///   (`expecting`), so that a batch made before it heard of the failure is refused.
 /// - Without room on the disk a batch fails with `storageFull` and the log goes on.
 /// - The first other failure freezes the log: it acknowledges nothing any more, and has to be
-///   opened anew, since nobody knows which of the unacknowledged bytes the disk has.
+///   opened anew, since it is not known which of the unacknowledged bytes the disk has.
 package final class EventLogWriter: Sendable {
     package typealias Completion = @Sendable (Result<UInt64, LogError>) -> Void
 

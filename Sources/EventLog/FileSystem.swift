@@ -27,7 +27,7 @@ package enum FileOpenMode: Sendable {
     case replace
 }
 
-/// An advisory lock: it keeps nobody from reading or writing, only from the same lock.
+/// An advisory lock: it prevents no reads or writes, only the same lock.
 package enum FileLock: Sendable {
     /// One open file may have it, and no other a shared one.
     case exclusive

@@ -10,7 +10,7 @@
 ///
 /// So that little is left to compute when the frame's turn comes. The memory is page-aligned and
 /// used again for frame after frame.
-/// Not Sendable: whoever holds the append queue's lock fills it; once it is taken, the sync thread
+/// Not Sendable: the holder of the append queue's lock fills it; once it is taken, the sync thread
 /// alone has it.
 final class FrameBuilder {
     private var memory: UnsafeMutableRawBufferPointer

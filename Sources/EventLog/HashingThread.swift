@@ -1,4 +1,4 @@
-/// Hashes large batches beside the thread that appends them.
+/// Hashes large batches while the thread that appends them goes on.
 ///
 /// SHA-256 is the most expensive thing that happens to an event on its way to the disk. A small
 /// batch is hashed where it is appended; a large one would keep its appender from preparing the

@@ -44,7 +44,7 @@ struct HousekeepingQueue {
 
     var hasWork: Bool { sparesWanted > 0 || deflates }
 
-    /// Spares come first: an append may soon need one, while nobody waits for a deflated segment.
+    /// Spares come first: an append may soon need one, while nothing waits for a deflated segment.
     mutating func next() -> Task? {
         if isFilling {
             isFillingNow = true
@@ -171,7 +171,7 @@ final class Housekeeping: Sendable {
         return hasGivenRoomBack || !spares.isEmpty
     }
 
-    /// Deflating takes a processor for seconds; whoever answers requests goes first.
+    /// Deflating takes a processor for seconds; requests go first.
     private static func yieldToOthers() {
         #if canImport(Glibc)
             // On Linux a priority belongs to the thread, and 0 names the calling one.

@@ -147,7 +147,7 @@ extension LogDirectory {
         return (Array(unnecessary), try removeSegments(unnecessary))
     }
 
-    /// Makes a checkpoint durable on which the log is to depend: whoever wrote it may have been killed, or have failed,
+    /// Makes a checkpoint durable on which the log is to depend: its writer may have been killed, or have failed,
     /// before the disk had its name.
     fileprivate func synchronizeCheckpoint(_ sequence: UInt64) throws(FileSystemError) {
         let file = try fileSystem.open(checkpointPath(sequence), .readWrite)

@@ -10,7 +10,7 @@
 ///
 ///     META         format version, store id, epoch
 ///     LOCK         locked by the one writer; holds its process id
-///     segments/    <first sequence, 20 digits>.log, and …log.torn beside one that was cut
+///     segments/    <first sequence, 20 digits>.log, and …log.torn next to one that was cut
 ///     checkpoints/ <sequence, 20 digits>.checkpoint
 ///     spare/       segments being prepared; nothing in it is part of the log
 struct LogDirectory: Sendable {

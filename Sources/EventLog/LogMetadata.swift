@@ -19,7 +19,7 @@ package struct LogMetadata: Hashable, Sendable {
     /// events under a weaker durability. Begins at 1.
     package var epoch: UInt32
     /// Whether a writer has it open that acknowledges events before they are synced ("early" in the
-    /// file). Still set when the log is opened, events may be missing that somebody was told of.
+    /// file). Still set when the log is opened, events may be missing that were told.
     package var acknowledgesEarly = false
     /// Nil in a META of version 1.0, which does not say.
     package var beginning: LogBeginning?

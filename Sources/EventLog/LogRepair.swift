@@ -109,13 +109,13 @@ package struct LogRepair: Sendable {
         return try reading { () throws(FileSystemError) in
             var names: [String] = []
             if plan.rebuildsMetadata, try fileSystem.contents(of: directory.metadataPath) != nil {
-                names.append(try directory.freePath(beside: directory.metadataPath))
+                names.append(try directory.freePath(nextTo: directory.metadataPath))
             }
             for first in segments {
-                names.append(try directory.freePath(beside: directory.segmentPath(first)))
+                names.append(try directory.freePath(nextTo: directory.segmentPath(first)))
             }
             for checkpoint in plan.removedCheckpoints {
-                names.append(try directory.freePath(beside: checkpoint))
+                names.append(try directory.freePath(nextTo: checkpoint))
             }
             return names
         }
@@ -127,7 +127,7 @@ package struct LogRepair: Sendable {
         if plan.rebuildsMetadata, try fileSystem.contents(of: directory.metadataPath) != nil {
             copies.append(try copyAside(directory.metadataPath))
         }
-        // Before anything is taken out: whatever happens next, nobody takes an old cursor for a good one.
+        // Before anything is taken out: whatever happens next, no old cursor is taken for a good one.
         var metadata = plan.examination.metadata
         metadata.epoch = plan.newMetadata.epoch
         try directory.write(metadata)
@@ -150,7 +150,7 @@ package struct LogRepair: Sendable {
     }
 
     private func moveAside(_ path: String) throws(FileSystemError) -> String {
-        let aside = try directory.freePath(beside: path)
+        let aside = try directory.freePath(nextTo: path)
         try fileSystem.rename(path, to: aside)
         try fileSystem.synchronizeDirectory(LogDirectory.parent(of: path))
         return aside

@@ -1,4 +1,4 @@
-/// Runs what a log, and a store on it, do beside their callers: writing and syncing, housekeeping, checkpoints,
+/// Runs what a log, and a store on it, do in the background: writing and syncing, housekeeping, checkpoints,
 /// reading the past.
 ///
 /// Otherwise each has a thread of its own. The seam exists so that a test can run all of it on one thread, step by

@@ -51,7 +51,7 @@ final class Monitor<State>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer {
-            // Unlocked first, or whoever wakes up runs straight into the lock.
+            // Unlocked first, or the thread that wakes up runs straight into the lock.
             pthread_mutex_unlock(mutex)
             pthread_cond_broadcast(changed)
         }

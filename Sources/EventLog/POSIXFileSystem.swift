@@ -66,7 +66,7 @@ package struct POSIXFileSystem: FileSystem {
 
 /// A directory's descriptor that closes itself.
 ///
-/// `@unchecked Sendable`: whether it was closed is owned by whoever opens and calls `close`, and
+/// `@unchecked Sendable`: whether it was closed is owned by the code that opens and calls `close`, and
 /// `deinit` runs after every other use.
 private final class POSIXDirectory: Directory, @unchecked Sendable {
     private let path: String
@@ -94,7 +94,7 @@ private final class POSIXDirectory: Directory, @unchecked Sendable {
 /// A file descriptor that closes itself.
 ///
 /// `@unchecked Sendable`: the kernel takes positioned reads and writes on one descriptor from any
-/// thread; the only mutable state, whether it is locked and was closed, is owned by whoever opens and calls
+/// thread; the only mutable state, whether it is locked and was closed, is owned by the code that opens and calls
 /// `close`, and `deinit` runs after every other use.
 final class POSIXFile: File, @unchecked Sendable {
     let path: String

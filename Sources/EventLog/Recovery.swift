@@ -387,11 +387,11 @@ extension File {
 }
 
 extension LogDirectory {
-    /// Copies a stretch of a file beside it. Durable when this returns.
+    /// Copies a stretch of a file to one next to it. Durable when this returns.
     ///
     /// - Returns: the path of the copy.
     func copyAside(_ extent: Range<UInt64>, of file: any File) throws(FileSystemError) -> String {
-        let path = try freePath(beside: file.path)
+        let path = try freePath(nextTo: file.path)
         let target = try fileSystem.open(path, .replace)
         defer { target.close() }
         try target.copy(extent, to: 0) { (buffer, offset) throws(FileSystemError) in
@@ -402,8 +402,8 @@ extension LogDirectory {
         return path
     }
 
-    /// A path for what is taken out of a file, beside it: `….torn`, or `….2.torn` and so on.
-    func freePath(beside path: String) throws(FileSystemError) -> String {
+    /// A path for what is taken out of a file, next to it: `….torn`, or `….2.torn` and so on.
+    func freePath(nextTo path: String) throws(FileSystemError) -> String {
         let parent = Self.parent(of: path)
         let names = Set(try fileSystem.list(parent))
         let name = path.split(separator: "/").last.map(String.init) ?? path

@@ -47,7 +47,7 @@ struct SegmentDeflater {
             return true
         } catch {
             try? fileSystem.remove(aside)
-            // It may still be the segment itself, which nobody may take for a used one.
+            // It may still be the segment itself, which must not be taken for a used one.
             if keepsPlainFile { try? fileSystem.remove(used) }
             throw error
         }

@@ -68,7 +68,7 @@ extension LogDirectory {
 
     /// Opens a segment's file for reading and keeps it from becoming another segment meanwhile.
     ///
-    /// When a segment has been deflated, its plain file is used again, but not while somebody has
+    /// When a segment has been deflated, its plain file is used again, but not while a reader has
     /// the shared lock on it. Between the opening and the lock that may just have happened, so what
     /// looks wrong is looked at once more, under its name.
     func openSegmentFile(
@@ -86,7 +86,7 @@ extension LogDirectory {
     private func openShared(_ firstSequence: UInt64) throws(LogError) -> any File {
         let path = segmentPath(firstSequence)
         let file = try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
-        // Where there are no locks, nobody gets the exclusive one either.
+        // Where there are no locks, there is no exclusive one either.
         if let isShared = try? file.tryLock(.shared), !isShared {
             return try reading { () throws(FileSystemError) in try fileSystem.open(path, .read) }
         }

@@ -9,7 +9,7 @@ struct SegmentSupply {
     }
 
     let directory: LogDirectory
-    /// The plain file of a segment that has been deflated, locked, so that nobody reads it.
+    /// The plain file of a segment that has been deflated, locked, so that it is not read.
     private var used: (file: any File, size: UInt64)?
 
     init(directory: LogDirectory) {
@@ -23,7 +23,7 @@ struct SegmentSupply {
     /// The spares that an earlier process left, ready to be used.
     ///
     /// Whatever else is in `spare/` is half-done work and is removed. So is a file that has been used: after a loss
-    /// of power it may have its name here beside that of the segment which it has become, because two directories
+    /// of power it may have its name here as well as that of the segment which it has become, because two directories
     /// need not be synced together. It has a header by then.
     func leftOver() throws(FileSystemError) -> [Spare] {
         var spares: [Spare] = []
@@ -49,7 +49,7 @@ struct SegmentSupply {
 
     /// Keeps the plain file of a segment that has been deflated, for ``fill(size:isCancelled:)``.
     ///
-    /// Called when the deflated segment has its name for good. One is kept; it goes when somebody
+    /// Called when the deflated segment has its name for good. One is kept; it goes when a reader
     /// still reads it.
     mutating func keep(_ firstSequence: UInt64) {
         let path = directory.usedPath(firstSequence)

@@ -5,9 +5,9 @@
 ///
 /// - a torn write, if and only if part of it is still unwritten (a whole sector of it is zero, or
 ///   its end is zero or beyond the file) and no frame behind it says that it had been synced.
-///   Nobody was told of its events; it may be cut.
+///   Its events were not told; it may be cut.
 /// - damage otherwise: bytes changed after they were written. Cutting would lose events that
-///   somebody was told of, so a log with damage is not opened.
+///   were told, so a log with damage is not opened.
 ///
 /// The one mistake this can make: a last frame whose payload itself holds a whole sector of zeros,
 /// damaged after a crash, counts as torn. It is still copied aside and said.

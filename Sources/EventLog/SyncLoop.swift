@@ -55,7 +55,7 @@ struct SyncLoop {
     private var due: UInt64? { options.durability == .batch ? schedule.due : nil }
 
     private func waitForWork() -> Work {
-        // Taking a group makes room for whoever waits for it.
+        // Taking a group makes room for callers that wait for it.
         defer { queue.notify() }
         guard let due else { return queue.wait { Self.work(&$0) } }
         let clock = options.clock

@@ -87,8 +87,8 @@ extension EventStoreError {
         EventStoreError(
             .outOfRange,
             """
-            Event \(sequence) should be in the log and was not found. If somebody else works on its \
-            files, look again when they are done. Nothing was changed.
+            Event \(sequence) should be in the log and was not found. If another program works on its \
+            files, look again when it is done. Nothing was changed.
             """)
     }
 

@@ -4,7 +4,7 @@ package import EventLog
 // Checking and repairing a log, with what only the fold can say of its checkpoints.
 
 extension EventStore {
-    /// Checks every byte of a log and of its checkpoints. Never writes, and works beside a server.
+    /// Checks every byte of a log and of its checkpoints. Never writes, and works while a server runs.
     ///
     /// Whether the events lead to the states that checkpoints hold takes folding them all:
     /// ``History/checkCheckpoints(_:)``.

@@ -29,7 +29,7 @@ package struct ClientConnection: Sendable {
         /// The server has let us in.
         case acknowledged(payload: JSONObject?)
         /// A result of an operation: the bytes of an ExecutionResult, and those of its `extensions` once more,
-        /// so that nobody has to look for them.
+        /// so that they need not be looked for.
         case next(Operation, payload: [UInt8], extensions: [UInt8]?)
         /// The operation was not executed, or ends with errors; nothing of it follows.
         case failed(Operation, [JSONValue])

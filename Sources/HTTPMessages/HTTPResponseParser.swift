@@ -182,7 +182,7 @@ package struct HTTPResponseParser {
         return status
     }
 
-    /// RFC 9112 §6.3. Nil when nobody can say where the body ends.
+    /// RFC 9112 §6.3. Nil when it is not known where the body ends.
     private func framing(of head: Head) -> Stage? {
         if isHead || head.status == 101 || head.status == 204 || head.status == 304 {
             return .complete

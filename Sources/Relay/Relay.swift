@@ -1,4 +1,4 @@
-// The client runtime. Nodes, variables, record proxies and the store are of rooms below; whoever imports
+// The client runtime. Nodes, variables, record proxies and the store are of rooms below; a file that imports
 // Relay sees what is public of them too.
 
 @_exported public import RelayArtifacts

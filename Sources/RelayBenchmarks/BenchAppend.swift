@@ -93,7 +93,7 @@ struct BenchAppend: AsyncParsableCommand {
     }
 }
 
-/// A directory that is gone when nobody needs it any more.
+/// A directory that is removed when it is released.
 private final class TemporaryLog: Sendable {
     let path: String
 

@@ -86,7 +86,7 @@ struct BenchLog: LogTool {
         var random = SplitMix64(state: seed)
         var options = EventStoreOptions()
         options.log.storeID = StoreID(high: random.next(), low: random.next())
-        // Nobody has been promised these events.
+        // These events were promised to no one.
         options.log.durability = .none
         options.log.deflatesSealedSegments = !plain
         options.keptCheckpoints = max(checkpoint.count, 1)

@@ -4,11 +4,11 @@ import RelayJSON
 import Threads
 import WebSocketIO
 
-/// `relay bench mutate`: durable mutations, beside queries of the same size.
+/// `relay bench mutate`: durable mutations, and queries of the same size.
 struct BenchMutate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mutate",
-        abstract: "Measure mutations through many connections, beside queries of the same size.",
+        abstract: "Measure mutations through many connections, and queries of the same size.",
         discussion: """
             The server must serve the todo example; its log keeps the todos that are made. Each \
             connection changes a record of its own; the queries ask for what the mutations answer.

@@ -14,7 +14,7 @@ struct BenchStore: AsyncParsableCommand {
             scalars by its record's id, todo by todo, and anywhere in the list. \
             decode_ns_per_field: read data into structs. fold_event_us: an event of one record, as a \
             replay folds it. optimistic_apply_revert_us and mutation_response_us: one record, with \
-            subscriptions beside it; the former anywhere in the list, \
+            subscriptions elsewhere; the former anywhere in the list, \
             optimistic_apply_revert_one_us always the first todo, which one subscription reads. \
             gc_ns_per_record: a garbage collection that finds none. bytes_per_record: memory. \
             bytes_per_forgotten_id: what stays of a record that was collected.
@@ -29,7 +29,7 @@ struct BenchStore: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Subscriptions beside a commit: numbers with commas between them.", valueName: "n,n"))
+            "Subscriptions that a commit does not concern: numbers with commas between them.", valueName: "n,n"))
     var subscriptions = Counts(values: [0, 1_000, 10_000, 100_000])
 
     @Option(help: ArgumentHelp("Runs; the median is shown.", valueName: "n"))
@@ -98,7 +98,7 @@ struct BenchStore: AsyncParsableCommand {
         report("fold_event_us", fold / 10_000, "us", 1_000, taken)
         report("fold_events_per_s", 10_000 / fold * 1_000_000, "events/s", nil, taken)
 
-        for count in subscriptions.values { try reportCommits(beside: count) }
+        for count in subscriptions.values { try reportCommits(subscriptions: count) }
 
         let collect = try medianMicroseconds(runs: runs) { try benchmark.collect(store) }
         let records = Double(benchmark.payload.recordCount)
@@ -119,7 +119,7 @@ struct BenchStore: AsyncParsableCommand {
         var description: String { values.map(String.init).joined(separator: ",") }
     }
 
-    private func reportCommits(beside count: Int) throws {
+    private func reportCommits(subscriptions count: Int) throws {
         let benchmark = try StoreBenchmark(todoCount: max(todos, count))
         let store = try benchmark.filledStore()
         let tokens = try benchmark.subscribe(store, count: count)

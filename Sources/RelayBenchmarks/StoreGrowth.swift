@@ -57,7 +57,7 @@ struct StoreGrowth {
         try store.commitResponse(entry, operation, answer)
     }
 
-    /// An event about a record that nobody has heard of.
+    /// An event about a new record.
     private func notify(_ number: Int) throws {
         let operation = OperationSelector(
             changed, variables: [:], root: DataID("client:root:event:\(number)"))

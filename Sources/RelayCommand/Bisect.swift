@@ -17,7 +17,7 @@ struct Bisect: HistoryTool {
             Looks at few states: between --from and --to the answer is taken to change once, and where it \
             changes more often, one of the changes is found, not always the first. --first looks at all \
             states up to the first that is so, in one pass; --all prints every change. Works offline and \
-            beside a running server; never writes.
+            while a server is running; never writes.
 
             With --run the exit status of a command decides: 0 is good, 125 cannot tell, anything \
             else up to 127 is bad; found is the first event after which it is bad. On its standard \

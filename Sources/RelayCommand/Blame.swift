@@ -11,7 +11,7 @@ struct Blame: HistoryTool {
         discussion: """
             What happened to a list is shown as what came and went: "at 3: -a +b". In a log that was \
             compacted the last lines say with which values its states begin, and what wrote them, if \
-            that event is still there. Works offline and beside a running server; never writes.
+            that event is still there. Works offline and while a server is running; never writes.
             """)
 
     @OptionGroup var log: LogArguments

@@ -63,7 +63,7 @@ struct Connect: AsyncParsableCommand {
     }
 }
 
-/// Lines in and lines out, with a prompt where there is somebody to read it.
+/// Lines in and lines out, with a prompt on a terminal.
 private struct Prompt: Sendable {
     let isTerminal: Bool
     private static let text = "relay> "

@@ -16,8 +16,8 @@ struct Diff: HistoryTool {
         discussion: """
             relay diff DIR A B compares two points: a sequence, a time (RFC 3339), @ for the end, \
             @-3, @now-1h. relay diff DIR OTHER compares the ends of two logs, and tells the first \
-            event in which they part. Exit code 2 when something differs. Works offline and beside \
-            a running server; never writes.
+            event in which they part. Exit code 2 when something differs. Works offline and while \
+            a server is running; never writes.
             """)
 
     @OptionGroup var log: LogArguments

@@ -17,7 +17,7 @@ struct LogExplain: HistoryTool {
             whether the event is one that the subscription tells of, which argument kept it away, \
             whether it changed anything that the result is read from, and whether the result became \
             another. What only a running server knows is said as such: that a slow subscriber was sent \
-            a later result instead, or was ended. Works offline and beside a running server, on its \
+            a later result instead, or was ended. Works offline and while a server is running, on its \
             directory or its URL; never writes.
             """)
 

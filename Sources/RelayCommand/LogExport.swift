@@ -18,7 +18,7 @@ struct LogExport: HistoryTool {
         discussion: """
             Each event has what "relay log list --json" tells of it, what was asked for, and in \
             "payload" all of its content, in base64; "relay log import" makes the same log of it. \
-            Records have the form of a seed file. Works offline and beside a running server; never \
+            Records have the form of a seed file. Works offline and while a server is running; never \
             writes.
             """)
 

@@ -97,7 +97,7 @@ struct LogImport: LogTool {
             } catch {
                 throw CommandFailure("\(error) Nothing was changed.")
             }
-            // Nobody asks for them; kept small rather than made anew for each event.
+            // Not asked for; kept small rather than made anew for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
         return state
@@ -113,7 +113,7 @@ struct LogImport: LogTool {
         } catch {
             throw CommandFailure("Nothing was imported. \(error)")
         }
-        // Somebody else may have made one while the lines were read.
+        // Another process may have made one while the lines were read.
         guard writer.head.sequence == 0 else {
             writer.close()
             throw CommandFailure(
@@ -174,7 +174,7 @@ extension ExportedEvent {
         guard let kind = value["kind"]?.string, let sequence = value["sequence"]?.int, sequence > 0
         else {
             throw ExportedLineError(
-                "it is no exported event; records need the option --schema beside them")
+                "it is no exported event; records also need the option --schema")
         }
         guard let time = value["time"]?.string.flatMap(RFC3339.microseconds) else {
             throw ExportedLineError("\"time\" is no RFC 3339 time")

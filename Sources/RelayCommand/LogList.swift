@@ -8,7 +8,7 @@ struct LogList: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the events of a log.",
-        discussion: "Works offline and beside a running server; never writes.")
+        discussion: "Works offline and while a server is running; never writes.")
 
     @OptionGroup var log: LogArguments
 

@@ -13,7 +13,7 @@ struct LogRepairCommand: LogTool {
             Keeps the events that lead to the newest state that can be had: those before the damage, \
             or, where a later checkpoint is good, those behind it; then no change is lost, but the \
             events before can no longer be read. --plan says which, and changes nothing. What is taken \
-            out is kept beside the log under names that end in ".torn"; nothing is done to a log that \
+            out is kept next to the log under names that end in ".torn"; nothing is done to a log that \
             is not damaged. The epoch rises, so clients learn that what they saw may be gone. No \
             server may be running on the log, but for --plan.
             """)

@@ -10,7 +10,7 @@ struct LogShow: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show one event: what was asked for, what it changed, where its bytes are.",
-        discussion: "Works offline and beside a running server; never writes.")
+        discussion: "Works offline and while a server is running; never writes.")
 
     @OptionGroup var log: LogArguments
 

@@ -10,7 +10,7 @@ struct LogStats: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Count a log's events by kind and operation, its bytes, records and checkpoints.",
-        discussion: "Works offline and beside a running server; never writes.")
+        discussion: "Works offline and while a server is running; never writes.")
 
     @OptionGroup var log: LogArguments
 

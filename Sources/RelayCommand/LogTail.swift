@@ -7,7 +7,7 @@ struct LogTail: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "List the newest events of a log.",
-        discussion: "Works offline and beside a running server; never writes.")
+        discussion: "Works offline and while a server is running; never writes.")
 
     @OptionGroup var log: LogArguments
 

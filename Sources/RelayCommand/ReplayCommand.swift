@@ -21,7 +21,7 @@ struct ReplayCommand: HistoryTool {
             relay replay <dir> --check
             """,
         discussion: """
-            Works offline and beside a running server; never writes. A point is a sequence, a time \
+            Works offline and while a server is running; never writes. A point is a sequence, a time \
             (RFC 3339), @ for the end, @-3 for the third event before it, or @now-1h.
             """)
 

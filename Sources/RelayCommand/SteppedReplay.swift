@@ -5,7 +5,7 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
 
-/// Shows event after event and what each changed; where somebody is at a terminal, at their pace.
+/// Shows event after event and what each changed; on a terminal, at the user's pace.
 struct SteppedReplay {
     private let output: LineOutput
     /// A query that is answered after every event.

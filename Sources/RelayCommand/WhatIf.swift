@@ -21,7 +21,7 @@ struct WhatIf: HistoryTool {
             mutations that directives of the schema describe are carried out again from their \
             arguments, and those that would be refused now are listed. In each line, before is what \
             is, and after is what would be. Exit code 2 when something would be different. Works \
-            offline and beside a running server; never writes.
+            offline and while a server is running; never writes.
 
             A file to be inserted has a GraphQL mutation, which is carried out as the schema of that \
             moment says, or records as a seed file has them, a line each: the fields that are given \

@@ -3,7 +3,7 @@ import GraphQLLanguage
 // Copies of syntax nodes with one part changed, which is all that transforms do to them.
 
 extension Field {
-    /// A field that nobody wrote, at the place of the one that asks for it.
+    /// A field that the document does not have, at the place of the one that asks for it.
     static func generated(
         _ name: String, alias: String? = nil, selections: [Selection] = [], at location: Int
     ) -> Field {

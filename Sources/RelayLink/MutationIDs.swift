@@ -5,7 +5,7 @@ import Synchronization
 /// A server that knows such names (`extensions.relay.mutationId`) carries each out at most once, so that a
 /// mutation whose answer got lost can be sent again. Networks of one client share one of these.
 public final class MutationIDs: Sendable {
-    /// Nobody else's; the server keeps the answers of each client apart by it.
+    /// No other client's; the server keeps the answers of each client apart by it.
     public let client: String
     private let last: Atomic<UInt64>
 

@@ -13,7 +13,7 @@ public enum NetworkEvent: Sendable, CustomStringConvertible {
     /// - Parameter isComplete: whether everything that was missed has come, or is about to. If not,
     ///   events may be lost, and what was fetched may be out of date.
     case resumed(operation: String, isComplete: Bool)
-    /// Nobody needed the connection any more, and it was closed.
+    /// The connection was idle, and was closed.
     case closed
 
     public var description: String {

@@ -10,7 +10,7 @@ package struct NetworkInputs: Sendable {
     package var after: @Sendable (IOLoop, Duration, @escaping @Sendable () -> Void) -> Void = {
         $0.perform(after: $1, $2)
     }
-    /// A call of the provider of tokens may take as long as so many requests wait for it, one after the other: somebody
+    /// A call of the provider of tokens may take as long as so many requests wait for it, one after the other: a person
     /// may have to log in.
     package var timeoutsOfPatience = 10
 

@@ -35,7 +35,7 @@ package actor SocketLink {
     private var socketCount = 0
     /// Told when no socket is open any more.
     private var farewell: CheckedContinuation<Void, Never>?
-    /// Who waits for a token; nil: nobody is being asked for one.
+    /// The attempt that waits for a token; nil: none is being asked for.
     private var tokenAttempt: LinkAction.Attempt?
 
     package init(

@@ -8,7 +8,7 @@
 ///
 /// When it throws, because it has no network either, say, it is asked again later, as a server that cannot be
 /// reached is tried again: queries fail after some tries, with what it threw as the `cause`; mutations and
-/// subscriptions wait. For somebody who is not logged in, let it give nil: then the server says what that means.
+/// subscriptions wait. For a user who is not signed in, let it give nil: then the server says what that means.
 public struct TokenProvider: Sendable {
     package let token: @Sendable (_ isRefused: Bool) async throws -> String?
 

@@ -100,7 +100,7 @@ extension TransportError {
 }
 
 extension TransportError {
-    /// The server, or somebody before it, does not want what was asked, and asks for no token (401, 407).
+    /// The server, or a proxy before it, refuses what was asked, and asks for no token (401, 407).
     package var isRefusal: Bool {
         if case .refused(let status) = code {
             (400..<500).contains(status) && status != 407

@@ -112,7 +112,7 @@ public final class HTTPNetwork: RespondingNetwork {
         loop = try NetworkLoop.loop()
     }
 
-    /// A request is sent when somebody subscribes, for each subscriber anew.
+    /// A request is sent for each subscriber anew, when it subscribes.
     ///
     /// The `metadata` may be ``RelayMetadata``; the `transactionID`, if it has the form `CLIENT:N`, names
     /// the mutation.
@@ -243,7 +243,7 @@ public final class HTTPNetwork: RespondingNetwork {
     }
 
     /// The server has answered a mutation. So those with the same token that it has refused are refused for what they are,
-    /// and not, say, because nobody was signed in.
+    /// and not, say, because no user was signed in.
     private func countRefusals(with token: String?) {
         let refused = refused.withLock { refused in
             defer { refused = [:] }

@@ -64,7 +64,7 @@ public final class WebSocketNetwork: RespondingNetwork {
         /// Time in which there must be a token, in which a connection must then be made, and in which that must be
         /// acknowledged. A provider of tokens that is still busy by then is not asked again before it has answered.
         public var connectTimeout: Duration = .seconds(10)
-        /// A connection that nobody has needed for so long is closed; nil: never.
+        /// A connection that was idle for so long is closed; nil: never.
         public var idleTimeout: Duration? = .seconds(60)
         /// After so much silence the server is asked whether it is there; after twice as much it is not.
         public var keepAlive: Duration = .seconds(30)
@@ -111,7 +111,7 @@ public final class WebSocketNetwork: RespondingNetwork {
     /// programs that learn that the way to the server has changed, or is there again.
     public func reconnect() { link.reconnect() }
 
-    /// Operations begin when somebody subscribes, for each subscriber anew.
+    /// Operations begin for each subscriber anew, when it subscribes.
     ///
     /// The `metadata` may be ``RelayMetadata``; the `transactionID`, if it has the form `CLIENT:N`, names
     /// the mutation.

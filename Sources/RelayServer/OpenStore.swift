@@ -49,7 +49,7 @@ final class OpenStore: Sendable {
         }
         switch configuration.storage.place {
         case .memory:
-            // A history that nobody can have seen before: each start has an epoch of its own.
+            // A history that no client can have seen before: each start has an epoch of its own.
             let journal = InMemoryJournal(epoch: UInt64(WallClock.microseconds()))
             let snapshot = Snapshot(indexes: schema.indexes)
             let current = try await bringUpToDate(
@@ -148,7 +148,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// What ends the mutations whose handlers waited when the server stopped: nobody works on them now.
+    /// What ends the mutations whose handlers waited when the server stopped: nothing works on them now.
     private static func revocations(in snapshot: Snapshot, _ logger: Logger) -> [EventBody] {
         guard !snapshot.pending.isEmpty else { return [] }
         let names = snapshot.pending.map(\.intent.field).joined(separator: ", ")

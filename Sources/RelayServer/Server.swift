@@ -21,7 +21,7 @@ public final class Server: Sendable {
         public var schemaName: String
         /// Where the log is kept.
         public var storage: Storage
-        /// What the program does in place of the schema's directives, or beside them.
+        /// What the program does in place of the schema's directives, or in addition to them.
         public var handlers: Handlers
         /// What a seed file holds; used only when the log is empty.
         public var seed: [UInt8]?
@@ -229,7 +229,7 @@ public final class Server: Sendable {
         url = "\(scheme)://\(host):\(http.port)\(Front.path)"
     }
 
-    /// Stops in order: finishes the mutations that are under way and answers them, accepts nobody any more,
+    /// Stops in order: finishes the mutations that are under way and answers them, accepts no new connections,
     /// ends what is open, syncs and closes the log, writes a checkpoint.
     public func stop() async {
         let deadline = ContinuousClock.now + stopDeadline

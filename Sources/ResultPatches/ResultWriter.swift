@@ -1,8 +1,8 @@
 import RelayJSON
 
-/// Writes a whole result from its records, and checks beside it that a patch meant this very result.
+/// Writes a whole result from its records, and checks at the same time that a patch meant this very result.
 struct ResultWriter: ~Copyable {
-    /// A result that no message could have brought is a mistake, or somebody's bomb: a patch can say that one
+    /// A result that no message could have brought is a mistake, or an attack: a patch can say that one
     /// record stands in a great many places.
     static let largestResultBytes = 64 << 20
 
@@ -14,7 +14,7 @@ struct ResultWriter: ~Copyable {
     private var unwritten: Set<ExactText>
     /// Everything that was written is in the patch.
     private(set) var isToldWholly = true
-    /// What is written; whoever makes a response of it writes before and behind the result.
+    /// What is written; the maker of a response writes before and behind the result.
     var json = JSONWriter()
 
     /// - Parameter patch: what has changed since the last result; nil where that is not asked.

@@ -14,7 +14,7 @@ enum TodoHandlers {
         }
 
         extend type Mutation {
-          "Adds a todo that somebody else thinks of, which takes a moment."
+          "Adds a todo that another service thinks of, which takes a moment."
           suggestTodo(input: SuggestTodoInput!): SuggestTodoPayload
         }
 
@@ -81,7 +81,7 @@ enum TodoHandlers {
         return user
     }
 
-    /// A mutation that waits for somebody else before it writes.
+    /// A mutation that waits for another service before it writes.
     static func addSuggestTodo(to handlers: inout Handlers) {
         handlers.mutation(
             "suggestTodo",

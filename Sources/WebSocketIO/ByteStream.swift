@@ -123,7 +123,7 @@ class ByteStream {
     /// Bytes that the socket has been given since the beginning. Encrypted, they are more than were handed over, and for
     /// small records many times as many.
     var sentBytes: Int { handedBytes }
-    /// Of these, what the peer's side has not acknowledged; nil where nobody knows.
+    /// Of these, what the peer's side has not acknowledged; nil where it is not known.
     var unacknowledgedBytes: Int? { descriptor.flatMap(unacknowledged) }
     /// The socket, as long as there is one.
     var descriptor: Int32? { nil }

@@ -1,6 +1,6 @@
 /// How a WebSocket connection ends. RFC 6455 §7.1. A pure value.
 ///
-/// Whoever closes first sends a close frame and waits for the other's; then the server ends the connection below.
+/// The side that closes first sends a close frame and waits for the other's; then the server ends the connection below.
 /// Each method that settles how the connection ended returns that, once.
 struct CloseHandshake: Equatable {
     enum Stage: Equatable {

@@ -1,7 +1,7 @@
 import HTTPMessages
 import Zlib
 
-/// Compressors and decompressors that nobody is using: some are kept for the next message.
+/// Compressors and decompressors that are not in use: some are kept for the next message.
 ///
 /// A connection has one only while it needs it, so that an idle connection costs no window. One pool for a loop.
 final class DeflatePool {

@@ -1,4 +1,4 @@
-/// What waits in line: first in, first out. What has been taken out is kept by nobody.
+/// What waits in line: first in, first out. What has been taken out is not kept.
 struct FIFO<Element> {
     /// Nil up to `next`.
     private var elements: [Element?] = []

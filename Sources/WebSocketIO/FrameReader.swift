@@ -107,7 +107,7 @@ struct FrameReader {
             input = UnsafeRawBufferPointer(rebasing: input.dropFirst())
             head.append(byte)
             do throws(WebSocketViolation) {
-                // Each byte is judged when it is there, so that nobody waits for the rest of a bad head.
+                // Each byte is judged when it is there, so that there is no wait for the rest of a bad head.
                 if head.count == 1 { try checkFirstByte(byte) }
                 if head.count == 2 { try checkSecondByte(byte) }
                 guard head.count >= 2, head.count == headLength else { continue }

@@ -97,7 +97,7 @@ package final class HTTPAnswer: Sendable {
         return !self.request.value.isGivenUp
     }
 
-    /// Gives the answer up: whoever waits for the whole of it is told so, and a handler that takes it piece by piece is
+    /// Gives the answer up: code that waits for the whole of it is told so, and a handler that takes it piece by piece is
     /// told nothing more.
     package func cancel() {
         loop.performOnCore { [request] _ in
@@ -179,7 +179,7 @@ private final class ClientRequest: Peer, ByteStreamOwner {
         }
     }
 
-    /// Nobody wants the answer any more.
+    /// The answer is not wanted any more.
     func giveUp() {
         if isWhole { return fail(.stopped, "the task was cancelled") }
         handler = nil

@@ -15,7 +15,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         case open
         /// Everything is written or will be; then the connection ends.
         case ending
-        /// The stream is somebody else's, or closed.
+        /// The stream is another owner's, or closed.
         case over
     }
 
@@ -210,7 +210,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     }
 
     /// Sends `bytes` after the present batch of work, when it is this connection's turn: what goes to many streams
-    /// holds nobody up.
+    /// holds up nothing.
     func sendInTurn(_ bytes: [UInt8]) {
         if phase == .over { return }
         enqueue(bytes)

@@ -74,7 +74,7 @@ package final class HTTPResponseStream: Sendable {
     package var queuedBytes: Int { exchange.value.queuedBytes }
 
     /// On the loop's thread: sends what waits for its turn until no more than `bytes` wait, as far as the client takes
-    /// it. For whoever is about to judge by ``queuedBytes`` that the client is slow.
+    /// it. For code that is about to judge by ``queuedBytes`` that the client is slow.
     package func sendWaiting(downTo bytes: Int) { exchange.value.sendWaiting(downTo: bytes) }
 
     /// Ends the body after what has been written.

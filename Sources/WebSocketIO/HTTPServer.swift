@@ -87,7 +87,7 @@ package final class HTTPServer: Sendable {
         self.sides = sides
     }
 
-    /// Ends the server in order: accepts nobody any more, ends the streams, closes the WebSocket
+    /// Ends the server in order: accepts no new connections, ends the streams, closes the WebSocket
     /// connections with 1001 after what is queued, lets requests be answered; what has not ended
     /// by the deadline is cut off. Returns when the last connection is gone. Idempotent.
     package func stop(within deadline: Duration) async {

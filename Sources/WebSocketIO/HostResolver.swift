@@ -13,7 +13,7 @@ import Threads
 /// without a way to stop it, so it is asked on threads of their own.
 ///
 /// A name that several connections wait for is asked for once. When ``nameLimit`` names are being asked for, others
-/// wait until one of them is answered. Whoever waits has a time limit, and cancels its look-up then.
+/// wait until one of them is answered. Those that wait have a time limit, and cancel their look-ups then.
 package final class HostResolver: Sendable {
     /// Why there is no address.
     package struct Failure: Error, Equatable {
@@ -106,7 +106,7 @@ package final class HostResolver: Sendable {
 // MARK: - The system
 
 extension HostResolver {
-    /// Whether `host` is an address already, which nobody is asked for.
+    /// Whether `host` is an address already, which needs no look-up.
     static func isAddress(_ host: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1

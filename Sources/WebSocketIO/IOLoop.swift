@@ -9,11 +9,11 @@ import Threads
 /// The loop is also an executor: an actor that names it as its `unownedExecutor` runs on the
 /// loop's thread, and handlers reach that actor's state by `assumeIsolated`, without a hop.
 ///
-/// A loop lives until `stop()` has been awaited, whoever holds it.
+/// A loop lives until `stop()` has been awaited, also without other references.
 package final class IOLoop: SerialExecutor, Sendable {
     let mailbox = Mailbox()
     private let thread = LoopThread()
-    /// Runs an actor's jobs once the thread has done its last work, so that nobody waits for ever.
+    /// Runs an actor's jobs once the thread has done its last work, so that none waits for ever.
     private let afterlife = SerialJobQueue()
 
     private init() {}
@@ -25,7 +25,7 @@ package final class IOLoop: SerialExecutor, Sendable {
     /// Throws `IOError.Code.loopUnavailable` when libwebsockets or its libev plugin cannot be used.
     package static func start(resolver: HostResolver = .system) throws(IOError) -> IOLoop {
         let loop = IOLoop()
-        // Handed over to the new thread here; nobody else sees it. The thread lets go of it before anybody hears that
+        // Handed over to the new thread here; no other sees it. The thread lets go of it before anybody hears that
         // the loop has stopped: with it go OpenSSL's contexts, which must not outlive the program's main function.
         nonisolated(unsafe) var core: LoopCore? = try LoopCore(loop: loop, resolver: resolver)
         do {

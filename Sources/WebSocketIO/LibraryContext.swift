@@ -58,7 +58,7 @@ func makeContext(
 private let contextCreation = Lock<KeeperOfTLS?>(nil)
 
 private struct KeeperOfTLS: @unchecked Sendable {
-    // Unchecked: nobody touches it.
+    // Unchecked: it is never touched.
     let context: OpaquePointer
 
     init?() {
@@ -106,7 +106,7 @@ private func withBoundedDescriptorTable<Value>(_ body: (Int) -> Value) -> Value 
 ///
 /// The library keeps pointers into it, so it is never freed.
 struct ProtocolTable: @unchecked Sendable {
-    // Unchecked: nobody writes to it after it was made.
+    // Unchecked: it is not written to after it was made.
     static let name = "raw"
     static let shared = ProtocolTable()
 
@@ -130,5 +130,5 @@ private func makeIdlePolicy() -> UnsafePointer<lws_retry_bo_t> {
     return UnsafePointer(policy)
 }
 
-// Never freed: contexts point to it. Unsafe only in name, as nobody writes to it.
+// Never freed: contexts point to it. Unsafe only in name, as it is never written to.
 nonisolated(unsafe) let idlePolicy = makeIdlePolicy()

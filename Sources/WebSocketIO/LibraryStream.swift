@@ -35,7 +35,7 @@ final class LibraryStream: ByteStream {
 
     /// Takes over an accepted socket, to do TLS on it. Nil when the library refuses; the socket is closed then.
     static func adopt(_ descriptor: Int32, vhost: OpaquePointer, core: LoopCore) -> LibraryStream? {
-        // Of one that it has no place for, the library writes beside its table when it lets go of it.
+        // Of one that it has no place for, the library writes outside its table when it lets go of it.
         guard descriptor < core.descriptorTableSize else {
             closeDescriptor(descriptor)
             return nil
@@ -205,7 +205,7 @@ final class LibraryStream: ByteStream {
             serve(reason, bytes)
             return isClosed ? -1 : 0
         case LWS_CALLBACK_RAW_CLOSE:
-            // The library takes the peer's end for the connection's. Of an encrypted one nobody can tell any more
+            // The library takes the peer's end for the connection's. Of an encrypted one it cannot be told any more
             // whether the peer has said that it ends.
             if !isClosed, !isEncrypted, !isInputOver, isOpened, peerEnd == .finished {
                 isInputOver = true

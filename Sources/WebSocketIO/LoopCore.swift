@@ -32,11 +32,11 @@ final class LoopCore {
 
     private var callbackDepth = 0
     private var libraryDepth = 0
-    /// What other threads have posted and has not been run, in their order. It has no bound of its own: whoever posts
+    /// What other threads have posted and has not been run, in their order. It has no bound of its own: what posts
     /// has one.
     private var mail = FIFO<Mailbox.Command>()
     /// The connections with something to send, in the order in which they got it. One that has been flushed
-    /// meanwhile, for whoever could not wait, finds nothing to do.
+    /// meanwhile, for code that could not wait, finds nothing to do.
     private var flushQueue = FIFO<any Flushable>()
     /// Whether the rest of the queue is sent at the loop's next turn.
     private var isFlushWaiting = false
@@ -190,7 +190,7 @@ final class LoopCore {
         runMail()
     }
 
-    /// Lends the buffer into which all sockets are read; nobody keeps anything in it.
+    /// Lends the buffer into which all sockets are read; nothing is kept in it.
     func withReadBuffer<Value>(_ body: (UnsafeMutableRawBufferPointer) -> Value) -> Value {
         body(readBuffer)
     }

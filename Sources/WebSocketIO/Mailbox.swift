@@ -68,7 +68,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes nothing any more, wakes nobody any more; returns what was still waiting.
+    /// Takes nothing any more, wakes no thread any more; returns what was still waiting.
     func close() -> [Command] {
         state.withLock { state in
             state.isClosed = true

@@ -50,7 +50,7 @@ struct SendQueue {
     private let compression: Compression?
     /// The message that is sent next, or has been in part.
     private var first: Entry?
-    /// Those behind it. What is taken out is nil, up to `laterHead`: it is kept by nobody, however long the queue is
+    /// Those behind it. What is taken out is nil, up to `laterHead`: it is not kept, however long the queue is
     /// not empty.
     private var later: [Entry?] = []
     private var laterHead = 0

@@ -81,7 +81,7 @@ func shutdownSending(_ descriptor: Int32) {
     shutdown(descriptor, Int32(SHUT_WR))
 }
 
-/// Ends a listening socket. Closing alone would leave it listening, with nobody to accept, as long as a child
+/// Ends a listening socket. Closing alone would leave it listening, without accepting, as long as a child
 /// that is just being started has a copy of it.
 func closeListening(_ descriptor: Int32) {
     shutdown(descriptor, Int32(SHUT_RDWR))

@@ -13,7 +13,7 @@ package enum WebSocketClient {
     package struct Options: Sendable {
         /// What is offered; the server picks one.
         package var subprotocols: [String]
-        /// Beside those of the handshake, such as `authorization`.
+        /// Besides those of the handshake, such as `authorization`.
         package var headers: HTTPHeaders
         /// Certificates in PEM to check a server against; nil means the system's.
         package var authorityFile: String?

@@ -88,7 +88,7 @@ package final class WebSocketConnection: Sendable, Identifiable {
     }
 
     /// On the loop's thread: sends what waits for its turn until no more than `bytes` wait, as far as the peer takes
-    /// it. For whoever is about to judge by ``queuedBytes`` that the peer is slow.
+    /// it. For code that is about to judge by ``queuedBytes`` that the peer is slow.
     package func sendWaiting(downTo bytes: Int) { session.value?.sendWaiting(downTo: bytes) }
 
     /// Has the handler told, by `drained`, when nothing waits to be sent any more; soon, if that is so now.

@@ -13,7 +13,7 @@ package struct WebSocketMessage: Equatable, Sendable {
 package struct WebSocketClose: Equatable, Sendable, CustomStringConvertible {
     package let code: UInt16
     package let reason: String
-    /// Whether the peer closed it; false when this side did, or nobody (1006).
+    /// Whether the peer closed it; false when this side did, or neither (1006).
     package let isFromPeer: Bool
 
     package init(code: UInt16, reason: String = "", isFromPeer: Bool = false) {
@@ -36,7 +36,7 @@ package protocol WebSocketHandler: AnyObject, Sendable {
     func opened(_ connection: WebSocketConnection)
     /// A whole message has come.
     func received(_ message: WebSocketMessage, on connection: WebSocketConnection)
-    /// Nothing waits to be sent any more, after the peer was slow or somebody asked to be told.
+    /// Nothing waits to be sent any more, after the peer was slow or a notice was asked for.
     func drained(_ connection: WebSocketConnection)
     /// The connection is gone; sending on it does nothing from now on.
     func closed(_ close: WebSocketClose, on connection: WebSocketConnection)

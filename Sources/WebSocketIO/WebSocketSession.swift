@@ -151,7 +151,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private func handle(_ event: FrameReader.Event) {
         switch event {
         case .message(let message):
-            // What comes after our close frame is nobody's any more.
+            // What comes after our close frame is not read.
             if handshake.isOpen { handler.received(message, on: connection) }
         case .ping(let payload): answerPing(payload)
         case .pong: break
@@ -188,7 +188,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     func streamInputEnded() {
         // Something of what came before waits for its turn.
         if !unread.isEmpty, !isReadingPaused { return }
-        // Without its close frame the peer is gone; whoever hears nothing is told nothing.
+        // Without its close frame the peer is gone, and nothing is sent to it.
         connectionLost()
     }
 

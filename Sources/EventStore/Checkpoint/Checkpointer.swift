@@ -2,7 +2,7 @@ import EventLog
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// Writes checkpoints beside the store's work, on a thread of its own.
+/// Writes checkpoints in the background, on a thread of its own.
 final class Checkpointer: Sendable {
     private let files: CheckpointFiles
     private let epoch: UInt32

@@ -1,7 +1,7 @@
 package import EventLog
 import Threads
 
-/// What could not be read of a history so far, whoever met it.
+/// What could not be read of a history so far, by any reader.
 package final class DamageNotes: Sendable {
     private let damages = Lock<[LogDamage]>([])
 

@@ -2,7 +2,7 @@ import EventLog
 
 extension History {
     /// Copies the beginning of the log, through one event, into a new directory that a server can
-    /// run on. Works beside a server that writes to this one.
+    /// run on. Works while a server writes to this one.
     /// - Parameter directory: missing or empty.
     /// - Throws: `outOfRange`, `log(conflict)` when there is something in the directory, and
     ///   whatever

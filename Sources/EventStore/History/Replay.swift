@@ -109,7 +109,7 @@ package final class Replay {
                 throw .missing(snapshot.sequence + 1)
             }
             try fold(event, changes: &changes)
-            // Nobody asks for them; kept small rather than made anew for each event.
+            // Not asked for; kept small rather than made anew for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
     }

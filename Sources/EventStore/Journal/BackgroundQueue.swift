@@ -2,7 +2,7 @@ import Dispatch
 import EventLog
 import Threads
 
-/// Does one thing after the other, beside those who hand it over: a dispatch queue, or what runs in its place.
+/// Does one thing after the other, in the background: a dispatch queue, or what runs in its place.
 final class BackgroundQueue: Sendable {
     private struct Steps {
         var waiting: [@Sendable () -> Void] = []

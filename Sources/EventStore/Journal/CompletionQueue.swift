@@ -7,7 +7,7 @@
 /// append takes a ticket, every ticket gets its result once, and ``takeReady()`` gives out the
 /// front of the queue as far as results are known.
 ///
-/// Invariant: between a ``takeReady()`` that gave something and the one that gives nil, nobody else
+/// Invariant: between a ``takeReady()`` that gave something and the one that gives nil, no other thread
 /// is given anything, so that two threads cannot complete out of order.
 struct CompletionQueue {
     typealias Completion = @Sendable (Result<UInt64, JournalError>) -> Void
@@ -41,7 +41,7 @@ struct CompletionQueue {
         entries[place].result = result
     }
 
-    /// Asks to deliver; whoever is told true calls ``takeReady()`` until it gives nil.
+    /// Asks to deliver; a caller that gets true calls ``takeReady()`` until it gives nil.
     mutating func beginDelivery() -> Bool {
         guard !isBeingDelivered else { return false }
         isBeingDelivered = true

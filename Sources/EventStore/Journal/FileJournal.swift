@@ -17,7 +17,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
     private let completions = Lock(CompletionQueue())
     /// Tells of refusals, which come up on the caller's own thread.
     private let refusals: BackgroundQueue
-    /// Reads the past, which may take its time. Whoever reads it waits for the last answer before asking on.
+    /// Reads the past, which may take its time. A reader waits for the last answer before it asks on.
     private let past: BackgroundQueue
     /// Tries whether the disk has room, whatever the past takes.
     private let room: BackgroundQueue
@@ -39,7 +39,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
 
     /// How a client's journal is kept.
     public struct Options: Sendable {
-        /// About how many bytes of history are kept on the disk, beside the state itself; nil: all of it.
+        /// About how many bytes of history are kept on the disk, apart from the state itself; nil: all of it.
         ///
         /// Checkpoints are written in time, and what happened before the last two of them is dropped. The
         /// state, and mutations that are under way, are not touched by that.
@@ -168,7 +168,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Reads on a thread of the journal's own, so that nobody else's work stands still.
+    /// Reads on a thread of the journal's own, so that no other work stands still.
     fileprivate func onPast<Value: Sendable>(
         _ read: @escaping @Sendable (EventLogReader, UInt64) throws(EventStoreError) -> Value
     ) async throws -> Value {
@@ -182,7 +182,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Writes a little beside the log and removes it again; once for all who ask meanwhile.
+    /// Writes a small file next to the log and removes it again; once for all who ask meanwhile.
     package func hasRoom() async -> Bool {
         await withCheckedContinuation { asker in
             let isFirst = roomAskers.withLock { askers in

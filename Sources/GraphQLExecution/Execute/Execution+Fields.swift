@@ -249,7 +249,7 @@ extension Execution {
 
 extension Snapshot {
     /// The record that a text names: by its id, else by a unique field's value. The id comes first, so
-    /// that nobody takes a record's place by giving another one its id for a value.
+    /// that no program takes a record's place by giving another one its id for a value.
     package func find(_ text: String, _ lookup: Lookup) -> RecordIndex? {
         if let record = existing(text), let type = type(of: record),
             lookup.types.isEmpty || lookup.types.contains(type)

@@ -9,7 +9,7 @@ package import RelayJSON
 ///
 /// Values go from the rows straight into the buffer. A value that must not be null and is takes back what
 /// has been written since the nearest value that may be (GraphQL §6.4.4): writing functions return false
-/// when what they were to write is such a null, and whoever may be null instead cuts the buffer.
+/// when what they were to write is such a null, and the first nullable field above cuts the buffer.
 package struct Execution: ~Copyable {
     let plan: Plan
     let variables: CoercedVariables
@@ -19,7 +19,7 @@ package struct Execution: ~Copyable {
     /// What is read. A mutation's root fields each have their own.
     package var snapshot: Snapshot
     package private(set) var errors: [ExecutionError] = []
-    /// What the result was read from; nil when nobody wants to know.
+    /// What the result was read from; nil when it is not wanted.
     package private(set) var dependencies: Dependencies?
 
     var writer: JSONWriter
@@ -220,7 +220,7 @@ package struct Execution: ~Copyable {
         case .written: break
         case .null, .failed:
             if case .nonNull = field.shape {
-                // GraphQL §6.4.4: a null that nobody has complained of yet is an error of this field.
+                // GraphQL §6.4.4: a null without an error yet is an error of this field.
                 _ = require(outcome, field)
                 addPath(.field(field.responseName), toErrorsFrom: errorsBefore)
                 return false

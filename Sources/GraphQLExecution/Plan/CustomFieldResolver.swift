@@ -19,7 +19,7 @@ package struct FieldCall: Sendable {
     /// Who asks, as the authentication named them.
     package let viewer: String?
     package let snapshot: Snapshot
-    /// Takes what is read; nil when nobody wants to know.
+    /// Takes what is read; nil when it is not wanted.
     package let reads: ReadLog?
 }
 

@@ -1,7 +1,7 @@
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-/// How the value of one field of one type is found. Decided once per schema, by whoever serves it.
+/// How the value of one field of one type is found. Decided once per schema, by the schema service.
 ///
 /// A closed set, so that execution is a switch over bytes and numbers; everything that a directive of the
 /// schema can say is here, everything else is ``custom(_:)``.

@@ -23,7 +23,7 @@ extension Schema {
         return schema
     }
 
-    /// What ``build(_:predefined:)-([Source],_)`` makes of documents, for somebody who has more to say about
+    /// What ``build(_:predefined:)-([Source],_)`` makes of documents, for a caller that has more to say about
     /// the schema: with errors, it is as much of a schema as there is, and only good to look for more.
     /// - Throws: all syntax errors; nothing can be said behind those.
     package static func assemble(

@@ -12,7 +12,7 @@ extension Environment {
     /// 1,024 events wait; then the oldest is dropped.
     public var events: AsyncStream<ExecutionEvent> { log.stream(limit: 1_024) }
 
-    /// The same as a publisher. Whoever asks for nothing misses what comes meanwhile.
+    /// The same as a publisher. A subscriber without demand misses what comes meanwhile.
     public var eventPublisher: AnyPublisher<ExecutionEvent, Never> {
         Deferred { [log] in
             let events = PassthroughSubject<ExecutionEvent, Never>()

@@ -7,7 +7,7 @@ public import RelayArtifacts
     public import Combine
 #endif
 
-// Every publisher here is lazy: nothing happens until somebody subscribes. It is shared: several
+// Every publisher here is lazy: nothing happens until it is subscribed to. It is shared: several
 // subscribers wait for one execution. It can be cancelled: when the last subscriber leaves, the network is
 // told, and what was shown optimistically is taken back.
 
@@ -16,8 +16,8 @@ extension Environment {
 
     /// Fetches a query and writes its result to the store.
     ///
-    /// While a query is being fetched, whoever fetches the same with the same variables shares its answer,
-    /// and no second request is made; so do ``fetch(_:cacheConfig:)`` and everybody with `force`, which is
+    /// While a query is being fetched, other fetches of it with the same variables share its answer,
+    /// and no second request is made; so do ``fetch(_:cacheConfig:)`` and fetches with `force`, which is
     /// about a network's cached responses. A `poll`, `metadata` or a `transactionID` make a request its own.
     /// A publisher that has finished executes anew for the next subscriber, as a `dataTaskPublisher` does.
     ///
@@ -25,7 +25,7 @@ extension Environment {
     ///   answered, also where other responses or optimistic updates change the same records. nil where the
     ///   server had no data and no error. It fails with a ``NetworkError`` when the server gave errors only,
     ///   with the network's own error, with a ``ResponseError``, or with a ``ReadError``. Nothing keeps the records
-    ///   that fragments in the data are read from: where the data is read on another thread or later, and nobody
+    ///   that fragments in the data are read from: where the data is read on another thread or later, and nothing else
     ///   retains the query, ``fetchQueryResult(_:cacheConfig:)`` gives a result that does.
     public func fetchQuery<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init()
@@ -100,7 +100,7 @@ extension Environment {
                 updater: readable(updater, Op.self)))
     }
 
-    /// The same, awaited; with the errors that came beside the data. Cancelling the task cancels the
+    /// The same, awaited; with the errors that came with the data. Cancelling the task cancels the
     /// mutation and takes back what it shows.
     public func commit<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init(),
@@ -117,9 +117,9 @@ extension Environment {
     }
 
     /// The same as ``commitMutation(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``, told to
-    /// closures: the data together with the errors that came beside it, once, or why there is neither.
+    /// closures: the data together with the errors that came with it, once, or why there is neither.
     ///
-    /// It runs at once, and goes on until it completes even if nobody keeps what is returned.
+    /// It runs at once, and goes on until it completes even if what is returned is not kept.
     /// - Returns: what cancels it.
     @discardableResult
     public func commitMutation<Op: Operation>(
@@ -300,7 +300,7 @@ extension Environment {
 public struct OperationResult<Data: ReadableRecord>: Sendable {
     /// nil where the server had none, and where ``errors`` say that it cannot be read.
     public var data: Data?
-    /// Those that came beside the data; each says which field of it is null for what reason. Of an event of a
+    /// Those that came with the data; each says which field of it is null for what reason. Of an event of a
     /// subscription also why its data could not be read.
     public var errors: [GraphQLError]
     /// What the server adds.

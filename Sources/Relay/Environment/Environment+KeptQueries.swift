@@ -69,7 +69,7 @@ extension Environment {
         try keep(operation.createDescriptor())
     }
 
-    /// A query's records may be collected again, unless somebody else keeps them. Without effect on one that is not kept.
+    /// A query's records may be collected again, unless something else keeps them. Without effect on one that is not kept.
     /// - Throws: inside an updater.
     public func stopKeeping(_ operation: OperationDescriptor) throws {
         try kept.stopKeeping(operation.request.node.params.name, operation.request.variables)

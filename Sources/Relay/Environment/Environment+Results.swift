@@ -6,10 +6,10 @@ import RelayArtifacts
     public import Combine
 #endif
 
-// Publishers of results with the errors that came beside the data: of fields that are null because of them.
+// Publishers of results with the errors that came with the data: of fields that are null because of them.
 
 extension Environment {
-    /// As ``fetchQuery(_:cacheConfig:)``, with the errors that came beside the data.
+    /// As ``fetchQuery(_:cacheConfig:)``, with the errors that came with the data.
     public func fetchQueryResult<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init()
     ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
@@ -18,7 +18,7 @@ extension Environment {
     }
 
     /// As ``commitMutation(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``, with the errors that
-    /// came beside the data.
+    /// came with the data.
     public func commitMutationResult<Op: Operation>(
         _ operation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
@@ -32,7 +32,7 @@ extension Environment {
         ).tryMap { [self] in try result(of: operation, $0) }.eraseToAnyPublisher()
     }
 
-    /// As ``requestSubscription(_:cacheConfig:updater:)``, with the errors that came beside the data of each
+    /// As ``requestSubscription(_:cacheConfig:updater:)``, with the errors that came with the data of each
     /// event.
     public func requestSubscriptionResult<Op: Operation>(
         _ subscription: Op, cacheConfig: CacheConfig = .init(),

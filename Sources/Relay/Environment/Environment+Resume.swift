@@ -47,9 +47,9 @@ extension Environment {
     ///
     /// Call it before other mutations. What they show stays until they are answered, or refused. One whose
     /// connection ends each time that it is sent is given up; the attempts of earlier processes count.
-    /// Optimistic updates of that process that belong to no mutation are taken back: whoever showed them is gone.
+    /// Optimistic updates of that process that belong to no mutation are taken back: what showed them is gone.
     ///
-    /// One that fails for a reason that has nothing to do with it, because the server lets nobody in, say, stays
+    /// One that fails for a reason that has nothing to do with it, because no user is signed in, say, stays
     /// as it is, and is sent again by the next call, in this run of the program or a later one. Those behind it stay as
     /// well, so that the order is kept; mutations that this process has begun meanwhile are sent. Ask again when the
     /// network is back, and not in the completion. An error that is the same each time holds up everything behind it: a network of your own says by
@@ -126,7 +126,7 @@ extension Environment {
         _ tell: @escaping (Result<GraphQLResponse?, any Error>) -> Void
     ) {
         var last: GraphQLResponse?
-        // Nobody holds the subscription: it goes on until the mutation ends.
+        // The subscription is held by nothing: it goes on until the mutation ends.
         responses.subscribe(
             Subscribers.Sink(
                 receiveCompletion: { end in

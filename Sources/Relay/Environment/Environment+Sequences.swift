@@ -5,12 +5,12 @@
 #endif
 
 // The async twins of publishers that give more than one value. Each begins when it is made, and ends when
-// its iteration ends or nobody holds it any more. A sequence is for one task.
+// its iteration ends or it is released. A sequence is for one task.
 
 extension Environment {
     /// The data of a fragment: as it is now, and each time that it becomes another. Never fetches.
     ///
-    /// Whoever is slow sees the newest state only.
+    /// A slow reader sees the newest state only.
     public func snapshots<F: Fragment>(of fragment: F) -> AsyncStream<Snapshot<F.Data>> {
         snapshots(of: fragment.selector)
     }
@@ -64,7 +64,7 @@ extension Environment {
             .stream()
     }
 
-    /// The results of a subscription, live query or polled query, with the errors that came beside the
+    /// The results of a subscription, live query or polled query, with the errors that came with the
     /// data. At most 1,024 wait; then the oldest is dropped.
     public func results<Op: Operation>(
         of operation: Op, cacheConfig: CacheConfig = .init(), updater: SelectorStoreUpdater? = nil

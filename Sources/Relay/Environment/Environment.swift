@@ -61,7 +61,7 @@ open class Environment: @unchecked Sendable {
 
     /// What is done when a stream goes on over a new connection and its server says that events were missed:
     /// what the store shows may then be out of date. By default it is made stale, and the queries that
-    /// somebody retains are fetched again.
+    /// are retained are fetched again.
     public var gapPolicy: GapPolicy {
         get { gaps.policy }
         set { gaps.policy = newValue }

@@ -30,7 +30,7 @@ public struct ExecutionEvent: Sendable {
         case networkError = "network.error"
         /// The network has nothing more to give.
         case networkComplete = "network.complete"
-        /// Nobody waited any longer.
+        /// It was cancelled.
         case networkUnsubscribe = "network.unsubscribe"
 
         /// Other records can be read from now on; the count is that of records that differ.
@@ -39,11 +39,11 @@ public struct ExecutionEvent: Sendable {
         case storeNotifyStart = "store.notify.start"
         /// The count is that of subscriptions that were told.
         case storeNotifyComplete = "store.notify.complete"
-        /// Records that nobody can reach are being looked for.
+        /// Unreachable records are being looked for.
         case storeGCStart = "store.gc.start"
         /// The count is that of records that were forgotten.
         case storeGCEnd = "store.gc.end"
-        /// Somebody keeps an old snapshot of the store, or a proxy of an updater, so that the store can't forget ids.
+        /// An old snapshot of the store, or a proxy of an updater, is kept, so that the store can't forget ids.
         /// The count is that of ids and storage keys; told each time that it has doubled.
         case storeSnapshotKept = "store.snapshot.kept"
 

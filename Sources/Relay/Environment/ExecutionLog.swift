@@ -3,7 +3,7 @@ import Foundation
 
 /// Hands events to those who listen, one after the other, in the order in which they were noted.
 ///
-/// Nothing is kept of an event that was handed over, and nothing is noted while nobody listens. While listeners are at
+/// Nothing is kept of an event that was handed over, and nothing is noted while there are no listeners. While listeners are at
 /// work on one thread, up to ``waitingLimit`` events of others wait; beyond that the oldest are dropped, and what comes
 /// next is a `log.overflow` that counts them.
 final class ExecutionLog: @unchecked Sendable {
@@ -20,7 +20,7 @@ final class ExecutionLog: @unchecked Sendable {
     /// Events that wait for listeners that are slower than what they listen to.
     static let waitingLimit = 1_024
     private var isDelivering = false
-    /// The store's own events, from when somebody first listened.
+    /// The store's own events, from the first listener on.
     private var observation: Retention?
 
     init(_ store: Store) { self.store = store }

@@ -9,11 +9,11 @@ import Foundation
 
 /// What an environment does when a stream has missed events.
 public enum GapPolicy: Hashable, Sendable {
-    /// Everything that was fetched counts as stale, and the queries that somebody retains are fetched
+    /// Everything that was fetched counts as stale, and retained queries are fetched
     /// again at once. Queries that are only kept (``Environment/keep(_:)-(OperationDescriptor)``) wait until
-    /// somebody asks for them.
+    /// they are asked for.
     case refetch
-    /// Everything that was fetched counts as stale: whoever asks for it next fetches it.
+    /// Everything that was fetched counts as stale: the next to ask for it fetches it.
     case invalidate
     /// The program does what is to be done; the event `network.info` tells it.
     case ignore
@@ -26,7 +26,7 @@ public enum GapPolicy: Hashable, Sendable {
 /// 2. A notice that comes while queries are being fetched has them fetched once more, because an answer may be
 ///    older than it.
 /// 3. A query that could not be fetched stays due, and is tried again, later and later, until it is fetched or
-///    nobody retains it.
+///    it is not retained.
 /// 4. A query has been fetched with its first whole response; no stream stays.
 /// 5. A query that has no answer after ``roundSeconds`` could not be fetched: it does not keep the next round waiting.
 final class GapRecovery: @unchecked Sendable {
@@ -146,7 +146,7 @@ final class GapRecovery: @unchecked Sendable {
         }
     }
 
-    /// What somebody shows. A live query that is being followed is not fetched: its own stream goes on, or begins
+    /// What is shown. A live query that is being followed is not fetched: its own stream goes on, or begins
     /// anew.
     private func shown(_ environment: Environment) -> [OperationSelector] {
         ((try? store.retainedQueries) ?? []).compactMap { operation, holders in
@@ -157,7 +157,7 @@ final class GapRecovery: @unchecked Sendable {
         }
     }
 
-    /// Those that somebody still shows, and nobody has fetched since.
+    /// Those that are still shown, and have not been fetched since.
     private func stillDue(
         _ operations: [OperationSelector], _ environment: Environment
     ) -> [OperationSelector] {

@@ -50,8 +50,8 @@ final class KeptQueries: @unchecked Sendable {
 
     // MARK: The list
 
-    /// What leads a collection through the list. No query, or it would be fetched where queries are that somebody
-    /// retains.
+    /// What leads a collection through the list. No query, or it would be fetched where retained queries
+    /// are.
     private static let listOperation = OperationSelector(
         ConcreteRequest(
             fragment: ReaderFragment(name: "KeptQueries", type: "__KeptQueries", selections: []),

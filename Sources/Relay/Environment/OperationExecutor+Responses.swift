@@ -123,8 +123,8 @@ extension OperationExecutor {
 }
 
 extension Error {
-    /// Whether a mutation that a network has failed with this is over: whoever waits for it is told, and a
-    /// mutation that nobody waits for would fail with it again.
+    /// Whether a mutation that a network has failed with this is over: its caller is told, and a
+    /// mutation without a caller would fail with it again.
     fileprivate var isAboutMutation: Bool { (self as? any NetworkFailure)?.endsMutation ?? false }
 
     /// Whether bytes are no GraphQL response.

@@ -136,7 +136,7 @@ final class OperationExecutor: @unchecked Sendable {
 
     private func enter(_ first: Phase) { lock.withLock { phase = first } }
 
-    /// Asks the network, unless nobody waits any longer.
+    /// Asks the network, unless it was cancelled.
     private func send() {
         var cacheConfig = cacheConfig
         cacheConfig.patchable = request.node.patchable
@@ -173,8 +173,8 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
-    /// The mutation begins in the store, with what it shows, and has its place in the outbox from then on: whoever
-    /// is told of it, and begins another, is sent behind it.
+    /// The mutation begins in the store, with what it shows, and has its place in the outbox from then on: a mutation
+    /// that is begun because of it is sent behind it.
     private func show() throws {
         let outbox = environment.outbox
         let place = outbox.makePlace { [self] refusal in
@@ -268,7 +268,7 @@ final class OperationExecutor: @unchecked Sendable {
 
     /// - Parameter revokes: whether an unanswered mutation is over. If not, it stays in the store, to be sent
     ///   another time.
-    /// - Returns: the subscription to the network, for whoever ends it early.
+    /// - Returns: the subscription to the network, for ending it early.
     @discardableResult
     func end(
         _ completion: Subscribers.Completion<any Error>, reason: String, revokes: Bool = true

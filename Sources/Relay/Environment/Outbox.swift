@@ -9,7 +9,7 @@ public enum UnkeptMutationPolicy: Hashable, Sendable {
     case hold
     /// It fails with an ``UnkeptMutationError``.
     case fail
-    /// It is sent all the same. If the program ends before the answer comes, nobody will know of it.
+    /// It is sent all the same. If the program ends before the answer comes, its outcome will stay unknown.
     case send
 }
 
@@ -53,9 +53,9 @@ public struct TooManyMutationsError: SentenceError {
 /// 3. Of the unfinished ones at most one is under way.
 /// 4. At most ``limit`` have a place and wait; further ones are not begun.
 /// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time. One that ends and stays ends the
-///    round: those behind it stay as well, so that none is sent before it. Whoever waits for the round is sent then,
+///    round: those behind it stay as well, so that none is sent before it. Those that wait for the round are sent then,
 ///    also where another round is asked for already.
-/// 6. A place that is given up keeps nothing and holds up nobody: nothing waits for a place, places wait for the
+/// 6. A place that is given up keeps nothing and holds up nothing: nothing waits for a place, places wait for the
 ///    journal and for unfinished mutations.
 final class Outbox: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
@@ -94,7 +94,7 @@ final class Outbox: @unchecked Sendable {
     /// Those that wait for the unfinished ones.
     private var waiting: [Place] = []
     private var isResuming = false
-    /// An unfinished one has ended and stays: whoever waited for this round goes before the next one.
+    /// An unfinished one has ended and stays: those that waited for this round go before the next one.
     private var isRoundOver = false
     /// An unfinished one is being sent, by the thread that sends them.
     private var isSending = false
@@ -122,7 +122,7 @@ final class Outbox: @unchecked Sendable {
     }
 
     /// The mutation begins: it is sent behind those that have begun before. Called by the store's writer, whose
-    /// order this is; nothing is sent before somebody calls `tellOfDurability`, or the journal goes on.
+    /// order this is; nothing is sent before `tellOfDurability` is called, or the journal goes on.
     func enter(_ place: Place, _ store: Store) {
         let policy = policy
         store.awaitDurability(waitsOutRefusals: policy == .hold) { [self] result in
@@ -167,16 +167,16 @@ final class Outbox: @unchecked Sendable {
 
     // MARK: Mutations of earlier processes
 
-    /// Somebody is about to have unfinished mutations sent. All are asked for at once, as those that stay together are
-    /// let go of at once: so nobody has the later ones without the earlier ones.
-    /// - Returns: those that nobody else is about to have sent, in their order.
+    /// Unfinished mutations are about to be sent. All are asked for at once, as those that stay together are
+    /// let go of at once: so no one has the later ones without the earlier ones.
+    /// - Returns: those that no other call is about to have sent, in their order.
     func claim<Mutation>(
         _ mutations: [Mutation], _ entry: (Mutation) -> OptimisticEntryID
     ) -> [Mutation] {
         lock.withLock { mutations.filter { claimed.insert(entry($0)).inserted } }
     }
 
-    /// An unfinished mutation is not sent; if it is still there, somebody may have it sent another time.
+    /// An unfinished mutation is not sent; if it is still there, it may be sent another time.
     func release(_ entry: OptimisticEntryID) { lock.withLock { _ = claimed.remove(entry) } }
 
     /// Sends unfinished mutations one after the other, each when the one before it has ended.
@@ -215,7 +215,7 @@ final class Outbox: @unchecked Sendable {
             if cause == nil { return [] }
             isRoundOver = true
             defer { unfinished = [] }
-            // All at once: whoever asks for them again from here on has them in their order.
+            // All at once: the next call has them in their order.
             for behind in unfinished { claimed.remove(behind.entry) }
             return unfinished.reversed()
         }

@@ -6,7 +6,7 @@ import Foundation
     import Combine
 #endif
 
-/// The queries that are being fetched: whoever asks for one of them meanwhile, with the same variables,
+/// The queries that are being fetched: a request for one of them meanwhile, with the same variables,
 /// waits for that answer and makes no request of their own.
 final class SharedQueries: @unchecked Sendable {
     // Unchecked: everything is behind the lock.

@@ -4,7 +4,7 @@ import RelayJSON
 
 /// A GraphQL response (GraphQL §7.1) that has been written to the store; its data still as it came.
 ///
-/// As long as somebody keeps a response, the records that its operation reaches are not collected.
+/// As long as a response is kept, the records that its operation reaches are not collected.
 public struct GraphQLResponse: Sendable {
     /// The whole response.
     private let bytes: [UInt8]

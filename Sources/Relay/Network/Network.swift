@@ -9,7 +9,7 @@ public import RelayArtifacts
 
 /// How operations reach a server. A program implements it, or takes one from `RelayNetwork`.
 ///
-/// The runtime calls it when somebody subscribes to the publisher of a query, mutation or
+/// The runtime calls it when there is a subscriber to the publisher of a query, mutation or
 /// subscription, and not before.
 ///
 /// Not `Sendable`, so that any class can be one; see ``Environment``.
@@ -31,13 +31,13 @@ public protocol Network {
 public struct CacheConfig {
     /// Fetch even if the network has a cached response. Always true for mutations.
     public var force: Bool
-    /// Seconds after which a query is fetched again, for as long as somebody is subscribed to it; nil, 0, less
+    /// Seconds after which a query is fetched again, for as long as it has a subscriber; nil, 0, less
     /// than that or NaN: once. Not for mutations and subscriptions.
     public var poll: TimeInterval?
     /// Anything that the network understands; the runtime passes it through.
     public var metadata: Any?
     /// Names this execution in execution events; nil: it gets a new name. A name of the form `CLIENT:N` is also
-    /// what the server knows a mutation by. With another name the mutation gets an id beside it, and under that it
+    /// what the server knows a mutation by. With another name the mutation gets an id as well, and under that it
     /// is found after a restart (``ResumedMutation/transactionID``).
     public var transactionID: String?
     /// For a mutation: what the server knows it by. The networks of this package use it.
@@ -75,7 +75,7 @@ public protocol NetworkFailure: Error {
 package struct Interruptions: Sendable {
     /// In earlier lives of the program.
     package let count: UInt64
-    /// An earlier life of the program has begun the mutation, and nobody waits at a screen for its answer.
+    /// An earlier life of the program has begun the mutation, and no screen waits for its answer.
     package let isResumed: Bool
     /// Counts one more, in the store's journal.
     package let note: @Sendable () -> Void

@@ -78,7 +78,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
         }
         if request.operationKind == .mutation {
             // Both before and after: what is fetched meanwhile may be of either state. After means before
-            // anybody is told: whoever fetches because of the answer gets no older one.
+            // anyone is told: a fetch because of the answer gets no older one.
             return ask().handleEvents(
                 receiveSubscription: { _ in self.clear() },
                 receiveOutput: { _ in self.clear() },

@@ -58,7 +58,7 @@ public struct RefetchMetadata<Operation: Relay.Operation>: Sendable {
     }
 }
 
-/// The place of a fragment's data in the data of whoever spreads it: opened only by the fragment itself.
+/// The place of a fragment's data in the data that spreads it: opened only by the fragment itself.
 ///
 /// It keeps nothing of what was read with it: an app may have any number of pointers for as long as it likes.
 public struct FragmentPointer: Sendable {

@@ -6,7 +6,7 @@ import Foundation
     import Combine
 #endif
 
-/// One piece of work that begins when somebody first wants its values, is shared by all who do, and is
+/// One piece of work that begins with its first subscriber, is shared by all of them, and is
 /// cancelled when the last of them leaves (T3, T4, T5).
 ///
 /// - While it runs, a later subscriber gets the newest value and what follows.
@@ -26,7 +26,7 @@ final class Execution<Output>: @unchecked Sendable {
 
         fileprivate var ending: () -> Void = {}
 
-        /// Whether somebody still waits for its values.
+        /// Whether it still has a subscriber.
         var isWanted: Bool { execution.isRunning(number) }
 
         func send(_ value: Output) { execution.send(value, from: number) }
@@ -100,7 +100,7 @@ final class Execution<Output>: @unchecked Sendable {
 /// The states of an ``Execution``, without its lock.
 struct ExecutionState<Output> {
     private enum Phase {
-        /// Nobody has asked, or the last run has ended.
+        /// It has not begun, or the last run has ended.
         case idle
         case running
     }

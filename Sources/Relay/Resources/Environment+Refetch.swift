@@ -8,13 +8,13 @@ public import RelayArtifacts
 
 extension Environment {
     /// Fetches a fragment's record again, by the query that `@refetchable` made for it. What comes is written to
-    /// the store, so whoever follows the fragment sees it. Cancelling the task cancels the request.
+    /// the store, so followers of the fragment see it. Cancelling the task cancels the request.
     ///
     /// - Parameters:
     ///   - fragment: as it was read.
     ///   - variables: those that are to be others than the fragment was fetched with.
-    ///   - cacheConfig: forced, unless somebody says otherwise.
-    /// - Returns: the errors that came beside the data.
+    ///   - cacheConfig: forced, unless it is given.
+    /// - Returns: the errors that came with the data.
     /// - Throws: as ``fetch(_:cacheConfig:)``.
     @discardableResult
     public func refetch<F: RefetchFragment>(

@@ -6,7 +6,7 @@ import RelayArtifacts
 ///     let pages = PaginationResource(List_user(key: user), environment: environment)
 ///     while pages.hasNext { try await pages.loadNext(20) }
 ///
-/// A page that came is part of the connection in the store: whoever follows the fragment is told, and
+/// A page that came is part of the connection in the store: followers of the fragment are told, and
 /// ``hasNext`` is what the server said of the connection's new end.
 public final class PaginationResource<F: PaginationFragment>: @unchecked Sendable {
     // Unchecked: the environment and the fragment are constant; the rest is behind the lock.
@@ -42,7 +42,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// fetched. Cancelling the task cancels the request.
     ///
     /// - Parameter count: edges, at most.
-    /// - Returns: the errors that came beside the data.
+    /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
     public func loadNext(_ count: Int) async throws -> [GraphQLError] {
@@ -53,7 +53,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// fetched. Cancelling the task cancels the request.
     ///
     /// - Parameter count: edges, at most.
-    /// - Returns: the errors that came beside the data.
+    /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
     public func loadPrevious(_ count: Int) async throws -> [GraphQLError] {
@@ -63,7 +63,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// Fetches the connection from its start again, as the fragment was fetched first.
     ///
     /// - Parameter variables: those that are to be others.
-    /// - Returns: the errors that came beside the data.
+    /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
     public func refetch(variables: VariableData = [:]) async throws -> [GraphQLError] {

@@ -8,7 +8,7 @@ public import Foundation
 #endif
 
 /// Fetches queries for views: decides by the fetch policy, and keeps what it fetched from being collected
-/// while somebody shows it.
+/// while it is shown.
 public final class QueryResource: @unchecked Sendable {
     // Unchecked: the environment is; the rest is constant.
 
@@ -19,12 +19,12 @@ public final class QueryResource: @unchecked Sendable {
 
     /// A query and what it came to.
     ///
-    /// As long as somebody keeps a result, the query's records are not collected, so that it may be retained
+    /// As long as a result is kept, the query's records are not collected, so that it may be retained
     /// at a later time, or on another thread.
     public struct QueryResult: Hashable, Sendable {
         /// The query, with its variables.
         public let operation: OperationDescriptor
-        /// The errors that came beside the data, if it came from the network just now.
+        /// The errors that came with the data, if it came from the network just now.
         public let errors: [GraphQLError]
         /// Where the data is from.
         public let source: Source
@@ -58,7 +58,7 @@ public final class QueryResource: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - operation: the query, with its variables.
-    ///   - cacheConfig: forced, unless somebody says otherwise.
+    ///   - cacheConfig: forced, unless it is given.
     ///   - fetchPolicy: whether the store is asked, the network, or both.
     /// - Returns: a publisher of nil while there is nothing to show, then of the result or the error; with
     ///   `storeAndNetwork` of the store's result first. It completes when the network has answered.

@@ -68,7 +68,7 @@ extension MockEnvironment {
     }
 }
 
-/// A test answers a request that nobody waits for.
+/// A test answers a request that nothing waits for.
 public struct NoMockRequestError: SentenceError, Hashable, Sendable {
     init() {}
 

@@ -59,7 +59,7 @@ public final class MockNetwork: Network, @unchecked Sendable {
     private var resolvers: [(RequestParameters, VariableData) -> Data?] = []
     private var executed = 0
 
-    /// A network that nobody has asked anything.
+    /// A network without requests.
     public init() {}
 
     /// The requests that wait for an answer, oldest first.
@@ -74,7 +74,7 @@ public final class MockNetwork: Network, @unchecked Sendable {
         lock.withLock { resolvers.append(resolver) }
     }
 
-    /// Answers at once what somebody gave an answer for; anything else waits.
+    /// Answers at once what it was given an answer for; anything else waits.
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {
@@ -87,7 +87,7 @@ public final class MockNetwork: Network, @unchecked Sendable {
                 return Just(response).setFailureType(to: (any Error).self).eraseToAnyPublisher()
             }
         }
-        // Nobody sees a request that has no subscriber yet: an answer would be lost.
+        // A request that has no subscriber yet is not shown: an answer would be lost.
         return ExecutionPublisher { [self] run in
             let made = Request(request, variables, cacheConfig, run, of: self)
             lock.withLock { waiting.append(made) }

@@ -11,8 +11,8 @@ import RelayJSON
 ///     try environment.resolveMostRecent(with: generator)
 ///
 /// A resolver is found by the path of its field (response names with dots between, places in lists left out), or
-/// else by the name of a type. It gives the value, or of an object as many fields as it likes; what nobody
-/// says is made up. The same operation under the same resolvers is always given the same response: ids are
+/// else by the name of a type. It gives the value, or of an object as many fields as it likes; what it does not
+/// give is made up. The same operation under the same resolvers is always given the same response: ids are
 /// counted, `<Todo-mock-id-1>` being the first.
 ///
 /// | leaf | made up |

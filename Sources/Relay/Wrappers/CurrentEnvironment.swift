@@ -6,7 +6,7 @@ public enum CurrentEnvironment {
     @TaskLocal private static var ofTask: Environment?
     private static let ofProgram = Lock<Environment?>(nil)
 
-    /// nil where nobody has set one.
+    /// nil where none is set.
     public static var value: Environment? { ofTask ?? ofProgram.withLock { $0 } }
 
     /// Sets the environment of the whole program.

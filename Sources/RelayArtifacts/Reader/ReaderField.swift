@@ -4,7 +4,7 @@ public enum RequiredAction: String, Hashable, Sendable {
     case none = "NONE"
     /// Also says so in the log.
     case log = "LOG"
-    /// Also throws, to whoever reads the data.
+    /// Also throws, to the reader of the data.
     case `throw` = "THROW"
 }
 

@@ -20,7 +20,7 @@ struct ArgumentBuilder {
         arguments.map { argument($0.name.value, $0.value, type($0.name.value)) }
     }
 
-    /// The arguments of a directive, whose types nobody needs.
+    /// The arguments of a directive, whose types are not needed.
     func untyped(_ arguments: [GraphQLLanguage.Argument]) -> [any RelayArtifacts.Argument] {
         arguments.map { self.argument($0.name.value, $0.value, nil) }
     }

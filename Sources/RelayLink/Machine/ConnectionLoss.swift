@@ -22,7 +22,7 @@ package struct ConnectionLoss: Sendable {
         self.remedy = remedy
     }
 
-    /// The socket was closed, by the server or by nobody.
+    /// The socket was closed, by the server or by neither end.
     init(_ close: WebSocketClose, of address: ServerAddress) {
         let code = SocketCloseCode(rawValue: close.code)
         // What we refuse to read ourselves is of no operation that could be named.

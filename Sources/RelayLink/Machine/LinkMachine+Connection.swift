@@ -63,7 +63,7 @@ extension LinkMachine {
         return messages(sends) + (hasGap ? gap(id, operation) : [])
     }
 
-    /// Tells the server that nobody wants any more of an operation.
+    /// Tells the server that an operation was cancelled.
     mutating func stop(_ wire: ClientConnection.Operation) -> [LinkAction] {
         _ = sent.remove(wire)
         guard case .open(var connection) = state else { return [] }
@@ -127,7 +127,7 @@ extension LinkMachine {
         }
     }
 
-    /// A stream goes on and has missed something: events are told of it, and so is whoever takes its
+    /// A stream goes on and has missed something: events are told of it, and so is the reader of its
     /// responses.
     private func gap(_ id: OperationID, _ operation: LinkOperation) -> [LinkAction] {
         [
@@ -273,7 +273,7 @@ extension LinkMachine {
         return actions + (operations.isEmpty ? giveUp(error) : tryAgain(error))
     }
 
-    /// Trying again would not help: whoever waits is told so. Whoever comes later tries anew.
+    /// Trying again would not help: those that wait fail. Later ones try anew.
     mutating func giveUp(_ error: TransportError) -> [LinkAction] {
         state = options.isSession ? .stopped : .idle
         failures = 0
@@ -297,7 +297,7 @@ extension LinkMachine {
         return .finish(id, error)
     }
 
-    /// Closes the connection after a while, if nobody needs it.
+    /// Closes the connection after a while, if it is idle.
     mutating func watchIdleness() -> [LinkAction] {
         guard case .open = state, operations.isEmpty, !isIdlenessWatched,
             let timeout = options.idleTimeout

@@ -15,14 +15,14 @@ import RelayJSON
 /// 4. Where the server closes the connection because of something that it does not want to read, the operation
 ///    that it was ends, and no other. While it is not known which it was (``suspects``), they are sent one by one,
 ///    each with a ping behind it, whose answer shows that it was read.
-/// 5. A mutation fails because the server refuses it, or lets nobody in, because it ends every connection that it
+/// 5. A mutation fails because the server refuses it, or refuses the client, because it ends every connection that it
 ///    is sent over, or because `retry` has come to its end. What else ends the queries and streams of a connection
 ///    is nothing of it, and it goes on waiting.
 struct LinkMachine: Sendable {
     typealias Attempt = LinkAction.Attempt
 
     enum State: Sendable {
-        /// No connection, and nobody who needs one.
+        /// No connection, and no need of one.
         case idle
         /// A token is being asked for.
         case authorizing
@@ -105,7 +105,7 @@ struct LinkMachine: Sendable {
         }
     }
 
-    /// Nobody wants any more of an operation.
+    /// An operation was cancelled.
     mutating func cancel(_ id: OperationID) -> [LinkAction] {
         guard let operation = operations.removeValue(forKey: id) else { return [] }
         interruptedMutations.remove(id)
@@ -116,7 +116,7 @@ struct LinkMachine: Sendable {
         return actions + sendWaiting() + watchIdleness()
     }
 
-    /// Nobody takes the responses of an operation, and enough of them wait: the server is told to stop.
+    /// The responses of an operation are not taken, and enough of them wait: the server is told to stop.
     mutating func suspend(_ id: OperationID) -> [LinkAction] {
         guard let operation = operations[id], case .sent(let wire) = operation.phase,
             !operation.isMutation
@@ -135,7 +135,7 @@ struct LinkMachine: Sendable {
         return send(again: id)
     }
 
-    /// Whoever takes the responses of a stream can't make use of patches of records: it goes on with whole results,
+    /// The reader of a stream can't make use of patches of records: it goes on with whole results,
     /// behind what was taken. Those that were sent meanwhile come again, behind a mark.
     /// - Parameter cursor: of the last response that was taken; nil where none has one.
     mutating func renounceRecords(_ id: OperationID, at cursor: String?) -> [LinkAction] {
@@ -174,7 +174,7 @@ struct LinkMachine: Sendable {
     mutating func authorized(
         _ attempt: Attempt, _ token: Result<String?, any Error>
     ) -> [LinkAction] {
-        // Whoever gives tokens may have no network either; the next connection begins anew.
+        // The token provider may have no network either; the next connection begins anew.
         if case .failure = token { hasFreshToken = false }
         if case .waiting = state, case .success(let late) = token, isNeeded {
             self.attempt += 1
@@ -279,7 +279,7 @@ struct LinkMachine: Sendable {
             return send(again: id)
         case .idle(let count):
             isIdlenessWatched = false
-            // Somebody has needed it meanwhile.
+            // It has been needed meanwhile.
             guard count == begunCount else { return watchIdleness() }
             guard case .open(var connection) = state, operations.isEmpty else { return [] }
             state = .idle

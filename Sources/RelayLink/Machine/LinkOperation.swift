@@ -9,7 +9,7 @@ struct LinkOperation: Sendable {
         case waiting
         /// The server has it.
         case sent(ClientConnection.Operation)
-        /// Stopped at the server, because nobody takes its responses.
+        /// Stopped at the server, because its responses are not taken.
         case suspended
         /// The server has ended the stream again and again; a timer will have it sent.
         case resting

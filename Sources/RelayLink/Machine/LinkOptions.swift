@@ -15,11 +15,11 @@ package struct LinkOptions: Sendable {
     package var maximumInterruptions: UInt64? = 10
     /// Time for each step to a connection, and for the answer to a ping.
     package var connectTimeout: Duration = .seconds(10)
-    /// A connection that nobody has needed for so long is closed; nil: never.
+    /// A connection that was idle for so long is closed; nil: never.
     package var idleTimeout: Duration? = .seconds(60)
-    /// There is somebody to ask for tokens.
+    /// There is a token provider.
     package var asksForTokens = false
-    /// Somebody waits at a program for what comes over the link, so it is there as long as the program is, whether an
+    /// A person waits at a program for what comes over the link, so it is there as long as the program is, whether an
     /// operation needs it or not. Its first connection is made at once or never, with the token that the program was
     /// given; a server that says goodbye (1001) ends it, as does what another try would not mend; and its end is told.
     package var isSession = false

@@ -1,6 +1,6 @@
 import Threads
 
-/// Responses on their way from the network to whoever takes them: a bounded buffer between the network's
+/// Responses on their way from the network to their reader: a bounded buffer between the network's
 /// thread and one task.
 package final class ResponseChannel: Sendable {
     private struct State {

@@ -1,6 +1,6 @@
 /// The responses to one operation, each a whole GraphQL response as JSON. One task iterates.
 ///
-/// The operation ends at the server when the iteration is given up, or nobody holds this any more.
+/// The operation ends at the server when the iteration is given up, or this is released.
 package final class Responses: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
 

@@ -8,7 +8,7 @@ final class EventStreamAnswer: HTTPAnswerHandler {
     enum End: Sendable {
         /// The server says that it has ended.
         case completed
-        /// It was given up: nobody has room for more, or it can and must be resumed.
+        /// It was given up: there is no room for more, or it can and must be resumed.
         case interrupted
         case cancelled
         /// The server has answered with something else.

@@ -3,7 +3,7 @@ import RelayLink
 
 /// One subscription over server-sent events, from connection to connection. Pure.
 ///
-/// Each event's id is a cursor: whoever connects anew says the last one (`Last-Event-ID`), and the server
+/// Each event's id is a cursor: a new connection says the last one (`Last-Event-ID`), and the server
 /// goes on behind it.
 struct EventSubscription: Sendable {
     enum Step: Hashable, Sendable {

@@ -34,7 +34,7 @@ struct HTTPAttempts: Sendable {
         let name: String
         var count: UInt64
         let limit: UInt64?
-        /// Nobody was told of the last one yet.
+        /// The last one is not told yet.
         var isNew = false
     }
 
@@ -98,7 +98,7 @@ struct HTTPAttempts: Sendable {
         switch answer.status {
         // A rate limit is about all requests, so whether others are answered says nothing.
         case 429: return tryAgain(error)
-        // 503 says that nothing was done, and with a page of a success somebody has answered in the server's place, the
+        // 503 says that nothing was done, and with a page of a success a proxy has answered in the server's place, the
         // portal of a network, say: no interruption, however often. But where others were answered meanwhile, it is
         // this request that the server cannot bear.
         case 503:
@@ -107,7 +107,7 @@ struct HTTPAttempts: Sendable {
         case 200..<300:
             if isServerWell { interrupted() }
             return isRepeatable ? tryAgain(error) : .fail(error)
-        // Of other trouble of the server's nobody knows what was done.
+        // After other errors of the server it is not known what was done.
         case 500...:
             interrupted()
             return isRepeatable ? tryAgain(error) : .fail(error)
@@ -160,7 +160,7 @@ extension HTTPResponse {
     }
 
     /// GraphQL over HTTP: what has the type for responses is one whatever the status is, and what is JSON only
-    /// with a status that says so. 401 and 503 are of whoever stands before the server.
+    /// with a status that says so. 401 and 503 are of a proxy before the server.
     fileprivate var isGraphQL: Bool {
         if status == 401 || status == 503 { return false }
         switch mediaType {

@@ -24,7 +24,7 @@ extension HTTPNetwork {
         return Responses(channel) { task.cancel() }
     }
 
-    /// Connects, and connects anew, until the server ends the subscription or nobody wants it any more.
+    /// Connects, and connects anew, until the server ends the subscription or it is cancelled.
     private func follow(
         _ operation: OperationRequest, _ channel: ResponseChannel, _ room: AsyncStream<Void>
     ) async throws(TransportError) {
@@ -150,7 +150,7 @@ private final class EventProgress: Sendable {
         state.withLock { $0.attempts.failed(error) }
     }
 
-    /// Nobody has room for more.
+    /// There is no room for more.
     func noteFull() { state.withLock { $0.isFull = true } }
 
     func takeIsFull() -> Bool {

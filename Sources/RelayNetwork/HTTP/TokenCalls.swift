@@ -1,7 +1,7 @@
 import RelayLink
 import Threads
 
-/// Asks a provider of tokens for all requests of a network: one call is under way at a time, and whoever needs a token
+/// Asks a provider of tokens for all requests of a network: one call is under way at a time, and a request that needs a token
 /// meanwhile shares it. So a provider that never answers has one call, not one for each request. A call that takes
 /// longer than anybody's patience is given up, and the provider is asked anew.
 final class TokenCalls: Sendable {
@@ -26,7 +26,7 @@ final class TokenCalls: Sendable {
         return join(isRefused: isRefused)
     }
 
-    /// The call that is under way, or else a new one. Whoever joins it leaves it, or has its answer.
+    /// The call that is under way, or else a new one. A request that joins it leaves it, or has its answer.
     func join(isRefused: Bool) -> TokenCall {
         let (call, late) = state.withLock { state -> (TokenCall, TokenCall?) in
             let late = state.underWay.flatMap { $0.isOlder(than: patience) ? $0 : nil }
@@ -86,7 +86,7 @@ final class TokenCall: Sendable {
 
     fileprivate func isOlder(than age: Duration) -> Bool { ContinuousClock.now - began > age }
 
-    /// Nobody waits for it any longer, whether or not the provider hears of it.
+    /// Nothing waits for it any longer, whether or not the provider hears of it.
     fileprivate func abandon() {
         let task = state.withLock { state in
             state.isAbandoned = true
@@ -118,7 +118,7 @@ final class TokenCall: Sendable {
     }
 
     /// A request does not want the answer any more.
-    /// - Parameter isCancelled: it was cancelled. If it was the last one, so is the call; one that nobody waited for
+    /// - Parameter isCancelled: it was cancelled. If it was the last one, so is the call; one that nothing waited for
     ///   long enough goes on, for those to come.
     func leave(isCancelled: Bool) {
         let isLast = state.withLock { state in

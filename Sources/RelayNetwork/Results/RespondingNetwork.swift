@@ -29,7 +29,7 @@ protocol RespondingNetwork: BytesNetwork, Sendable {
 extension RespondingNetwork {
     var takesRecords: Bool { false }
 
-    /// A publisher of an operation that begins when somebody subscribes, for each subscriber anew.
+    /// A publisher of an operation that begins for each subscriber anew.
     func publisher(
         of request: RequestParameters, _ variables: VariableData, _ cacheConfig: CacheConfig
     ) -> AnyPublisher<[UInt8], any Error> {

@@ -42,7 +42,7 @@ struct WholeResults {
             state = .whole
             return Step()
         case .patched(var results):
-            // So that nobody else has its records, and they change in place.
+            // So that nothing else has its records, and they change in place.
             state = .renounced
             let outcome = results.receive(response)
             switch outcome {

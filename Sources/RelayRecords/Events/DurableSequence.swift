@@ -19,7 +19,7 @@ package final class DurableSequence: Sendable {
         wake { $0.sequence = max($0.sequence, sequence) }
     }
 
-    /// No more will come: whoever waits is told.
+    /// No more will come: those that wait are told.
     package func close() {
         wake { $0.isClosed = true }
     }

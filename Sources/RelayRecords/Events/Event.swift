@@ -20,7 +20,7 @@ package enum EventBody: Sendable, Hashable {
     case genesis(schema: String, seed: WriteSet)
     /// The schema text is another from here on.
     case schema(String)
-    /// Somebody intends this; it is confirmed by a response or ended by a revocation.
+    /// A client intends this; it is confirmed by a response or ended by a revocation.
     case mutation(MutationIntent)
     /// A mutation ends with what it did.
     case response(MutationResponse)

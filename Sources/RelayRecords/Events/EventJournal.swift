@@ -1,6 +1,6 @@
 /// All that a store knows of its log.
 ///
-/// A journal holds one history. Events may also come from other processes, so nobody may assume that the
+/// A journal holds one history. Events may also come from other processes, so no code may assume that the
 /// next event is one's own: an append says which sequence it expects to follow.
 package protocol EventJournal: Sendable {
     /// Rises whenever the history may have parted from what was once handed out: repair, fork, memory.
@@ -70,7 +70,7 @@ package struct NewEvent: Sendable, Hashable {
 /// Why events were not appended.
 package struct JournalError: Error, Hashable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// Somebody else appended first; the journal is now at this sequence.
+        /// Another writer appended first; the journal is now at this sequence.
         case overtaken(by: UInt64)
         case storageFull
         /// More waits for the disk than the journal takes; later it takes events again.

@@ -1,6 +1,6 @@
 /// What one or more writes really changed: fields whose value is another now, records that came or went.
 ///
-/// A write of the value that was there is no change and wakes nobody.
+/// A write of the value that was there is no change and wakes no subscriber.
 @_spi(Rooms) public struct ChangeSet: Sendable {
     @_spi(Rooms) public struct Field: Hashable, Sendable {
         @_spi(Rooms) public let record: RecordIndex

@@ -67,7 +67,7 @@ package struct Draft: Sendable {
             fields: [(key: Snapshot.invalidatedKey, value: sequence)])
     }
 
-    /// Makes a record unknown, as if nobody had ever spoken of it: garbage collection.
+    /// Makes a record unknown, as if it had never been spoken of: garbage collection.
     package mutating func forget(_ id: DataID) {
         var one = WriteSetWriter()
         one.forget(id)
@@ -86,15 +86,15 @@ package struct Draft: Sendable {
         }
     }
 
-    /// Notes that somebody looks at a record.
+    /// Notes a look at a record.
     package mutating func look(at record: RecordIndex) { looked?.insert(record) }
 
-    /// Notes that somebody asks whether a record exists that does, and of which type it is.
+    /// Notes the question whether a record exists that does, and of which type it is.
     package mutating func notice(_ record: RecordIndex) {
         if looked != nil { noticed.existing.insert(record) }
     }
 
-    /// Notes that somebody looked for a node in a connection, and did not find it.
+    /// Notes that a node was looked for in a connection, and was not there.
     package mutating func notice(_ absent: AbsentNode) {
         if looked != nil, noticed.absent.last != absent { noticed.absent.append(absent) }
     }
@@ -104,7 +104,7 @@ package struct Draft: Sendable {
         writer.append(writes)
     }
 
-    /// Gives away everything written, so that whoever takes it goes on without a copy. It is to be put back.
+    /// Gives away everything written, so that its taker goes on without a copy. It is to be put back.
     package mutating func give() -> Draft {
         var given = Draft(on: base, keepsPayloads: keepsPayloads)
         swap(&given, &self)

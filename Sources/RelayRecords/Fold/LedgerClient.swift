@@ -44,7 +44,7 @@ struct LedgerClient: Sendable {
     /// About what its answers take.
     private var answerBytes = 0
 
-    /// About what it takes beside its name.
+    /// About what it takes without its name.
     var byteCount: Int { 192 + 16 * applied.ranges.count + answerBytes }
 
     func status(of number: UInt64) -> MutationLedger.Status {

@@ -35,7 +35,7 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
 
 /// Whose numbers they are: two viewers may use the same client name without meeting.
 package struct MutationScope: Hashable, Sendable {
-    /// Nil for the unnamed viewer: everybody, where nobody is told apart.
+    /// Nil for the unnamed viewer: everyone, where viewers are not told apart.
     package let viewer: String?
     package let client: String
 

@@ -32,7 +32,7 @@ extension Snapshot {
         case (.nonexistent, .nonexistent), (.unknown, .unknown): return
         default: set(record, slot)
         }
-        // From unknown to deleted, or back, too: whoever misses it must look again.
+        // From unknown to deleted, or back, too: readers that miss it must look again.
         changes.delete(record)
         guard let old else { return }
         recordCount -= 1
@@ -120,7 +120,7 @@ private struct WriteSetApplier {
             return true
         }
         var isChanged = old.type != new.type
-        if isChanged { changes.create(record) }  // under another type: whoever read it reads anew
+        if isChanged { changes.create(record) }  // under another type: its readers read anew
         for field in written {
             let isSame =
                 field.slot < old.slotCount

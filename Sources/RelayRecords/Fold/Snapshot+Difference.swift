@@ -9,7 +9,7 @@ extension Snapshot {
         for record in records {
             switch (old.row(record), row(record)) {
             case (nil, nil):
-                // From unknown to deleted, or back: whoever misses it must look again.
+                // From unknown to deleted, or back: readers that miss it must look again.
                 if !isSameState(old[record], self[record]) { changes.delete(record) }
             case (nil, .some):
                 changes.create(record)

@@ -105,7 +105,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         notice(dataID) != nil || row(dataID) != nil
     }
 
-    /// A record that exists; whoever asks looks at nothing else of it.
+    /// A record that exists; the caller looks at nothing else of it.
     package func notice(_ dataID: DataID) -> (record: RecordIndex, row: Row)? {
         guard let record = draft.snapshot.symbols.findRecord(dataID.rawValue),
             let row = draft.snapshot.row(record)
@@ -119,14 +119,14 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         if !hasEnded { draft.notice(absent) }
     }
 
-    /// The record with an id, which whoever asks goes on to look at.
+    /// The record with an id, which the caller goes on to look at.
     package func find(_ dataID: DataID) -> RecordIndex? {
         let symbols = draft.snapshot.symbols
         if let record = symbols.findRecord(dataID.rawValue) {
             look(at: record)
             return record
         }
-        // What is looked for needs a number, or nobody would know that it has come.
+        // What is looked for needs a number, or its coming would go unnoticed.
         if draft.looked != nil, !hasEnded { look(at: symbols.record(dataID.rawValue)) }
         return nil
     }
@@ -158,7 +158,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     }
 
     /// The updater has returned, or thrown.
-    /// - Returns: the draft with what it wrote, which nobody else has. The proxy's records can still be read.
+    /// - Returns: the draft with what it wrote, which nothing else has. The proxy's records can still be read.
     @discardableResult
     package func end() -> Draft {
         hasEnded = true

@@ -2,7 +2,7 @@ public import RelayArtifacts
 
 /// All records, as an updater or a shared mutation sees and changes them.
 ///
-/// What is written is seen at once by whoever reads through the same proxy, and by nobody else until the
+/// What is written is seen at once through the same proxy, and nowhere else until the
 /// updater has returned. An updater that throws leaves nothing behind.
 public protocol RecordSourceProxy {
     /// A new record. If one with this id exists, it is given as it is.
@@ -12,7 +12,7 @@ public protocol RecordSourceProxy {
     mutating func create(typeName: String) -> any RecordProxy
     /// Deletes a record. Links to it stay and read as null.
     mutating func delete(dataID: DataID)
-    /// The record with this id; nil when it was deleted or nobody knows it.
+    /// The record with this id; nil when it was deleted or is unknown.
     subscript(_ dataID: DataID) -> (any RecordProxy)? { get }
     /// The record with the fields of the query type.
     var root: any RecordProxy { get }

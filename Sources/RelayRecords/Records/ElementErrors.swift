@@ -1,4 +1,4 @@
-// The errors of single elements of a list stand beside the list, in a field of the same record whose key is the
+// The errors of single elements of a list stand next to the list, in a field of the same record whose key is the
 // list's with a suffix. To the record it is a field like others; readers of the list are shown its errors and are
 // told when they change, and a response that gives the list anew takes the place of its errors too.
 

@@ -1,7 +1,7 @@
 import HashTreeCollections
 import RelayJSON
 
-/// A look-up that a snapshot keeps beside its records.
+/// A look-up that a snapshot keeps with its records.
 package enum IndexDefinition: Hashable, Sendable {
     /// All records of a type, in the order in which they came to be.
     case records(type: String)
@@ -35,7 +35,7 @@ package struct Indexes: Sendable {
     private var placedKeys: [NameIndex: [NameIndex]] = [:]
     private var places = LinkPlaces()
     private var counts: [LinkCount] = []
-    /// Whether nobody asked for any.
+    /// Whether there are none.
     private(set) var isEmpty = true
 
     init(_ definitions: [IndexDefinition], symbols: Symbols) {
@@ -87,7 +87,7 @@ package struct Indexes: Sendable {
         places.position(of: record, in: .init(owner: owner, key: key))
     }
 
-    /// The count with this name (``CountDefinition/name``) of a record; nil when nobody asked for it.
+    /// The count with this name (``CountDefinition/name``) of a record; nil when it is not kept.
     package func count(_ name: NameIndex, of owner: RecordIndex) -> Int? {
         counts.first { $0.name == name }.map { $0.counts[owner] ?? 0 }
     }
@@ -113,7 +113,7 @@ package struct Indexes: Sendable {
         updateLinks(record, old, new, rows, &changes)
     }
 
-    /// The same where nobody wants to know of counts.
+    /// The same where counts are not wanted.
     mutating func update(
         _ record: RecordIndex, old: Row?, new: Row?, rows: RowTree
     ) {

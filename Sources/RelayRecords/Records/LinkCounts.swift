@@ -2,7 +2,7 @@ import HashTreeCollections
 package import RelayJSON
 
 /// How many links of a field lead to a record that matches: what `@count` asks for, kept up to date link by
-/// link so that nobody has to count.
+/// link so that counting is not needed.
 package struct CountDefinition: Hashable, Sendable {
     /// The type of the records that have the field.
     package let type: String

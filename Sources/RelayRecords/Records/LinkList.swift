@@ -6,9 +6,9 @@
 /// without a word about them in the log. Only `splicing` before the end renumbers.
 ///
 /// A removed link leaves a hole. While there are few of them, a link's position is its place in memory;
-/// when more places are holes than links, the list is packed, and keeps the positions beside the links.
+/// when more places are holes than links, the list is packed, and keeps the positions with the links.
 /// A list that was prepended to has room in front, and the next prepend copies nothing else: places count from the
-/// beginning of the room, positions from its end. Nobody else can tell the difference.
+/// beginning of the room, positions from its end. The difference cannot be seen from outside.
 ///
 /// Positions come from outside too, as cursors, and counts as splices of a log. Every operation takes any
 /// `Int`: what lies outside of the list is before or behind everything in it.

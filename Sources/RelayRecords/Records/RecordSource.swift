@@ -7,7 +7,7 @@ import RelayJSON
 ///     let store = Store(source: try JSONDecoder().decode(RecordSource.self, from: bytes))
 ///
 /// Coded, a record is `{"id": …, "type": …, "fields": {…}}`, as in the files that `relay log import` reads; the
-/// ids of deleted records are kept beside them, because a deleted record is not an unknown one. A store
+/// ids of deleted records are kept with them, because a deleted record is not an unknown one. A store
 /// that is to survive a crash has a journal instead (`Store(journal:)` of the product `EventStore`).
 public struct RecordSource: Codable, Sendable {
     private var records: [RecordJSON]

@@ -20,7 +20,7 @@
     }
 
     // The header is read through its address: as a stored property it would be checked for exclusive
-    // access each time, and nobody writes it.
+    // access each time, and it is never written.
     @inlinable
     @_spi(Rooms) public var shape: Shape {
         @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.shape } }
@@ -174,7 +174,7 @@
     // Unchecked: ManagedBuffer refuses to be Sendable because it can be written; a row, once made,
     // is not.
 
-    /// Nobody ever said anything about it.
+    /// Nothing was ever said about it.
     case unknown
     /// It was deleted.
     case nonexistent

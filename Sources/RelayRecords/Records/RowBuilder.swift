@@ -12,7 +12,7 @@
     private var text = ContiguousArray<UInt8>()
     private var lists = ContiguousArray<(slot: Int, list: LinkList)>()
     private var source: Row?
-    /// Keys that a wide record gets beside those of `shape`, and their slots.
+    /// Keys that a wide record gets besides those of `shape`, and their slots.
     private var added = ContiguousArray<NameIndex>()
     private var addedSlots: [NameIndex: Int] = [:]
 

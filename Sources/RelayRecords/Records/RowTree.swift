@@ -57,7 +57,7 @@
         count += 1
     }
 
-    /// Calls the body with every record that somebody spoke of, in the order of the numbers.
+    /// Calls the body with every record that was spoken of, in the order of the numbers.
     @inlinable @inline(__always)
     @_spi(Rooms) public func forEach(_ body: (RecordIndex, RecordSlot) -> Void) {
         var index: UInt32 = 0

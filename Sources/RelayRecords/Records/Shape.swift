@@ -74,7 +74,7 @@
 
 /// All shapes of a store. Only the writer uses it.
 ///
-/// A record with more keys than ``wideLimit`` is *wide*: it has a shape of its own, which nobody finds again. Such are
+/// A record with more keys than ``wideLimit`` is *wide*: it has a shape of its own, which is not looked up. Such are
 /// records with a field that is asked for with ever other arguments; each of their shapes would be used once.
 @_spi(Rooms) public final class ShapeTable: @unchecked Sendable {
     // Unchecked: the writer's alone; readers reach shapes through rows.
@@ -85,7 +85,7 @@
     /// Whether there ever was a wide record.
     @_spi(Rooms) public private(set) var hasWideRows = false
     private var roots: [NameIndex: Shape] = [:]
-    /// Rows are made in it; whoever needs it takes it and puts it back.
+    /// Rows are made in it; it is taken and put back.
     var builder = RowBuilder()
     /// Likewise, for the fields of a record that are written.
     var written: ContiguousArray<(slot: Int, key: NameIndex)> = []

@@ -1,6 +1,6 @@
 /// All records of a store at one point of its history: an immutable value that takes no time to copy.
 ///
-/// Copies share memory; whoever holds one sees the same records for as long as it likes, while the
+/// Copies share memory; the holder of one sees the same records for as long as it likes, while the
 /// store's one writer folds events into its own copy. Reading takes no lock. The mutating methods are the
 /// writer's alone, because the ``Symbols`` behind all copies are shared and have one writer.
 package struct Snapshot: Sendable {

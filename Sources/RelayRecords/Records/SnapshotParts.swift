@@ -1,4 +1,4 @@
-/// What a snapshot has beside its records: rarely written, so all of it is behind one reference, and a copy of a
+/// What a snapshot has besides its records: rarely written, so all of it is behind one reference, and a copy of a
 /// snapshot counts that one.
 ///
 /// Belongs to one snapshot as long as it is written; see ``Snapshot``.
@@ -65,7 +65,7 @@ extension Snapshot {
         ownedParts().indexes.update(record, old: old, new: new, rows: rows, changes: &changes)
     }
 
-    /// The same where nobody wants to know of counts.
+    /// The same where counts are not wanted.
     package mutating func updateIndexes(_ record: RecordIndex, old: Row?, new: Row?) {
         if parts.indexes.isEmpty { return }
         ownedParts().indexes.update(record, old: old, new: new, rows: rows)

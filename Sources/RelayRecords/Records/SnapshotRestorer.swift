@@ -73,7 +73,7 @@ package struct SnapshotRestorer {
     package mutating func setLedger(_ ledger: MutationLedger) { snapshot.ledger = ledger }
 }
 
-// MARK: What a checkpoint keeps beside the records
+// MARK: What a checkpoint keeps besides the records
 
 extension Snapshot {
     /// The number the next new record gets. Part of the state: it orders records to come.

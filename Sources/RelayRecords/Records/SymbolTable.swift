@@ -15,7 +15,7 @@ import Threads
 ///    no state and no older snapshot has it, ``vacate(_:)`` gives it again once all have gone who may have been
 ///    looking while it was withdrawn. A text that is pinned is not withdrawn.
 ///
-/// The hash is seeded per table, so nobody outside can choose texts that collide.
+/// The hash is seeded per table, so texts that collide cannot be chosen from outside.
 @_spi(Rooms) public final class SymbolTable: @unchecked Sendable {
     // Unchecked: see the rules above. Everything that is not atomic belongs to who holds
     // `adding`, or is fixed before a reader can learn of it.
@@ -91,7 +91,7 @@ import Threads
     private var vacantTexts: [Int: [UnsafeMutablePointer<UInt8>]] = [:]
     /// How many hold each number fast.
     private var pins: [UInt32: Int] = [:]
-    /// Numbers that were asked for, added or let go of since somebody began to watch.
+    /// Numbers that were asked for, added or let go of since the watch began.
     private var noted = SymbolSet()
     private let isWatched = Atomic(false)
     private let live = Atomic(0)
@@ -167,7 +167,7 @@ import Threads
 
     /// Only under the lock.
     private func add(_ text: UnsafeBufferPointer<UInt8>, hash: UInt64) -> UInt32 {
-        // Somebody may have been faster.
+        // Another thread may have been faster.
         let found = find(text, hash: hash)
         if let number = found.number {
             if isWatched.load(ordering: .relaxed) { noted.insert(number) }
@@ -215,7 +215,7 @@ import Threads
         return text.withUTF8 { pin($0) }
     }
 
-    /// Any thread may. Whoever had it may have written it just now, so it counts as asked for.
+    /// Any thread may. Its holder may have written it just now, so it counts as asked for.
     func unpin(_ numbers: [UInt32]) {
         adding.withLock { _ in
             for number in numbers {
@@ -253,7 +253,7 @@ import Threads
     }
 
     /// Makes numbers unfindable: of those below `limit` all that neither the caller nor anybody since ``watch()``
-    /// needs, and that nobody holds fast. Their entries stay as they are.
+    /// needs, and that are not held fast. Their entries stay as they are.
     /// - Parameter isNeeded: may not use this table.
     @_spi(Rooms) public func withdraw(
         below limit: Int, unless isNeeded: (UInt32, UnsafeBufferPointer<UInt8>) -> Bool
@@ -273,7 +273,7 @@ import Threads
         }
     }
 
-    /// Gives numbers to new texts from now on: numbers that were withdrawn, and that nobody has any more.
+    /// Gives numbers to new texts from now on: numbers that were withdrawn, and that are not in use any more.
     @_spi(Rooms) public func vacate(_ numbers: [UInt32]) {
         adding.withLock { _ in
             for number in numbers {
@@ -285,7 +285,7 @@ import Threads
         }
     }
 
-    /// Lets go of hash tables that were replaced. Nobody may be looking for a text in one of them.
+    /// Lets go of hash tables that were replaced. No thread may be looking for a text in one of them.
     /// - Parameter count: the oldest so many of ``replacedCount``.
     @_spi(Rooms) public func freeReplaced(_ count: Int) {
         adding.withLock { _ in
@@ -294,7 +294,7 @@ import Threads
         }
     }
 
-    /// Hash tables that were replaced and that somebody may still search.
+    /// Hash tables that were replaced and that a thread may still search.
     @_spi(Rooms) public var replacedCount: Int { adding.withLock { _ in retiredSlots.count } }
 
     // MARK: Entries

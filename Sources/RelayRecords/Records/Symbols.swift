@@ -23,9 +23,9 @@ import Synchronization
 /// Shared by all snapshots of a store. Anybody may look up and add; see ``SymbolTable``. Numbers are private
 /// to the process: logs and messages carry the texts.
 ///
-/// A client's store gives the numbers of ids and of storage keys with arguments again, once nobody has them; see
-/// ``SymbolCollection``. Whoever adds without the writer's lock there pins (``NamePins``), whoever keeps a record's
-/// number beyond the snapshot that he has it from holds it fast (``SeenRecords``).
+/// A client's store gives the numbers of ids and of storage keys with arguments again, once they are not in use; see
+/// ``SymbolCollection``. Code that adds without the writer's lock there pins (``NamePins``), code that keeps a record's
+/// number beyond the snapshot that it comes from holds it fast (``SeenRecords``).
 @_spi(Rooms) public final class Symbols: Sendable {
     @_spi(Rooms) public let ids = SymbolTable()
     @_spi(Rooms) public let names = SymbolTable()
@@ -99,7 +99,7 @@ import Synchronization
 
     // MARK: Errors of elements
 
-    /// Whether a record may have errors about elements of a list. Nearly always none does, and nobody looks.
+    /// Whether a record may have errors about elements of a list. Nearly always none does, and there is no look.
     @inline(__always)
     @_spi(Rooms) public var mayHaveElementErrors: Bool { hasElementErrors.load(ordering: .relaxed) }
 

@@ -22,7 +22,7 @@ struct Commit: CommitWithState {
     }
 
     /// One that an earlier run of the server has made durable.
-    /// - Parameter handler: nil for a mutation that the schema no longer has: nobody hears of it, but what it
+    /// - Parameter handler: nil for a mutation that the schema no longer has: it is not told, but what it
     ///   changed is there.
     init(_ commit: HistoryTail.Commit, _ handler: (any MutationHandler)?) {
         let payload = handler?.payload(

@@ -443,7 +443,7 @@ struct ReadyRequest: Sendable {
 }
 
 extension Outcome {
-    /// One result, and the end, for somebody who was to get many.
+    /// One result, and the end, for a sink that was to get many.
     fileprivate func deliveries(to sink: any SubscriptionSink) -> [Delivery] {
         if case .refused(let errors) = self {
             return [Delivery(sink: sink, event: .failed(errors))]

@@ -28,7 +28,7 @@ final class OperationCache: Sendable {
 
     /// Bytes of documents kept, in each of two generations.
     private static let generationBytes = 4 << 20
-    /// What an operation costs beside its text.
+    /// What an operation costs without its text.
     private static let entryBytes = 2_048
     /// A list may be taken to be this long even where there are fewer records: `first: 2147483647`, a way
     /// to ask for everything, is no reason to refuse, but many of them inside each other are.

@@ -2,7 +2,7 @@ import EventLog
 
 /// A queue, how much may wait in it, and what happens then.
 ///
-/// Whoever adds a queue to the engine adds it here; docs/websocket.md has the same lines, and a test compares.
+/// A queue that is added to the engine is added here; docs/websocket.md has the same lines, and a test compares.
 struct QueueBound: Sendable {
     let name: String
     let bound: String

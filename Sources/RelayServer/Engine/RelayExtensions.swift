@@ -27,7 +27,7 @@ struct RelayExtensions: Sendable {
     /// The event of which is to be said why a subscriber was, or was not, told.
     private(set) var explain: UInt64?
 
-    /// Reads the members; those that nobody knows are passed over.
+    /// Reads the members; unknown ones are passed over.
     /// - Throws: what is of the wrong kind.
     init(_ request: GraphQLRequest) throws(ExecutionError) {
         guard let relay = request.extensions["relay"], relay != .null else { return }
@@ -62,7 +62,7 @@ struct RelayExtensions: Sendable {
         }
         if explain != nil, operation.kind == .mutation || resume != nil || at != nil {
             throw ExecutionError(
-                "extensions.relay.explain: a subscription or a query is explained, and nothing beside it.",
+                "extensions.relay.explain: a subscription or a query is explained, and nothing else with it.",
                 code: .badUserInput)
         }
         if resume != nil, !operation.isStream {

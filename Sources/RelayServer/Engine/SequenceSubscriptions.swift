@@ -58,7 +58,7 @@ final class SequenceSubscriptions: Sendable {
             let message = "Too many subscriptions of this kind are open; try again later."
             throw ExecutionErrors(errors: [ExecutionError(message, code: .overloaded)])
         }
-        // Whoever has stopped before that has found nothing to stop.
+        // One that has stopped before that has found nothing to stop.
         if !request.sink.isWanted { _ = stop(request.sink) }
         return true
     }

@@ -1,18 +1,18 @@
 /// Who waits for something, first come, first served, each at most once. Pure.
 ///
-/// Whoever has left takes no room, however many come and go.
+/// One that has left takes no room, however many come and go.
 struct WaitingLine<Key: Hashable, Action> {
     private var actions: [Key: Action] = [:]
     /// In order, from `next` on; some of them may have left.
     private var line: [Key] = []
     private var next = 0
 
-    /// So many who have left may stay in line, beside as many as wait.
+    /// So many that have left may stay in line, in addition to as many as wait.
     private static var slack: Int { 32 }
 
     var isEmpty: Bool { actions.isEmpty }
     var count: Int { actions.count }
-    /// Places in line, those of whoever has left among them.
+    /// Places in line, those that were left among them.
     var placeCount: Int { line.count - next }
 
     /// Takes its place behind the others; one that waits already keeps its place.

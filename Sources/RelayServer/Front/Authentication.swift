@@ -2,7 +2,7 @@ import HTTPMessages
 import RelayJSON
 import WebSocketIO
 
-/// Who may come in. Without tokens everybody may, as nobody in particular.
+/// Which clients are let in. Without tokens all are, without an identity.
 package struct Authentication: Sendable {
     /// What is known of who asks.
     package enum Viewer: Sendable, Hashable {
@@ -29,7 +29,7 @@ package struct Authentication: Sendable {
 
     package init(tokens: [String]) { self.tokens = tokens.map { Array($0.utf8) } }
 
-    /// Nobody needs a token.
+    /// No token is needed.
     var isOpen: Bool { tokens.isEmpty }
 
     /// Looks at `Authorization: Bearer T` of an HTTP request or a handshake.

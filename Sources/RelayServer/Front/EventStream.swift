@@ -92,7 +92,7 @@ final class EventStream: SubscriptionSink {
     /// - Parameter encode: gives a response's event; the same for all streams that get it.
     func take(_ event: Delivery.Event, encode: (Response) -> [UInt8]) {
         let stream = state.withLock { $0.stream }
-        // It may be what one turn of the loop has brought, and nobody has tried to send.
+        // It may be what one turn of the loop has brought, and sending has not been tried.
         stream?.sendWaiting(downTo: limit)
         let waiting = stream?.queuedBytes ?? 0
         let action = state.withLock { state -> StreamPacing.Action in

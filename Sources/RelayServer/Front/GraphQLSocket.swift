@@ -20,7 +20,7 @@ final class GraphQLSocket: WebSocketHandler {
         var backlog: MissedBacklog
         /// Streams that wait for the peer to have room, and what each does then.
         var waiting = WaitingLine<ServerConnection.Operation, @Sendable () -> Void>()
-        /// The loop has been told that somebody waits, and has not come to it.
+        /// The loop has been told that something waits, and has not come to it.
         var isWaitPosted = false
         /// Streams that hold a result back.
         var holding: [ServerConnection.Operation: OperationSink] = [:]
@@ -197,7 +197,7 @@ final class GraphQLSocket: WebSocketHandler {
     }
 
     /// Hands an operation over behind those that came before it, so that what a client sends in order is
-    /// carried out in order. Queries change nothing and wait for nobody, once they are known to be queries.
+    /// carried out in order. Queries change nothing and do not wait, once they are known to be queries.
     ///
     /// What takes its time is done elsewhere: looking at a document that is new, or at a request that is long.
     private func arrive(
@@ -343,7 +343,7 @@ final class GraphQLSocket: WebSocketHandler {
     func isSlow(_ connection: WebSocketConnection) -> Bool {
         let limit = limits.streamQueueBytes
         guard connection.queuedBytes > limit else { return false }
-        // It may be what one turn of the loop has brought, and nobody has tried to send.
+        // It may be what one turn of the loop has brought, and sending has not been tried.
         connection.sendWaiting(downTo: limit)
         let waiting = connection.queuedBytes
         return waiting > limit && state.withLock { $0.backlog.isSlow(queuedBytes: waiting) }

@@ -70,7 +70,7 @@ enum ResponseMediaType: String, CaseIterable {
         for (place, range) in ranges.enumerated() where range.isUTF8 {
             guard let specificity = range.specificity(for: rawValue),
                 specificity > best?.specificity ?? -1,
-                // Nobody who takes anything means a stream.
+                // A client that takes anything does not mean a stream.
                 self != .eventStream || range.name == rawValue
             else { continue }
             best = (place, specificity)

@@ -1,7 +1,7 @@
 /// What one peer has not taken yet, of which part is what it has missed. Pure.
 ///
 /// Missed results are made only as fast as they are taken, so they never make their peer look slow: they have half of
-/// the limit, and the result that goes beyond it, and live results have the whole limit beside them.
+/// the limit, and the result that goes beyond it, and live results have the whole limit for themselves.
 struct MissedBacklog: Sendable {
     /// Bytes that may wait for the peer before its streams are slowed down or end.
     let limit: Int

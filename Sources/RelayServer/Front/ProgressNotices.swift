@@ -3,7 +3,7 @@ import RelayJSON
 import Threads
 import WebSocketIO
 
-/// Somebody with streams, who wants to know in times of silence that nothing was missed.
+/// A client with streams that wants to know in times of silence that nothing was missed.
 protocol ProgressListener: AnyObject, Sendable {
     /// Sends the notice if nothing else was sent for long enough. On the loop's thread.
     func tell(_ notice: ProgressNotice)

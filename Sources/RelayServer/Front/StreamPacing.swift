@@ -56,7 +56,7 @@ struct StreamPacing: Sendable {
             }
             return send(response)
         case .patch(let response, let full):
-            // Whoever has missed one gets a whole result in its place.
+            // A sink that has missed one gets a whole result in its place.
             if isFull || awaitsPeer {
                 held = full.response
                 return .hold

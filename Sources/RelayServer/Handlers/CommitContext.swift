@@ -11,7 +11,7 @@ public struct CommitContext: Sendable {
     public let variables: VariableData
     /// The record that was made, changed or deleted, as the mutation named it.
     public let result: DataID?
-    /// Who carried it out, as the authentication named them; nil when nobody has to say.
+    /// Who carried it out, as the authentication named them; nil without authentication.
     public let viewer: String?
     /// The commit's place in the log: of two commits the later one has the higher.
     public let sequence: UInt64

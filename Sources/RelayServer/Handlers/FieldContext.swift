@@ -12,7 +12,7 @@ public struct FieldContext: Sendable {
     public let object: VariableData?
     /// Coerced, defaults included.
     public let arguments: VariableData
-    /// Who asks, as the authentication named them; nil when nobody has to say.
+    /// Who asks, as the authentication named them; nil without authentication.
     public let viewer: String?
     /// Everything else.
     public let records: SnapshotReader

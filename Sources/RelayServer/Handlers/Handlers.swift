@@ -76,7 +76,7 @@ extension Handlers {
         resolvers[field] = body
     }
 
-    /// Looks at a mutation before it is carried out, whoever carries it out: the schema's directive or a
+    /// Looks at a mutation before it is carried out, however it is carried out: the schema's directive or a
     /// handler. A throw refuses it, and nothing has happened.
     ///
     /// Several checks of one mutation run in the order in which they were added.

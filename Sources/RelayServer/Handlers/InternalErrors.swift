@@ -130,7 +130,7 @@ extension RegisteredSubscription {
                     do {
                         try await handler.run(context, send)
                     } catch {
-                        // Nobody is told any more of what a cancelled one throws.
+                        // What a cancelled one throws is not told.
                         throw Task.isCancelled ? error : errors.told(error, by: name)
                     }
                 })

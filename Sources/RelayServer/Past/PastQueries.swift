@@ -8,7 +8,7 @@ import Threads
 /// Answers queries from the past of a running server: `extensions.relay.at`.
 ///
 /// States that are still in memory cost nothing. Others are rebuilt from the nearest checkpoint, one at a
-/// time, within a budget of events; the last one is kept for a minute or two, since whoever looks back once looks
+/// time, within a budget of events; the last one is kept for a minute or two, since a client that looks back once looks
 /// again. Which event a time means is read from the log, so that waits in the same queue.
 final class PastQueries: Sendable {
     /// What may be spent on the past.
@@ -42,7 +42,7 @@ final class PastQueries: Sendable {
         var isRunning = false
         /// The state that was queried last.
         var kept: (sequence: UInt64, service: PastService)?
-        /// It was queried since somebody looked.
+        /// It was queried since the last look.
         var isKeptUsed = false
         var isWatched = false
 

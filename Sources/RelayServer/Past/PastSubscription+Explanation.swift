@@ -115,10 +115,10 @@ extension PastSubscription {
 }
 
 extension EventBody {
-    /// Why nobody is told of an event that is no change.
+    /// Why an event that is no change is not told.
     fileprivate var silence: String {
         switch self {
-        case .genesis: "it begins the log: nobody was subscribed yet"
+        case .genesis: "it begins the log: there was no subscriber yet"
         case .schema:
             "the schema changed at a start: subscribers come again, and are sent what is then"
         case .mutation: "it is what was asked for; subscribers are told of its response"

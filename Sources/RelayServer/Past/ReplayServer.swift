@@ -162,7 +162,7 @@ package final class ReplayServer: Sendable {
         service.publish(steps.compactMap(\.commit), head: last.snapshot)
     }
 
-    /// Accepts nobody any more and ends what is open.
+    /// Accepts no new connections and ends what is open.
     package func stop() async {
         await http.stop(within: stopDeadline)
         await loop.stop()

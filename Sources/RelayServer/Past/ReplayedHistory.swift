@@ -6,7 +6,7 @@ import RelayJSON
 
 /// A history that happens once more, event by event, to a service that queries and subscriptions see.
 ///
-/// It ends where an event cannot be read: the state behind damage has come about in a way that nobody knows.
+/// It ends where an event cannot be read: the state behind damage has come about in an unknown way.
 actor ReplayedHistory {
     private let schemaService: SchemaService
     private let events: SummarizedEvents
@@ -29,7 +29,7 @@ actor ReplayedHistory {
         behind sequence: UInt64, from events: SummarizedEvents
     ) throws(EventStoreError) -> (event: Event, summary: EventSummary)? {
         do throws(EventStoreError) {
-            // Damage is passed over by whoever reads events.
+            // Damage is passed over by the reader of events.
             guard let next = try events.next(), next.event.sequence == sequence + 1 else {
                 return nil
             }
@@ -84,7 +84,7 @@ extension Commit {
         service: SchemaService, snapshot: Snapshot
     ) {
         if case .response(let response) = event.body, let intent {
-            // A mutation that the schema no longer has is nobody's to hear of; what it changed is.
+            // A mutation that the schema no longer has is not told; what it changed is.
             let payload = service.mutations[intent.field]?
                 .payload(for: intent, response: response, in: snapshot)
             self.init(

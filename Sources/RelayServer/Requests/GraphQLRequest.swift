@@ -5,7 +5,7 @@ package import RelayJSON
 package struct GraphQLRequest: Sendable, Hashable {
     /// The document's text; empty when the request only names a document that the server has.
     package var query: String
-    /// What the request calls its document, instead of its text or beside it.
+    /// What the request calls its document, instead of its text or with it.
     package var documentID: DocumentID?
     package var operationName: String?
     package var variables: JSONObject

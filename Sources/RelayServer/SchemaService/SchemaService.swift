@@ -32,7 +32,7 @@ package struct SchemaService: Sendable {
     /// The schema, as the log has it.
     var schemaText: String { source.text }
 
-    /// What a store must keep beside its records.
+    /// What a store must keep besides its records.
     var indexes: [IndexDefinition] { source.indexes }
 
     /// The same for another store: a state of the past has numbers of its own for names.

@@ -5,7 +5,7 @@ package import Logging
 /// A schema and what its directives say a service shall do: everything that can be known before there is
 /// a store.
 ///
-/// Conventions beside the directives: an object type that implements the interface `Node` is stored. An
+/// Conventions besides the directives: an object type that implements the interface `Node` is stored. An
 /// object type with `edges`, a list of an object type with `node`, and with `pageInfo` is a connection.
 /// `node` and `nodes` of the query type are known by name.
 ///
@@ -16,7 +16,7 @@ package struct ServiceSchema: Sendable {
     package let schema: Schema
     /// What it was read from, as the log has it.
     let text: String
-    /// What a store must keep beside its records for this schema.
+    /// What a store must keep besides its records for this schema.
     package let indexes: [IndexDefinition]
 
     let types: ServiceTypes
@@ -37,7 +37,7 @@ package struct ServiceSchema: Sendable {
 
     /// Reads a schema that uses the predefined directives without defining them.
     /// - Parameters:
-    ///   - handlers: what Swift code does, in place of directives or beside them.
+    ///   - handlers: what Swift code does, in place of directives or in addition to them.
     ///   - logger: hears of errors of handlers that are not for clients.
     /// - Throws: everything that is wrong with it, all at once.
     package init(

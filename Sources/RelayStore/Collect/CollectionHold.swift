@@ -19,10 +19,10 @@ struct CollectionHolds {
 }
 
 extension Store {
-    /// Whether somebody wants nothing to be collected yet.
+    /// Whether nothing is to be collected yet.
     var isCollectionHeld: Bool { collectionHolds.withLock { $0.hold(snapshot.recordCount) } }
 
-    /// Holds collections back until the token is cancelled or let go of: somebody is about to say what else is to be
+    /// Holds collections back until the token is cancelled or let go of: the program is about to say what else is to be
     /// kept. A collection that is under way goes on.
     /// - Parameter limit: with so many records in the store collections are not held any more, said or not.
     package func holdCollections(upTo limit: Int) -> Retention {

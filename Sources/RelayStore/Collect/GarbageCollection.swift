@@ -7,7 +7,7 @@
 /// began with; whatever changed since then is kept, with everything that it links to.
 ///
 /// Of *wide* records (``ShapeTable``), such as a root that was asked for one field with ever other arguments, the
-/// fields with arguments go that nobody selects.
+/// fields with arguments go that are not selected.
 ///
 /// Invariants: 1. A record that an operation, a reader or an optimistic entry can reach when a slice ends
 /// is marked, or waits to be. 2. Only records that existed at the beginning are forgotten. 3. So it is with fields of
@@ -46,7 +46,7 @@ struct GarbageCollection {
         selected.append((record, plan))
     }
 
-    /// Keeps a record that somebody reads.
+    /// Keeps a record that is read.
     mutating func keep(_ record: RecordIndex) {
         let isNew = Self.mark(record, in: &marks)
         if hasWideRows, isNew, isWide(record) { fields[record] = fields[record] ?? [] }
@@ -79,7 +79,7 @@ struct GarbageCollection {
         case marking
         /// To be forgotten.
         case sweeping([RecordIndex])
-        /// Of these records, which are wide, all fields with arguments but those in the set are selected by nobody.
+        /// Of these records, which are wide, no fields with arguments but those in the set are selected.
         case pruning([RecordIndex: Set<NameIndex>])
         case done
     }

@@ -3,9 +3,9 @@ import RelayArtifacts
 
 /// The operations whose records are kept, and when each was fetched.
 ///
-/// An operation that nobody retains any more waits in the release buffer, so that going back to a screen
+/// An operation that is not retained any more waits in the release buffer, so that going back to a screen
 /// finds its data. The buffer is first in, first out; what is retained again leaves it. Besides, an operation
-/// is kept while a response to it is on its way to whoever it is for.
+/// is kept while a response to it is on its way.
 struct RetainedOperations {
     struct Root {
         /// Who retains it.
@@ -24,7 +24,7 @@ struct RetainedOperations {
 
     private(set) var roots: [OperationSelector: Root] = [:]
     private var releaseBuffer: [OperationSelector] = []
-    /// Responses that nobody keeps since records were last said to be garbage: those of mutations and subscriptions, which
+    /// Responses that are not kept since records were last said to be garbage: those of mutations and subscriptions, which
     /// have roots of their own, and of queries where nothing is buffered.
     private var passingResponses = 0
     /// The fewest records that the store has had since then; about as many as are no garbage.
@@ -74,7 +74,7 @@ struct RetainedOperations {
     }
 
     /// A response has been delivered.
-    /// - Returns: whether records may have become garbage that nobody has been told of.
+    /// - Returns: whether records may have become garbage without being counted.
     mutating func endHold(of operation: OperationSelector) -> Bool {
         guard var root = roots[operation], root.undelivered > 0 else { return false }
         root.undelivered -= 1

@@ -75,7 +75,7 @@ extension Store {
         writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
     }
 
-    /// Keeps the records of an operation from being collected while a response to it is on its way to whoever it
+    /// Keeps the records of an operation from being collected while a response to it is on its way to the code that it
     /// is for.
     func hold(_ operation: OperationSelector, _ writer: inout Writer) -> Retention {
         // One that is kept anyway, a collection has been told of.
@@ -101,7 +101,7 @@ extension Store {
         }
     }
 
-    /// The queries that somebody retains, at the moment, and how often each is retained.
+    /// The queries that are retained, at the moment, and how often each is retained.
     package var retainedQueries: [(operation: OperationSelector, holders: Int)] {
         get throws {
             try write { writer, _ in
@@ -114,7 +114,7 @@ extension Store {
     }
 
     /// Keeps the records of an operation from being collected until the token is cancelled or let go of, for
-    /// somebody who may retain it next.
+    /// a reader that may retain it next.
     package func hold(_ operation: OperationSelector) throws -> Retention {
         try write { writer, _ in hold(operation, &writer) }
     }
@@ -147,7 +147,7 @@ extension Store {
 
     // MARK: Garbage collection
 
-    /// Has garbage collected soon, by whoever the options say. May be called under any lock.
+    /// Has garbage collected soon, by `StoreOptions.schedule`. May be called under any lock.
     package func scheduleCollection() {
         if isCollectionScheduled.exchange(true, ordering: .relaxed) { return }
         options.schedule { [weak self] in self?.collectGarbage() }
@@ -226,7 +226,7 @@ extension Store {
         }
     }
 
-    /// Unsets fields with arguments that nobody selects, reads or made himself.
+    /// Unsets fields with arguments that are not selected, not read and not made by an updater.
     /// - Parameter kept: the records, all of them wide, and what operations select of them.
     private func prune(
         _ kept: [RecordIndex: Set<NameIndex>], _ writer: inout Writer, _ outcome: inout Outcome

@@ -8,15 +8,15 @@ extension Store {
         let states: [Snapshot]
     }
 
-    /// Takes back numbers of ids and storage keys that nobody has any more; see ``SymbolCollection``. No record goes.
+    /// Takes back numbers of ids and storage keys that are not in use any more; see ``SymbolCollection``. No record goes.
     ///
-    /// Nobody waits for the search. Where somebody keeps an old snapshot, it goes on once he has let go of it.
+    /// The search keeps no one waiting. Where an old snapshot is kept, it goes on once that is let go of.
     func collectSymbols() {
         if let search = beginSymbols() { endSymbols(consume search) }
         while advanceSymbols() {}
     }
 
-    /// After a commit: sees to it that somebody looks where there are many more texts than before.
+    /// After a commit: has a search made where there are many more texts than before.
     func noteGrowth(_ writer: inout Writer, _ outcome: inout Outcome) {
         switch writer.symbols.noteGrowth(symbols) {
         case .nothing: return
@@ -44,7 +44,7 @@ extension Store {
     func endSymbols(_ search: consuming SymbolSearch) {
         var uses = search.uses
         for state in search.states { state.noteSymbols(in: &uses) }
-        // Gone, before it is waited for that nobody has them.
+        // Gone, before it is waited for that they are not in use.
         _ = consume search
         try? write { [uses] writer, _ in
             writer.symbols.retire(uses, writer.state.confirmed.epoch)

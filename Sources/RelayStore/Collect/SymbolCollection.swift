@@ -1,19 +1,19 @@
 @_spi(Rooms) import RelayRecords
 
-/// Takes back the numbers of ids and of storage keys with arguments that nobody has any more.
+/// Takes back the numbers of ids and of storage keys with arguments that are not in use any more.
 ///
 /// States. *idle*. *looking*: it is noted which texts are asked for, and meanwhile, under no lock, the records as they
 /// were are searched for numbers. *retired*: what was not found waits until no snapshot is left that was taken
-/// before. *withdrawn*: what nobody asked for since can't be found any more, and waits until nobody is left who may be
+/// before. *withdrawn*: what was not asked for since can't be found any more, and waits until no thread is left that may be
 /// looking. Then its numbers are given again.
 ///
-/// Why no number goes that somebody has: 1. What was in a record when it began was found. 2. What comes into a record
+/// Why no number goes that is in use: 1. What was in a record when it began was found. 2. What comes into a record
 /// later was asked for by its text then, and so noted; or it is a plan's, and so pinned, or was let go of
 /// since, and so noted. 3. Snapshots that were taken before hold the epoch. 4. What was read holds its numbers fast
 /// (``SeenRecords``), readers and watchers are known to the store, and so are entries; all these are asked again
 /// at each step.
 ///
-/// Bound: a search begins when twice as many texts have a number as the last one left. As long as somebody keeps an
+/// Bound: a search begins when twice as many texts have a number as the last one left. As long as a program keeps an
 /// old snapshot no number is given again, and the store's observers are told each time that the texts have doubled.
 struct SymbolCollection {
     /// What the search found, and how many numbers there were.
@@ -28,7 +28,7 @@ struct SymbolCollection {
     enum Growth {
         case nothing
         case search
-        /// A collection waits for somebody who keeps an old snapshot.
+        /// A collection waits for an old snapshot that is kept.
         case patience
     }
 
@@ -41,7 +41,7 @@ struct SymbolCollection {
     }
 
     private var state = State.idle
-    /// Ids that somebody found while they were about to go: each collection tries them again.
+    /// Ids that were found while they were about to go: each collection tries them again.
     private var late: [UInt32] = []
     /// Texts beyond which the end of a garbage collection is the time for a search.
     private var dueCount: Int
@@ -52,7 +52,7 @@ struct SymbolCollection {
     private static let leastUrgentCount = 2_048
 
     /// - Parameter liveCount: texts that there are.
-    /// - Parameter leastCount: texts below which nobody looks; 0: after every garbage collection.
+    /// - Parameter leastCount: texts below which there is no search; 0: after every garbage collection.
     init(liveCount: Int, leastCount: Int) {
         self.leastCount = leastCount
         (dueCount, urgentCount) = Self.limits(liveCount, leastCount)
@@ -63,7 +63,7 @@ struct SymbolCollection {
         return (due, max(leastUrgentCount, 2 * (liveCount + max(leastCount, liveCount))))
     }
 
-    /// Whether texts that nobody has may be many.
+    /// Whether texts that are not in use may be many.
     func isDue(_ symbols: Symbols) -> Bool { symbols.liveCount > dueCount }
 
     /// To be asked after each commit. Answers anew only when the texts have doubled.
@@ -109,7 +109,7 @@ extension Snapshot {
 }
 
 extension SymbolCollection {
-    /// Whoever the store knows to have numbers.
+    /// What the store knows to have numbers.
     struct Held {
         var ids = SymbolSet()
         var names = SymbolSet()
@@ -128,7 +128,7 @@ extension SymbolCollection {
         state = .retired(uses, epoch.end)
     }
 
-    /// Goes a step on if nobody stands in the way any more.
+    /// Goes a step on if nothing stands in the way any more.
     /// - Parameter epoch: of the store's state.
     /// - Returns: whether another epoch begins now.
     mutating func advance(

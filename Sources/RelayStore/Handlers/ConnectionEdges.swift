@@ -32,7 +32,7 @@ struct ConnectionEdges {
     }
 
     func index(ofNode id: DataID) -> Int? {
-        // Looked at also where nobody has heard of the node: the connection tells when it comes, and the node's record
+        // Looked at also where the node is unknown: the connection tells when it comes, and the node's record
         // when an edge that is there comes to lead to it.
         let edges = records
         guard let node = source.find(id) else { return nil }

@@ -129,6 +129,6 @@ public final class ConnectionHandler: Handler {
 }
 
 extension FieldValue {
-    /// A field that failed is null to whoever does not ask for errors.
+    /// A field that failed is null to readers that do not ask for errors.
     var withoutErrors: FieldValue { if case .failed = self { .null } else { self } }
 }

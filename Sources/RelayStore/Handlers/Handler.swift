@@ -1,7 +1,7 @@
 public import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// Looks at a field once a payload with it has been normalized, and keeps what it makes of it beside the
+/// Looks at a field once a payload with it has been normalized, and keeps what it makes of it next to the
 /// field: what `@connection`, `@appendNode`, `@deleteRecord` and the like do.
 public protocol Handler: Sendable {
     /// Called for each field that names the handler, when its payload is in the store; and again for each part of the
@@ -11,7 +11,7 @@ public protocol Handler: Sendable {
 
 /// Finds the handler that a directive names.
 public protocol HandlerProvider: Sendable {
-    /// - Returns: nil for a handle that nobody knows; the field is then left as it is.
+    /// - Returns: nil for an unknown handle; the field is then left as it is.
     func handler(for handle: String) -> (any Handler)?
 }
 

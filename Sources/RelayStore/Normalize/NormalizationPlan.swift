@@ -187,11 +187,11 @@ final class FlatSelection {
     let handles: [NormalizationHandle]
     /// Abstract types that the object itself has told of.
     let discriminators: [String]
-    /// What handlers keep beside the fields: selected like the fields themselves.
+    /// What handlers keep next to the fields: selected like the fields themselves.
     let handleFields: ContiguousArray<Field>
     /// All that leads to other records: linked fields, those of handlers and of client extensions.
     let links: ContiguousArray<Field>
-    /// Keys of fields that are selected beside `fields`: those of handlers and of client extensions.
+    /// Keys of fields that are selected besides `fields`: those of handlers and of client extensions.
     let keysBeside: ContiguousArray<NameIndex>
     /// The shape of a record that has all fields, in their order: slot i is field i. nil where the response has
     /// one field under two names: a shape has each key once.

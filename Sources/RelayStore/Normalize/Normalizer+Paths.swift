@@ -77,13 +77,13 @@ extension Normalizer {
 
     /// Where an error of the server's belongs.
     enum ErrorPlace {
-        /// Beside the field that is null because of it.
+        /// With the field that is null because of it.
         case field(NameIndex, of: RecordIndex)
         /// It is about an element of this list; nil: of a list of leaves.
         case element(NameIndex, of: RecordIndex, LinkList?)
     }
 
-    /// Beside the first null on its path (GraphQL §6.4.4); inside a list the error stands beside the list.
+    /// With the first null on its path (GraphQL §6.4.4); inside a list the error stands with the list.
     func place(
         of error: JSONValue, _ plan: NormalizationPlan, _ root: RecordIndex
     ) -> ErrorPlace? {
@@ -113,7 +113,7 @@ extension Normalizer {
         return nil
     }
 
-    /// Puts an error where it belongs; not beside a field that has a value, nor beside a list that is another by now.
+    /// Puts an error where it belongs; not with a field that has a value, nor with a list that is another by now.
     mutating func put(_ error: JSONValue, at place: ErrorPlace) {
         switch place {
         case .element(let key, let record, let list):

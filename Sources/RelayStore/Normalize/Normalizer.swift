@@ -6,7 +6,7 @@ import RelayJSON
 ///
 /// An object's record is found first (its `id`, or where it stands), then its members are matched with the
 /// selection in order, nested objects in between. What the server sends can be anything: a value of the
-/// wrong shape becomes a field error with its path, and the fields beside it count.
+/// wrong shape becomes a field error with its path, and the other fields count.
 struct Normalizer {
     /// A field that a handler wants to look at.
     struct Handled {

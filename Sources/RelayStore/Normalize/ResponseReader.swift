@@ -7,7 +7,7 @@ struct ResponseReader {
     private(set) var summary = ResponseSummary()
     private let plan: NormalizationPlan
     private let root: RecordIndex
-    /// Errors that the server sent; they are put beside the fields they are about when all data is in.
+    /// Errors that the server sent; they are put with the fields they are about when all data is in.
     private var fieldErrors: [JSONValue] = []
 
     /// Whether the response is known to be one part of another.
@@ -267,7 +267,7 @@ struct ResponseReader {
 /// write, too.
 struct ResponsePlaces {
     var parts: ArraySlice<PartPlace> = []
-    /// nil for an error that belongs beside no field.
+    /// nil for an error that belongs to no field.
     var errors: ArraySlice<Normalizer.ErrorPlace?> = []
 }
 

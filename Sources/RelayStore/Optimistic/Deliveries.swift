@@ -7,7 +7,7 @@ enum Delivery: Sendable {
     case call(@Sendable () -> Void)
     /// A subscriber's data is another now.
     case data(Listener, SelectorSnapshot)
-    /// Records that somebody watches have become stale.
+    /// Records that are watched have become stale.
     case invalidation(SubscriptionTable.Watcher)
     /// For those who watch the store.
     case event(StoreEvent)
@@ -15,8 +15,8 @@ enum Delivery: Sendable {
 
 /// What is to be told outside the writer's lock, in the order in which it came about.
 ///
-/// Whoever adds something delivers everything that waits, unless somebody is at it; so a callback may
-/// write to the store, and what comes of that is delivered after it, in order. Whoever adds nothing delivers nothing:
+/// The thread that adds something delivers everything that waits, unless another is at it; so a callback may
+/// write to the store, and what comes of that is delivered after it, in order. A thread that adds nothing delivers nothing:
 /// a thread that only collects garbage runs no callback of another thread's commit.
 ///
 /// While a callback takes its time, deliveries wait. Beyond the limit those are dropped that newer ones stand in for: of

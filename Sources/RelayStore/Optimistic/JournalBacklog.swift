@@ -36,7 +36,7 @@ struct JournalBacklog {
     }
 
     private(set) var status = JournalStatus.keeping
-    /// Statuses that nobody was told of yet, oldest first.
+    /// Statuses that are not told yet, oldest first.
     private var news: [JournalStatus] = []
     private var state = State.keeping
     /// In order; those before `first` are durable.

@@ -19,7 +19,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - journal: opened for this store.
-    ///   - gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
+    ///   - gcReleaseBufferSize: operations that are not retained and that are kept all the same.
     ///   - onJournalChange: told when the journal refuses changes for now, takes them again, or stops.
     /// - Throws: when the journal has a store already.
     public convenience init(

@@ -7,7 +7,7 @@ import Threads
 /// The records of a client: what was confirmed, and what is shown on top of it.
 ///
 /// Any thread may call anything. One writer at a time changes the records; readers hold a snapshot and
-/// wait for nobody. After each commit those subscriptions are told whose data is another now, in the
+/// do not wait. After each commit those subscriptions are told whose data is another now, in the
 /// order of the commits and outside all locks.
 ///
 /// With a journal every change becomes events of it. They are handed over in the order of the commits and
@@ -41,7 +41,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Something to be done under the writer's lock by whoever holds it next.
+    /// Something to be done under the writer's lock by its next holder.
     typealias Task = @Sendable (inout Writer, inout Outcome, Store) -> Void
 
     let options: StoreOptions
@@ -67,7 +67,7 @@ public final class Store: Sendable {
     /// A store that lives as long as the process.
     /// - Parameters:
     ///   - source: the records that it begins with; see ``source``.
-    ///   - gcReleaseBufferSize: operations that nobody retains and that are kept all the same.
+    ///   - gcReleaseBufferSize: operations that are not retained and that are kept all the same.
     public convenience init(source: RecordSource = RecordSource(), gcReleaseBufferSize: Int = 10) {
         var options = StoreOptions()
         options.now = WallClock.microseconds
@@ -157,7 +157,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Has something done under the writer's lock: now, or by whoever has the lock once they are done.
+    /// Has something done under the writer's lock: now, or by the holder of the lock once that is done.
     ///
     /// For the end of tokens, which may come at any place, also inside an updater.
     func afterwards(_ task: @escaping Task) {
@@ -165,7 +165,7 @@ public final class Store: Sendable {
         if !isWritingHere { performTasks() }
     }
 
-    /// Has something done at the start of the next write. The caller may hold any lock: nobody is told anything
+    /// Has something done at the start of the next write. The caller may hold any lock: nothing is told
     /// now.
     func withNextWrite(_ task: @escaping Task) {
         tasks.withLock { tasks in
@@ -180,11 +180,11 @@ public final class Store: Sendable {
         afterwards { _, outcome, _ in outcome.call(body) }
     }
 
-    /// Does what waits and tells of it, unless somebody has the lock: he looks again when he has let go of it.
+    /// Does what waits and tells of it, unless another thread has the lock: that looks again when it has let go of it.
     private func performTasks() {
         var isToldOf = false
         defer { if isToldOf { deliveries.deliver() } }
-        // The list itself is asked: whoever adds to it later finds the writer's lock free.
+        // The list itself is asked: a thread that adds to it later finds the writer's lock free.
         while tasks.withLock({ !$0.isEmpty }) {
             let isDone: Void? = writer.withLockIfAvailable { writer in
                 writingThread.store(currentThread(), ordering: .relaxed)
@@ -211,7 +211,7 @@ public final class Store: Sendable {
     }
 
     /// Takes in what an input of the state did: journal, readers, subscriptions.
-    /// - Parameter isCollection: whether the step forgets what nobody reads. Observers are told of the collection as
+    /// - Parameter isCollection: whether the step forgets what is not read. Observers are told of the collection as
     ///   a whole.
     func finish(
         _ step: StoreState.Step, from sequence: UInt64, isCollection: Bool = false,
@@ -272,7 +272,7 @@ public final class Store: Sendable {
     public func synchronize() async throws { try await journal?.synchronize() }
 
     /// Has `tell` called once everything that has changed so far is in the journal, and on the disk, or with why
-    /// it is not; without a journal, always. Nobody is told anything now, so that this may be called inside a write:
+    /// it is not; without a journal, always. Nothing is told now, so that this may be called inside a write:
     /// that is for ``tellOfDurability()``.
     ///
     /// Calls come in the order in which they were asked for, one after the other, outside all locks.
@@ -305,7 +305,7 @@ public final class Store: Sendable {
     func plan(_ selector: ReaderSelector) -> ReaderPlan {
         readers.withLock { plans in
             plans.plan(selector) {
-                // Whoever looks for names outside of the writer's lock has a state: so none of what he looks in goes.
+                // Code that looks for names outside of the writer's lock has a state: so none of what it looks in goes.
                 withExtendedLifetime(published) {
                     ReaderPlan(
                         selector.fragment, variables: selector.variables, symbols: symbols)

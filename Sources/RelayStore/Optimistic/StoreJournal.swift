@@ -38,7 +38,7 @@ final class StoreJournal: Sendable {
         }
     }
 
-    /// Has `tell` called once everything that was taken in so far is durable, or with why it is not. Nobody is
+    /// Has `tell` called once everything that was taken in so far is durable, or with why it is not. Nothing is
     /// told anything now: that is for ``tellWaiters()``, and for what the journal says later.
     func wait(_ waiter: DurabilityWaiters.Waiter) {
         waiters.add(waiter) { backlog.withLock { $0.addedCount } }
@@ -50,7 +50,7 @@ final class StoreJournal: Sendable {
         waiters.tell { backlog.withLock { ($0.durableCount, $0.status) } }
     }
 
-    /// On a thread of its own: whoever is told may write to the store, and so to the journal.
+    /// On a thread of its own: the code that is told may write to the store, and so to the journal.
     private func tellWaitersSoon() {
         if !waiters.isEmpty { Task { tellWaiters() } }
     }
@@ -80,7 +80,7 @@ final class StoreJournal: Sendable {
 
     // MARK: News
 
-    /// Not at once: whoever adds events has the store's lock.
+    /// Not at once: the code that adds events has the store's lock.
     private func tellSoon() {
         options.later(0) { [self] in tellNews() }
         tellWaitersSoon()

@@ -18,7 +18,7 @@ package struct StoreOptions: Sendable {
     package var handlers: any HandlerProvider = DefaultHandlerProvider()
     /// Answers fields that are not in the store from what is.
     package var missingFieldHandlers: [MissingFieldHandler] = []
-    /// Operations that nobody retains and that are kept all the same, the newest.
+    /// Operations that are not retained and that are kept all the same, the newest.
     package var releaseBufferSize = 10
     /// After this, fetched data counts as stale; nil: never.
     package var queryExpirationMicroseconds: Int64?
@@ -38,7 +38,7 @@ package struct StoreOptions: Sendable {
     /// Records that a garbage collection looks at before it lets writers in again.
     package var collectionSlice = 4_096
 
-    /// Ids and storage keys below which nobody looks for those that nobody has any more; 0: each collection does.
+    /// Ids and storage keys below which there is no search for those that are not in use; 0: each collection searches.
     package var leastSymbolCount = 1_024
 
     package init() {}

@@ -2,7 +2,7 @@
 
 /// A store without its lock: confirmed records, optimistic entries on top, and the state that readers see.
 ///
-/// Pure: every input returns what it did, nothing waits and nobody is told.
+/// Pure: every input returns what it did, nothing waits and nothing is told.
 ///
 /// Invariants: 1. `head` is `confirmed` with what the entries' updates write, in order. 2. An entry stands
 /// for one pending mutation of `confirmed`, and `pending` has its newest writes. 3. An input that throws

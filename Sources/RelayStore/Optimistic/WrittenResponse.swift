@@ -11,7 +11,7 @@ package struct WrittenResponse: Sendable {
     /// ran, and without what other mutations show optimistically.
     package let reading: SelectorSnapshot
     /// Keeps the records that the operation reaches from being collected until it is let go of, so that fragments
-    /// in the data can be read by whoever the response is delivered to.
+    /// in the data can be read by the code that the response is delivered to.
     package let hold: Retention
 }
 

@@ -2,7 +2,7 @@
 import Synchronization
 import Threads
 
-/// Something that a store did; for whoever watches it work.
+/// Something that a store did; for observers.
 package enum StoreEvent: Sendable {
     /// Other records can be read from now on.
     /// - Parameter records: those that differ from before.
@@ -13,7 +13,7 @@ package enum StoreEvent: Sendable {
     case collectionStarted
     /// - Parameter records: those that were forgotten.
     case collectionEnded(records: Int)
-    /// Somebody keeps an old snapshot, or a proxy of an updater, so that no number of an id or a storage key is given
+    /// An old snapshot, or a proxy of an updater, is kept, so that no number of an id or a storage key is given
     /// again. Told each time that they have doubled.
     /// - Parameter symbols: those that have a number.
     case snapshotKept(symbols: Int)
@@ -21,11 +21,11 @@ package enum StoreEvent: Sendable {
     /// looked at changes again.
     case updaterFailed(_ operation: String?, MutationID?, any Error)
     /// Observers, or subscribers, were slower than what happened.
-    /// - Parameter events: those that nobody is told of.
+    /// - Parameter events: those that are not told.
     case dropped(events: Int)
 }
 
-/// Those who watch a store; usually nobody.
+/// The observers of a store; usually none.
 final class StoreObservers: Sendable {
     typealias Tell = @Sendable (StoreEvent) -> Void
 

@@ -1,7 +1,7 @@
 @_spi(Rooms) import RelayRecords
 import Synchronization
 
-/// Somebody who wants to be told; until ``cancel()``, or until nobody holds it any more.
+/// A subscriber; until ``cancel()``, or until it is released.
 package final class StoreSubscription: Sendable {
     private let listener: Listener
     private let end: @Sendable () -> Void
@@ -13,7 +13,7 @@ package final class StoreSubscription: Sendable {
 
     deinit { cancel() }
 
-    /// Nobody is told any more, also of what has happened already. May be called anywhere, more than once.
+    /// Nothing is told any more, also of what has happened already. May be called anywhere, more than once.
     package func cancel() {
         if listener.stop() { end() }
     }

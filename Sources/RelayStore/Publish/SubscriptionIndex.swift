@@ -62,7 +62,7 @@ struct SubscriptionIndex {
         for record in changes.deleted { addAll(of: record, to: &groups) }
         for field in changes.fields {
             add(field, to: &groups)
-            // Whoever reads a list is shown the errors of its elements.
+            // A reader of a list is shown the errors of its elements.
             if let list = symbols.list(withElementErrors: field.key) {
                 add(.init(record: field.record, key: list), to: &groups)
             }
@@ -91,7 +91,7 @@ struct SubscriptionIndex {
         }
     }
 
-    /// Whether somebody reads a field.
+    /// Whether a field is read.
     func isRead(_ key: NameIndex, of record: RecordIndex) -> Bool {
         let index = Int(record.rawValue)
         guard index < readers.count else { return false }
@@ -102,7 +102,7 @@ struct SubscriptionIndex {
         }
     }
 
-    /// Calls the body with every record that somebody reads.
+    /// Calls the body with every record that is read.
     func forEachRecord(_ body: (RecordIndex) -> Void) {
         for index in readers.indices {
             if case .none = readers[index] { continue }

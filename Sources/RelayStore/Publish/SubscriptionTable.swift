@@ -7,7 +7,7 @@ struct SubscriptionTable {
     private(set) var index = SubscriptionIndex()
     private var watchers: [RecordIndex: [Watcher]] = [:]
 
-    /// Somebody who wants to know when a record becomes stale.
+    /// A watcher: told when a record becomes stale.
     struct Watcher: Sendable {
         let id: UInt64
         let tell: @Sendable () -> Void
@@ -28,7 +28,7 @@ struct SubscriptionTable {
         if let known = groups[selector] {
             group = known
         } else {
-            // A record that nobody spoke of yet must have a number to be waited for.
+            // A record that is unknown yet must have a number to be waited for.
             let record = head.symbols.record(selector.dataID.rawValue)
             let new = head.read(record, selector, plan, previous: snapshot.data)
             group = SubscriptionGroup(number: nextNumber, record: record, plan, new)
@@ -92,7 +92,7 @@ struct SubscriptionTable {
         for record in records { watchers[record, default: []].append(.init(id: id, tell: tell)) }
     }
 
-    /// Calls the body with every record that somebody reads or watches.
+    /// Calls the body with every record that is read or watched.
     func forEachRecord(_ body: (RecordIndex) -> Void) {
         index.forEachRecord(body)
         for record in watchers.keys { body(record) }

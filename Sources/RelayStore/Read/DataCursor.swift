@@ -7,7 +7,7 @@ package import RelayJSON
 /// Generated code asks for the fields in the order in which they were selected, so each look-up is one
 /// comparison; another order works too and takes longer.
 ///
-/// A cursor does not keep its node: whoever uses it keeps the node, or what the node was read with. So a
+/// A cursor does not keep its node: its user keeps the node, or what the node was read with. So a
 /// walk through thousands of records counts no references for its cursors.
 package struct DataCursor {
     private let held: Unmanaged<DataNode>

@@ -4,7 +4,7 @@ package import RelayJSON
 // Looking at a node by names that are only known at run time: what updaters do.
 
 extension DataNode {
-    /// The value of a leaf; nil when the data has no such field, or nobody knows its value.
+    /// The value of a leaf; nil when the data has no such field, or its value is unknown.
     package func leaf(named name: String) -> JSONValue? {
         guard let field = field(named: name) else { return nil }
         switch field.kind {

@@ -2,14 +2,14 @@
 
 /// What was read of one record: the record's row, the selection, and what its links lead to.
 ///
-/// Leaves are not copied: they stay in the row until somebody asks. A node never changes, so a reader that
+/// Leaves are not copied: they stay in the row until they are asked for. A node never changes, so a reader that
 /// finds everything as it was gives the node that it gave before.
 package final class DataNode: @unchecked Sendable {
     // Unchecked: a row, once made, is not written.
 
     package enum Child {
         case null
-        /// Nobody ever said what the field is.
+        /// The field is unknown.
         case missing
         /// The field is `@catch(to: RESULT)`, and this went wrong.
         case failed([FieldError])

@@ -12,7 +12,7 @@ extension Snapshot {
         read(symbols.findRecord(selector.dataID.rawValue), selector, plan, previous: previous)
     }
 
-    /// The same, with the record of the selector: nil when nobody ever spoke of it.
+    /// The same, with the record of the selector: nil when it is unknown.
     func read(
         _ record: RecordIndex?, _ selector: ReaderSelector, _ plan: ReaderPlan,
         previous: DataNode?

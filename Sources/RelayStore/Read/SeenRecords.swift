@@ -6,7 +6,7 @@ package struct SeenRecord: Sendable {
     let reading: FlatReading?
 }
 
-/// The records that were read for one snapshot of data. As long as somebody has these, or any data that was read with
+/// The records that were read for one snapshot of data. As long as a program has these, or any data that was read with
 /// them, their numbers stay theirs.
 package final class SeenRecords: Sendable {
     let records: ContiguousArray<SeenRecord>

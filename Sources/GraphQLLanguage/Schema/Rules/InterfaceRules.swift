@@ -1,4 +1,4 @@
-// GraphQL §3.6.1 (IsValidImplementation): whoever declares an interface must live up to it.
+// GraphQL §3.6.1 (IsValidImplementation): a type that declares an interface must implement it.
 
 extension Schema {
     func validateInterfaces(

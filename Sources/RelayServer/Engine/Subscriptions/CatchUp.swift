@@ -9,14 +9,14 @@ import Threads
 ///
 /// Those that wait are served together, by a pass from where the first of them stopped: each event is read at its
 /// own sequence, and equal subscriptions are executed once. Who has missed little is not kept waiting by who has missed
-/// much: what is in memory is told beside the passes over the log, and those go from the near to the far, each with
+/// much: what is in memory is told during the passes over the log, and those go from the near to the far, each with
 /// subscriptions of which none has missed more than four times as much as another; together they read less than
 /// two and a half times as much as one pass for all. A subscriber that has no room for a result leaves the pass
 /// with it, and comes back when it has taken what it had; results that are on their way to it count. At the end of the
 /// pass all go to the publisher, which knows the rest.
 ///
 /// A pass over recent commits neither reads nor folds anything. What one over the log costs is bounded: at most
-/// three states of the past are in memory, whoever waits: the pass's, the one that it began with, and the one at
+/// three states of the past are in memory, whatever waits: the pass's, the one that it began with, and the one at
 /// which those go on who have left it; they share what has not changed between them. The second is kept for a
 /// minute: who is cut off while the log is read comes back with the same cursor, and nothing is folded twice. And
 /// who was away for more events than the limit, or is that far from where a state can be had, is told that the
@@ -48,9 +48,9 @@ final class CatchUp: Sendable {
             waiting.remove(ObjectIdentifier(sink))
         }
 
-        /// Everybody who waits; when nobody does, the task ends.
+        /// All that wait; when none does, the task ends.
         mutating func takeAll() -> [Waiting] {
-            assert(isRunning, "one task serves a lane, and it ends when nobody waits")
+            assert(isRunning, "one task serves a lane, and it ends when none waits")
             if waiting.isEmpty { isRunning = false }
             return waiting.takeAll()
         }
@@ -78,9 +78,9 @@ final class CatchUp: Sendable {
 
     /// Events of which sinks are told before they are waited for, so that what is on its way to them is bounded.
     static let settleInterval = 32
-    /// Events after which is looked who has gone meanwhile: nothing is read for nobody.
+    /// Events after which it is looked which have gone meanwhile: nothing is read for none.
     private static let lookInterval: UInt64 = 1_024
-    /// What sinks are told before they are waited for, beside what one event leads to.
+    /// What sinks are told before they are waited for, apart from what one event leads to.
     static let settleSize = DeliverySize(count: 16_384, byteCount: 16 << 20)
     /// Who has missed no more events than these has missed little.
     private static let fewEvents: UInt64 = 32
@@ -227,7 +227,7 @@ final class CatchUp: Sendable {
         }
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
-            "nobody was told of what is not durable")
+            "what is not durable has not been told")
         var pass = CatchUpPass(service, identity, documents)
         enter(batch, &pass, on: durable.snapshot, outputs)
         // What comes meanwhile is told by the publisher; otherwise a pass has no end under load, and others wait.
@@ -375,7 +375,7 @@ final class CatchUp: Sendable {
             })
     }
 
-    /// The state after an event, and what comes then. Where somebody left an earlier pass, nothing has to be
+    /// The state after an event, and what comes then. Where a subscriber left an earlier pass, nothing has to be
     /// read or folded for it again.
     private func replay(at sequence: UInt64, limit: UInt64) async throws -> PastReplay {
         let near = state.withLock { $0.nearest(to: sequence) }
@@ -386,7 +386,7 @@ final class CatchUp: Sendable {
             journal, at: sequence, indexes: service.indexes, orFrom: near, budget: limit)
     }
 
-    /// Keeps the state that a pass begins with, for whoever comes back.
+    /// Keeps the state that a pass begins with, for subscribers that come back.
     private func keep(_ snapshot: Snapshot) {
         let new = ReachedState(snapshot: snapshot, looksLeft: Self.keepingLooks)
         // The one before goes when the lock is free again, as everything that takes its time to go.
@@ -496,7 +496,7 @@ private struct ReachedState: Sendable {
 private struct ParkedState: Sendable {
     let snapshot: Snapshot
     private var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
-    /// With more, those that nobody wants any more are taken out.
+    /// With more, those that are not wanted any more are taken out.
     private var looksAt = fewSinks
     private static let fewSinks = 64
 
@@ -514,6 +514,6 @@ private struct ParkedState: Sendable {
         looksAt = max(2 * self.sinks.count, Self.fewSinks)
     }
 
-    /// Somebody goes on.
+/// A subscriber goes on.
     mutating func remove(_ sink: any SubscriptionSink) { sinks[ObjectIdentifier(sink)] = nil }
 }

@@ -65,7 +65,7 @@ struct CatchUpPass {
         groups[key]?.members.append(Member(request: request, sequence: sequence))
     }
 
-    /// A result for somebody who has no room for it, and has left the pass.
+    /// A result for a sink that has no room for it, and has left the pass.
     struct Held {
         /// Goes on behind the result.
         let request: SubscriptionRequest

@@ -56,7 +56,7 @@ final class Publisher: Sendable {
     private let queue: SerialQueue<Message>
     private let outgoing: OutgoingDeliveries
     private let table: Lock<SubscriptionTable>
-    /// Commits that may wait before the writer has to; beside those that it has appended by then.
+    /// Commits that may wait before the writer has to; apart from those that it has appended by then.
     private let stepLimit: Waiting
     private let toldThrough: Atomic<UInt64>
     private let lastFigures = Lock(SubscriptionTable.Figures())
@@ -80,7 +80,7 @@ final class Publisher: Sendable {
         self.catchUp = catchUp
         stepLimit = Waiting(
             count: limits.unpublishedCommits, byteCount: limits.unpublishedBytes)
-        // Beside what one message leads to.
+        // Apart from what one message leads to.
         let outgoing = OutgoingDeliveries(
             limit: DeliverySize(
                 count: limits.undeliveredResults, byteCount: limits.undeliveredResultBytes))
@@ -168,7 +168,7 @@ final class Publisher: Sendable {
     /// Messages that it has not come to.
     var waitingCount: Int { queue.count }
 
-    /// As of what was handed over last; nobody who asks waits for a batch.
+    /// As of what was handed over last; asking does not wait for a batch.
     var figures: SubscriptionTable.Figures { lastFigures.withLock { $0 } }
 
     /// Whatever this commit and those before it lead to has been handed to `deliver`.

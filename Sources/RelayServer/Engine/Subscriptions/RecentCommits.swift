@@ -1,7 +1,7 @@
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// The newest commits, for all who catch up: whoever was away for a moment gets from here what was missed, and the log
+/// The newest commits, for all who catch up: a subscriber that was away for a moment gets from here what was missed, and the log
 /// need not be read. Older commits are found there.
 final class RecentCommits: Sendable {
     /// What the commits that are kept have written, at most.

@@ -1,7 +1,7 @@
 /// The sinks of a group, in the order in which they have joined it. The last one takes the place of one that leaves.
 ///
 /// A fan-out goes through them in this order. Connections that were made after each other lie behind each other in
-/// memory, ours and the system's; in a dictionary's order each delivery would wait for memory that nobody expects.
+/// memory, ours and the system's; in a dictionary's order each delivery would wait for memory that is not in a cache.
 struct SinkSet {
     private(set) var sinks: [any SubscriptionSink] = []
     private var positions: [ObjectIdentifier: Int] = [:]

@@ -5,7 +5,7 @@ import ResultPatches
 
 /// Who gets the results of a subscription. The front has one for each operation of each connection.
 package protocol SubscriptionSink: AnyObject, Sendable {
-    /// False once nobody waits for results any more; for good.
+    /// False once results are not wanted any more; for good.
     var isWanted: Bool { get }
 
     /// More waits for the peer than a stream that catches up should add to. What was said to be on its way waits, too.
@@ -29,7 +29,7 @@ extension SubscriptionSink {
 /// Something to be told to one sink.
 package struct Delivery: Sendable {
     package enum Event: Sendable {
-        /// A sequence of events begins behind this cursor; whoever takes none in time can go on there.
+        /// A sequence of events begins behind this cursor; a client that takes none in time can go on there.
         case began(at: String)
         /// One of a sequence of results, each of which counts. One response is shared by all who get it.
         case next(Response)
@@ -37,7 +37,7 @@ package struct Delivery: Sendable {
         case missed(Response)
         /// A result that takes the place of those before it: one that waits may be dropped for it.
         case latest(Response)
-        /// What has changed since the result before it, and, for whoever did not get that one, the result itself.
+        /// What has changed since the result before it, and, for sinks that did not get that one, the result itself.
         case patch(Response, full: FullResult)
         /// A subscription that was to go on has been told everything that it had missed.
         case caughtUp
@@ -87,7 +87,7 @@ extension Delivery {
     }
 }
 
-/// A result that is made into a response only if somebody needs it.
+/// A result that is made into a response only if it is needed.
 package final class FullResult: Sendable {
     private let result: ExecutedResult
     private let notes: RelayNotes

@@ -18,7 +18,7 @@ struct SubscriptionTable {
         var behind: [(SubscriptionRequest, UInt64)] = []
         fileprivate(set) var figures = Figures()
 
-        /// - Parameter isShared: the result has been counted, for somebody else who gets the same.
+        /// - Parameter isShared: the result has been counted, for another sink that gets the same.
         mutating func append(_ delivery: Delivery, isShared: Bool = false) {
             deliveries.append(delivery)
             size.count += 1
@@ -97,7 +97,7 @@ struct SubscriptionTable {
             case .subscribe(let request):
                 // Who joins a group is told its last result, which must be that of now.
                 tellLive()
-                // Whoever has stopped meanwhile says so before this or after it, in the same queue.
+                // One that has stopped meanwhile says so before this or after it, in the same queue.
                 if request.sink.isWanted { subscribe(request) }
             case .unsubscribe(let sink):
                 unsubscribe(sink)

@@ -12,7 +12,7 @@ import Threads
 /// pending head is discarded with every mutation on it, and work goes on from the durable one. Who is told
 /// what, and when, is ``PendingHead``'s business.
 ///
-/// It takes its next turn only when those behind it are not too far behind: the journal, and whoever tells
+/// It takes its next turn only when those behind it are not too far behind: the journal, and the publisher that tells
 /// subscriptions (`hasRoom`). Meanwhile mutations wait in its queue. How many are taken and not answered,
 /// there or behind it, is bounded.
 ///
@@ -31,7 +31,7 @@ final class MutationWriter: Sendable {
     private let time = Lock(Duration.zero)
     private let isRevocationDue = Atomic(false)
 
-    /// After an append has failed: when intents are revoked that nobody works on any more, if no mutation has
+    /// After an append has failed: when intents are revoked that are not worked on any more, if no mutation has
     /// done it by then.
     static let revocationDelay = Duration.seconds(1)
 

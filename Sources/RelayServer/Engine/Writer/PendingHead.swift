@@ -27,7 +27,7 @@ struct PendingHead {
     /// What a turn is made on.
     struct Base: Sendable {
         let snapshot: Snapshot
-        /// Intents that nobody works on any more, whose end could not be written.
+        /// Intents that are not worked on any more, whose end could not be written.
         let abandoned: [UInt64]
         fileprivate let generation: Int
     }

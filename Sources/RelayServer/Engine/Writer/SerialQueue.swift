@@ -3,8 +3,8 @@ import Threads
 /// Messages that are handled one after the other, in the order in which they were posted, on the
 /// concurrent pool; what piles up meanwhile is handed over as one batch.
 ///
-/// Bounded: a message that finds the queue full is refused, and the caller says so to whoever sent it.
-/// And held back: while it is not open (`isOpen`) nothing is handed over, so that whoever is behind the
+/// Bounded: a message that finds the queue full is refused, and the caller says so to the sender.
+/// And held back: while it is not open (`isOpen`) nothing is handed over, so that what is behind the
 /// queue can be waited for.
 final class SerialQueue<Message: Sendable>: Sendable {
     /// Takes messages from the front of the batch; what it leaves comes again. Must take at least one.
@@ -92,12 +92,12 @@ final class SerialQueue<Message: Sendable>: Sendable {
 
     private func nextBatch() -> ArraySlice<Message>? {
         state.withLock { state in
-            assert(state.isRunning, "nobody takes a batch but the one task that runs")
+            assert(state.isRunning, "only the one task that runs takes a batch")
             if state.batch.isEmpty {
                 state.batch = state.waiting[...]
                 state.waiting = []
             }
-            // Asked under the lock: whoever opens the queue later finds that it does not run.
+            // Asked under the lock: a later opening of the queue finds that it does not run.
             guard !state.batch.isEmpty, isOpen() else {
                 state.isRunning = false
                 return nil

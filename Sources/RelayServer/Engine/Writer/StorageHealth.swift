@@ -2,7 +2,7 @@ package import Logging
 @_spi(Rooms) package import RelayRecords
 import Threads
 
-/// Whether the journal takes mutations: said in the log when that changes, and to whoever asks.
+/// Whether the journal takes mutations: said in the log when that changes, and on request.
 package final class StorageHealth: Sendable {
     private struct State {
         /// What the disk has said, while it is full.

@@ -7,7 +7,7 @@ struct WriterTurn: Sendable {
     enum Message: Sendable {
         case begin(MutationRequest)
         case end(OngoingMutation, Result<MutationBody, ExecutionError>)
-        /// Nothing but what every turn does: intents are revoked that nobody works on any more.
+        /// Nothing but what every turn does: intents are revoked that are not worked on any more.
         case revokeAbandoned
     }
 

@@ -62,7 +62,7 @@ struct ConnectionShape {
     /// What it lacks, as it would be written; empty when it is one.
     let missing: String
 
-    /// Nil for a type that nobody means as a connection.
+    /// Nil for a type that is not meant as a connection.
     init?(_ type: NamedType) {
         guard type.kind == .object,
             type.name.hasSuffix("Connection") || type.field("edges") != nil

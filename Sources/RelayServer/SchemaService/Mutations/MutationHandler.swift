@@ -39,7 +39,7 @@ package struct MutationOutcome: Sendable, Hashable {
 public struct MutationContext: Sendable {
     /// Microseconds since 1970-01-01 00:00 UTC.
     public let timeMicroseconds: Int64
-    /// Who asks, as the authentication named them; nil when nobody has to say.
+    /// Who asks, as the authentication named them; nil without authentication.
     public let viewer: String?
     /// `CLIENT:N`, if the client has given the mutation a name. It is carried out once under this name.
     public let mutationID: String?
