@@ -29,7 +29,8 @@ struct BenchStore: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Subscriptions that a commit does not concern: numbers with commas between them.", valueName: "n,n"))
+            "Subscriptions that a commit does not concern: numbers with commas between them.",
+            valueName: "n,n"))
     var subscriptions = Counts(values: [0, 1_000, 10_000, 100_000])
 
     @Option(help: ArgumentHelp("Runs; the median is shown.", valueName: "n"))

@@ -514,6 +514,6 @@ private struct ParkedState: Sendable {
         looksAt = max(2 * self.sinks.count, Self.fewSinks)
     }
 
-/// A subscriber goes on.
+    /// A subscriber goes on.
     mutating func remove(_ sink: any SubscriptionSink) { sinks[ObjectIdentifier(sink)] = nil }
 }
