@@ -127,14 +127,14 @@ struct AppendQueue {
         durableThrough = head.sequence
     }
 
-    /// The group was not written. Returns everyone who waited behind it.
+    /// The group was not written. Returns those that waited behind it.
     mutating func fail(_ group: Group, freezing error: LogError?) -> [Waiter] {
         takeBack(group.frame)
         if let error { phase = .frozen(error) }
         return discardWaiting()
     }
 
-    /// A sync outside of a group failed. Returns everyone who waits.
+    /// A sync outside of a group failed. Returns those that wait.
     mutating func freeze(_ error: LogError) -> [Waiter] {
         phase = .frozen(error)
         return discardWaiting()

@@ -45,7 +45,7 @@ final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Changes the state and wakes everyone who waits on it.
+    /// Changes the state and wakes the threads that wait on it.
     func update<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -58,7 +58,7 @@ final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Wakes everyone who waits, to ask again.
+    /// Wakes the threads that wait, to ask again.
     func notify() {
         pthread_cond_broadcast(changed)
     }

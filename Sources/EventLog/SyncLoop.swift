@@ -1,4 +1,4 @@
-/// The sync thread's work: take what waits, write it as one frame, sync once, tell everyone.
+/// The sync thread's work: take what waits, write it as one frame, sync once, complete the appends.
 struct SyncLoop {
     let queue: Monitor<AppendQueue>
     let writer: SegmentWriter

@@ -64,7 +64,7 @@ extension ServerMessage {
     }
 
     /// What stands before a result in a `next` message. The result and ``nextSuffix`` follow, and are
-    /// the same for everybody who gets it, so they need to be put together only once.
+    /// the same for all that get it, so they need to be put together only once.
     package static func nextPrefix(id: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 64)
         writer.raw("{\"id\":")

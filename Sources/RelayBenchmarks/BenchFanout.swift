@@ -180,7 +180,7 @@ private final class FanoutLoad: Sendable {
         }
     }
 
-    /// True when everybody has been told of the newest commit, and one is to be in flight.
+    /// True when all have been told of the newest commit, and one is to be in flight.
     private func take(
         _ number: Int, at subscriber: Int, _ now: ContinuousClock.Instant, _ state: inout State
     ) -> Bool {

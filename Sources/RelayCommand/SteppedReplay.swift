@@ -36,7 +36,7 @@ struct SteppedReplay {
         let summaries = try history.summaries(in: start + 1...history.last)
         var before = replay.snapshot
         while true {
-            // Read before anybody is asked: where there is no next event to be shown, Enter would show none.
+            // Read before the question: where there is no next event to be shown, Enter would show none.
             let next = Result { () throws(EventStoreError) in try replay.step() }
             if case .failure(let error) = next, error.code == .log(.damaged) {
                 return replay.snapshot.sequence

@@ -18,7 +18,7 @@ public struct TransportError: Error, CustomStringConvertible {
         case closed(SocketCloseCode)
         /// The connection broke off; whether the mutation was carried out is not known.
         case interrupted
-        /// Each time that the mutation was sent, the connection ended before its answer came, or the server had no
+        /// Each time the mutation was sent, the connection ended before its answer came, or the server had no
         /// response for it alone, as often as the options allow. Whether it was carried out is not known.
         case gaveUp
         /// The server said what is not of the protocol.

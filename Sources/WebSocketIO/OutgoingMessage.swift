@@ -1,7 +1,7 @@
 /// A message to send, made once and shared by all the connections it goes to.
 ///
 /// It holds its bytes as they travel from a server, frame header included: servers do not mask, so
-/// the frame is the same for everybody and nothing is copied for a connection that can take it.
+/// the frame is the same for all and nothing is copied for a connection that can take it.
 ///
 /// Immutable, and freed when the last queue has let go of it.
 package final class OutgoingMessage: Sendable {

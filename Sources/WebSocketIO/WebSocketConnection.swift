@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An open WebSocket connection, as everybody but the loop's thread sees it.
+/// An open WebSocket connection, as all threads but the loop's see it.
 ///
 /// All methods may be called on any thread. On the loop's thread they take effect before the
 /// current callback returns, elsewhere soon, in order. On a connection that is gone they do nothing.

@@ -4,7 +4,7 @@
 package enum FieldChange: Sendable, Hashable {
     /// Nil where the record or its field is not there.
     case value(before: FieldValue?, after: FieldValue?)
-    /// A list of links that has become another one: what was taken out at one place, and put there. A list
+    /// A list of links that has changed: what was taken out at one place, and put there. A list
     /// is long, and what happens to it is short.
     case links(start: Int, removed: [DataID?], inserted: [DataID?])
 

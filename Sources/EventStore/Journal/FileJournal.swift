@@ -226,7 +226,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
     public func close() { close {} }
 
     /// As ``close()``, and writes a checkpoint, so that the next start is a short one: when the log is marked as
-    /// closed, since a large state takes its time, and not everyone who stops a process waits for that.
+    /// closed, since a large state takes its time, and not every supervisor waits for that.
     /// - Parameter snapshot: a durable state of this journal's history.
     /// - Throws: why there is no checkpoint. The log is closed in any case.
     package func close(checkpointing snapshot: Snapshot) throws(EventStoreError) {

@@ -46,7 +46,7 @@ extension Environment {
     /// twice. Mutations that are begun meanwhile are sent behind them.
     ///
     /// Call it before other mutations. What they show stays until they are answered, or refused. One whose
-    /// connection ends each time that it is sent is given up; the attempts of earlier processes count.
+    /// connection ends each time it is sent is given up; the attempts of earlier processes count.
     /// Optimistic updates of that process that belong to no mutation are taken back: what showed them is gone.
     ///
     /// One that fails for a reason that has nothing to do with it, because no user is signed in, say, stays

@@ -8,14 +8,14 @@
 // its iteration ends or it is released. A sequence is for one task.
 
 extension Environment {
-    /// The data of a fragment: as it is now, and each time that it becomes another. Never fetches.
+    /// The data of a fragment: as it is now, and whenever it changes. Never fetches.
     ///
     /// A slow reader sees the newest state only.
     public func snapshots<F: Fragment>(of fragment: F) -> AsyncStream<Snapshot<F.Data>> {
         snapshots(of: fragment.selector)
     }
 
-    /// What a selector reads: as it is now, and each time that it becomes another. Never fetches.
+    /// What a selector reads: as it is now, and whenever it changes. Never fetches.
     public func snapshots<T: ReadableRecord>(
         of selector: SingularReaderSelector, as type: T.Type = T.self
     ) -> AsyncStream<Snapshot<T>> {
@@ -23,7 +23,7 @@ extension Environment {
         return subscribe(snapshot: now).prepend(now).elements(limit: 1)
     }
 
-    /// The twin of ``subscribe(snapshot:)``: the same data each time that it becomes another, without what
+    /// The twin of ``subscribe(snapshot:)``: the same data whenever it changes, without what
     /// it is now.
     public func snapshots<T: ReadableRecord>(
         after snapshot: Snapshot<T>

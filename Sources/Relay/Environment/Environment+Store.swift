@@ -26,7 +26,7 @@ extension Environment {
         lookup(selector: fragment.selector)
     }
 
-    /// Follows data in the store: each time that it becomes another, the subscriber gets it. Not what it is
+    /// Follows data in the store: whenever it changes, the subscriber gets it. Not what it is
     /// now; that is the snapshot given.
     public func subscribe<T: ReadableRecord>(snapshot: Snapshot<T>) -> SnapshotPublisher<T> {
         SnapshotPublisher(store: store, snapshot: snapshot, log: log)

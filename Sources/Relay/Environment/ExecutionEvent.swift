@@ -44,7 +44,7 @@ public struct ExecutionEvent: Sendable {
         /// The count is that of records that were forgotten.
         case storeGCEnd = "store.gc.end"
         /// An old snapshot of the store, or a proxy of an updater, is kept, so that the store can't forget ids.
-        /// The count is that of ids and storage keys; told each time that it has doubled.
+        /// The count is that of ids and storage keys; told whenever it has doubled.
         case storeSnapshotKept = "store.snapshot.kept"
 
         /// Events were dropped, because those who listen were slower than what happened. The count is that of events.

@@ -25,7 +25,7 @@ public struct GraphQLResponse: Sendable {
         extensionData = summary.extensions?.object
     }
 
-    /// The data as a tree; made each time that it is asked for. nil for a part of an earlier response
+    /// The data as a tree; made whenever it is asked for. nil for a part of an earlier response
     /// (`@defer`, `@stream`).
     public var data: [String: Any]? {
         hasData ? (try? JSONValue(parsing: bytes))?["data"]?.anyObject : nil

@@ -101,7 +101,7 @@ struct OptimisticResponseCheck {
 private struct SelectedNames {
     /// In the order in which they are selected, each once.
     private(set) var fields: [String] = []
-    /// What is selected of a field's objects, once for each time that the field is selected; nothing of leaves.
+    /// What is selected of a field's objects, once for each selection of the field; nothing of leaves.
     private(set) var selected: [String: [[NormalizationSelection]]] = [:]
     /// What is asked for about types, and stands in every response.
     private(set) var hidden: Set<String> = ["__typename"]

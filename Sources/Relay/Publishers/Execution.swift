@@ -36,7 +36,7 @@ final class Execution<Output>: @unchecked Sendable {
             execution.complete(completion, from: number)
         }
 
-        /// The same, with something that is done before anybody is told of the completion.
+        /// The same, with something that is done before the completion is told.
         func before(completion ending: @escaping () -> Void) -> Run {
             var run = self
             run.ending = ending

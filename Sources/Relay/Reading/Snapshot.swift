@@ -82,9 +82,9 @@ extension Snapshot: Equatable {
     }
 }
 
-/// What a selector reads, each time that it becomes another.
+/// What a selector reads, whenever it changes.
 public struct SnapshotPublisher<Data: ReadableRecord>: Publisher {
-    /// A snapshot each time that it is another.
+    /// A snapshot whenever it has changed.
     public typealias Output = Snapshot<Data>
     /// It never fails.
     public typealias Failure = Never

@@ -4,7 +4,7 @@ public enum OperationKind: String, Hashable, Sendable {
     case mutation
     /// Reads, once.
     case query
-    /// Reads each time that something happens.
+    /// Reads whenever something happens.
     case subscription
 }
 

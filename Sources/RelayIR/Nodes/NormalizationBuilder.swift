@@ -67,7 +67,7 @@ struct NormalizationBuilder {
                             condition: variable, passingValue: passingValue, selections: selections)
                     ))
             case .discriminator(let discriminator):
-                // Of an object type everybody knows what it implements.
+                // Of an object type it is known what it implements.
                 guard tree.type.kind.isAbstract, discriminator != abstractKey,
                     !covered.contains(where: { $0[key] != nil })
                 else { continue }

@@ -62,7 +62,7 @@ struct LinkMachine: Sendable {
     var missedPongs = 0
     /// A server has let us in before.
     var hasConnected = false
-    /// A timer will look whether anybody needs the connection.
+    /// A timer will look whether the connection is needed.
     var isIdlenessWatched = false
 
     init(_ options: LinkOptions = LinkOptions()) { self.options = options }

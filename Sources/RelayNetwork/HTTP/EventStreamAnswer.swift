@@ -29,7 +29,7 @@ final class EventStreamAnswer: HTTPAnswerHandler {
         var answer: HTTPAnswer?
     }
 
-    /// More of an error message than anybody wants to see.
+    /// More of an error message than is useful.
     private static let largestBodyBytes = 1 << 20
 
     private let state = Lock(State())

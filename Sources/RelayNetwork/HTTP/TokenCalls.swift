@@ -3,10 +3,10 @@ import Threads
 
 /// Asks a provider of tokens for all requests of a network: one call is under way at a time, and a request that needs a token
 /// meanwhile shares it. So a provider that never answers has one call, not one for each request. A call that takes
-/// longer than anybody's patience is given up, and the provider is asked anew.
+/// longer than `patience` is given up, and the provider is asked anew.
 final class TokenCalls: Sendable {
     private struct State {
-        /// Until the provider has returned, whether or not anybody waits for it.
+        /// Until the provider has returned, whether or not it is waited for.
         var underWay: TokenCall?
     }
 
@@ -69,7 +69,7 @@ final class TokenCall: Sendable {
     /// Whether the call was cancelled, because all who wanted its answer were, or because it took too long.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-    /// - Parameter onReturn: called before anybody has the answer.
+    /// - Parameter onReturn: called before the answer is given.
     fileprivate func begin(_ provider: TokenProvider, onReturn: @escaping @Sendable () -> Void) {
         let task = Task {
             let answer: Answer

@@ -4,13 +4,13 @@ import HashTreeCollections
 ///
 /// A client numbers its mutations, rising. The newest answers of each client are kept; of older ones it is
 /// only known that they were applied. Part of the fold, so it survives restarts, knows no clock, and is the
-/// same for everybody who folds the same events. What it may take is bounded (``Limits``).
+/// same for all who fold the same events. What it may take is bounded (``Limits``).
 ///
 /// Invariants:
 /// 1. Clients are linked in the order of their newest responses.
 /// 2. Those before `oldestAnswered` have no answers; it and all behind it have some.
 package struct MutationLedger: Sendable {
-    /// What is kept. The same for everybody who folds a log, so part of what a fold version means.
+    /// What is kept. The same for all who fold a log, so part of what a fold version means.
     package struct Limits: Sendable {
         /// Answers of each client.
         package var answers = MutationLedger.answerLimit
@@ -48,7 +48,7 @@ package struct MutationLedger: Sendable {
     }
 
     package enum Status: Sendable, Hashable {
-        /// Never applied, as far as anybody can know.
+        /// Never applied, as far as can be known.
         case new
         case answered(Answer)
         /// Applied, but its answer is gone.

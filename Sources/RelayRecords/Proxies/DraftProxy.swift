@@ -184,7 +184,7 @@ public struct UpdaterError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { message }
 }
 
-/// Names a field by its arguments, as everybody who reads or writes it does.
+/// Names a field by its arguments, as all that read or write it do.
 package func storageKey(_ name: String, _ args: (any VariableDataConvertible)?) -> String {
     guard let args else { return name }
     return StorageKey(name: name, values: args.variableData).resolved(with: VariableData())

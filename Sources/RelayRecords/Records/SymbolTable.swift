@@ -4,7 +4,7 @@ import Threads
 /// A table that gives every distinct text (a record id, a name) a small dense number.
 ///
 /// Any thread may look up, without a lock, and add, with one. Why that is safe:
-/// 1. Texts and entries never move. They change only when a number is given again, and that comes after everybody
+/// 1. Texts and entries never move. They change only when a number is given again, and that comes after every thread
 ///    who could have found it with its old text has gone; see 4.
 /// 2. A reader knows a number only from a snapshot that was handed to it after the entry was written,
 ///    or from a slot of the hash table, which is published with release order and read with acquire.
@@ -252,7 +252,7 @@ import Threads
         }
     }
 
-    /// Makes numbers unfindable: of those below `limit` all that neither the caller nor anybody since ``watch()``
+    /// Makes numbers unfindable: of those below `limit` all that neither the caller nor anything since ``watch()``
     /// needs, and that are not held fast. Their entries stay as they are.
     /// - Parameter isNeeded: may not use this table.
     @_spi(Rooms) public func withdraw(

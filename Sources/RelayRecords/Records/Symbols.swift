@@ -20,7 +20,7 @@ import Synchronization
 
 /// What one store calls its records, fields and types, and the shapes its records have.
 ///
-/// Shared by all snapshots of a store. Anybody may look up and add; see ``SymbolTable``. Numbers are private
+/// Shared by all snapshots of a store. Any thread may look up and add; see ``SymbolTable``. Numbers are private
 /// to the process: logs and messages carry the texts.
 ///
 /// A client's store gives the numbers of ids and of storage keys with arguments again, once they are not in use; see

@@ -118,7 +118,7 @@ struct ExpectedState: Sendable {
     }
 }
 
-/// The state that everybody may see: all of it is durable.
+/// The state that may be seen: all of it is durable.
 ///
 /// Written only by the completion of an append, in log order; read by everyone.
 final class DurableHead: Sendable {

@@ -4,7 +4,7 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// Looks at what Swift code has written before it is committed, so that nothing enters the log that the
-/// schema does not allow: a handler's mistake is one client's error, not everybody's.
+/// schema does not allow: a handler's mistake is one client's error, not that of all.
 ///
 /// Costs what was written, however long the lists are to which something was added.
 struct HandlerWriteCheck: Sendable {

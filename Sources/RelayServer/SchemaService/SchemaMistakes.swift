@@ -45,7 +45,7 @@ package struct SchemaMistake: Hashable, Sendable, CustomStringConvertible {
 
 /// Gathers mistakes while a schema is read, so that all of them can be told at once.
 ///
-/// A class, because everyone who reads a part of the schema writes into the same one.
+/// A class, because all readers of parts of the schema write into the same one.
 final class MistakeCollector {
     private var found: [SchemaMistake] = []
     private var known: Set<SchemaMistake> = []

@@ -82,7 +82,7 @@ extension Store {
         let isKept = writer.operations[operation]?.isKept ?? false
         writer.operations.hold(operation)
         if !isKept { tellCollection(of: operation, &writer) }
-        // A response is let go of anywhere, under anybody's lock.
+        // A response is let go of anywhere, under any lock.
         return Retention { [weak self] in
             self?.withNextWrite { writer, _, store in
                 if writer.operations.endHold(of: operation) { store.scheduleCollection() }

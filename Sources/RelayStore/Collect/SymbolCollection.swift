@@ -14,7 +14,7 @@
 /// at each step.
 ///
 /// Bound: a search begins when twice as many texts have a number as the last one left. As long as a program keeps an
-/// old snapshot no number is given again, and the store's observers are told each time that the texts have doubled.
+/// old snapshot no number is given again, and the store's observers are told whenever the texts have doubled.
 struct SymbolCollection {
     /// What the search found, and how many numbers there were.
     struct Uses: Sendable {

@@ -5,7 +5,7 @@ package struct OptimisticEntryID: Hashable, Sendable {
     let rawValue: UInt64
 }
 
-/// What an optimistic entry does to the records below it, each time that they are others.
+/// What an optimistic entry does to the records below it, whenever they change.
 package struct OptimisticUpdate: @unchecked Sendable {
     // Unchecked: updaters are closures of users that are not Sendable (the seeds' signatures). They
     // cross from the caller's thread to whichever thread commits next, and the store runs them one at

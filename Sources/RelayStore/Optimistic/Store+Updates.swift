@@ -104,7 +104,7 @@ extension Store {
     /// A mutation begins. What it expects is shown until it is answered or revoked.
     /// - Parameters:
     ///   - optimistic: nil: nothing is shown.
-    ///   - begun: called once the mutation has begun, by the one writer and before anybody is told: so in the
+    ///   - begun: called once the mutation has begun, by the one writer and before anything is told: so in the
     ///     order in which mutations begin. It must not call the store, but for
     ///     ``awaitDurability(waitsOutRefusals:_:)``.
     package func applyMutation(

@@ -147,7 +147,7 @@ public final class Store: Sendable {
             defer { writingThread.store(0, ordering: .relaxed) }
             var outcome = Outcome()
             // Also when the body throws: what was asked for, before it or by it, has nothing to do with that. What the
-            // body asked for is done before anybody else can take it over, and have to tell of it.
+            // body asked for is done before another thread can take it over, and have to tell of it.
             defer {
                 perform(&writer, &outcome)
                 isToldOf = deliveries.add(outcome.deliveries)

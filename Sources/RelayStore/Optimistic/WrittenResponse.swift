@@ -2,7 +2,7 @@
 
 /// A response that has been written to a store, and what its operation read of it at that very step.
 ///
-/// The reading is a value. What is written later, by responses of the same burst or by anybody else, does not
+/// The reading is a value. What is written later, by responses of the same burst or by anything else, does not
 /// change it, and a collection takes nothing from it.
 package struct WrittenResponse: Sendable {
     /// What the response says besides its data.

@@ -14,7 +14,7 @@ package enum StoreEvent: Sendable {
     /// - Parameter records: those that were forgotten.
     case collectionEnded(records: Int)
     /// An old snapshot, or a proxy of an updater, is kept, so that no number of an id or a storage key is given
-    /// again. Told each time that they have doubled.
+    /// again. Told whenever they have doubled.
     /// - Parameter symbols: those that have a number.
     case snapshotKept(symbols: Int)
     /// An optimistic updater threw when it ran again on other records. It shows nothing until one of those that it

@@ -9,7 +9,7 @@ extension Store {
         published.read(selector, plan(selector), previous: previous?.data)
     }
 
-    /// Tells when the data of a snapshot becomes another. If it has done so since it was read, at once.
+    /// Tells when the data of a snapshot changes. If it has done so since it was read, at once.
     ///
     /// Subscriptions to one selector share one reading. The callback runs outside all locks, on whichever
     /// thread committed; it may read and write.

@@ -413,7 +413,7 @@ final class CatchUp: Sendable {
         watch()
     }
 
-    /// Looks now and then, as long as states are kept, whether anybody needs them.
+    /// Looks now and then, as long as states are kept, whether they are needed.
     private func watch() {
         let starts = state.withLock { state in
             defer { state.isWatched = true }

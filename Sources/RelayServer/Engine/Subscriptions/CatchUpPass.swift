@@ -79,7 +79,7 @@ struct CatchUpPass {
         fileprivate(set) var held: [Held] = []
     }
 
-    /// What everybody is to be told of a mutation.
+    /// What all are to be told of a mutation.
     /// - Parameter snapshot: the state right after it.
     mutating func tell(
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
@@ -130,7 +130,7 @@ struct CatchUpPass {
         }
     }
 
-    /// - Returns: everybody who is left, with the event up to which they have been told everything.
+    /// - Returns: those that are left, with the event up to which they have been told everything.
     mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
         removeUnwanted()
         defer { groups = [:] }

@@ -4,7 +4,7 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import ResultPatches
 
-/// Everybody who is subscribed, and what they are to be told: the publisher's state.
+/// All subscribers, and what they are to be told: the publisher's state.
 ///
 /// Invariants:
 /// 1. A sink is in one group or in none.
@@ -50,7 +50,7 @@ struct SubscriptionTable {
     private var isExpectationDue = false
     /// Deliveries that are handed on together.
     private static let handOverSize = 16_384
-    /// Commits that one is told of here who comes back.
+    /// Commits of which a subscriber that comes back is told here.
     static let resumeLimit = 32
 
     var groups: [SubscriptionGroup.ID: SubscriptionGroup] = [:]

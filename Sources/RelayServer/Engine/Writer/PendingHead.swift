@@ -4,9 +4,9 @@ import GraphQLExecution
 /// The newest state, durable or not, and who waits for which of its events to become durable: a state
 /// machine without threads, locks or disk.
 ///
-/// Everybody is told in one order, whatever they are told: results, answers that are repeated, refusals that
+/// All are told in one order, whatever they are told: results, answers that are repeated, refusals that
 /// were judged here. Each waits for the sequence that it was judged at. When that is durable, it is released;
-/// when the state that it was judged on is discarded, it fails with everybody behind the durable head.
+/// when the state that it was judged on is discarded, it fails with all behind the durable head.
 ///
 /// Invariants:
 /// 1. `durable.sequence <= snapshot.sequence`, and everything that waits is behind `durable`.
@@ -103,7 +103,7 @@ struct PendingHead {
     }
 
     /// What was appended on a base could not be made durable: the head is the durable one again.
-    /// - Returns: everybody whose mutation failed with it. Empty when it was discarded before.
+    /// - Returns: those whose mutations failed with it. Empty when it was discarded before.
     mutating func discard(_ base: Base) -> [MutationRequest] {
         guard base.generation == generation else { return [] }
         generation += 1
