@@ -18,7 +18,13 @@ public struct RetryPolicy: Hashable, Sendable {
     /// About 30 years.
     private static let longestDelay = Duration.seconds(1_000_000_000)
 
-    /// See the properties of the same names.
+    /// How often, and after which pauses, something is tried again.
+    /// - Parameters:
+    ///   - initialDelay: the delay before the first try again.
+    ///   - multiplier: how many times as long each delay is as the one before.
+    ///   - maximumDelay: no delay is longer.
+    ///   - jitter: from 0, none, to 1.
+    ///   - maximumAttempts: tries that may fail in a row before operations that wait fail too.
     public init(
         initialDelay: Duration = .milliseconds(250), multiplier: Double = 2,
         maximumDelay: Duration = .seconds(30), jitter: Double = 0.5, maximumAttempts: Int? = nil

@@ -42,7 +42,11 @@ public struct TransportError: Error, CustomStringConvertible {
     /// What lies behind it, such as the error of a token provider.
     public let cause: (any Error)?
 
-    /// See the properties of the same names.
+    /// An error of a network.
+    /// - Parameters:
+    ///   - code: what happened, for programs.
+    ///   - message: what was tried, on what, what was wrong, and what state things are in.
+    ///   - cause: what lies behind it, such as the error of a token provider.
     public init(code: Code, message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

@@ -47,7 +47,12 @@ public final class Server: Sendable {
         /// Serve the subprotocol `echo` too.
         package var echoes = false
 
-        /// See the properties of the same names.
+        /// What a server needs to start; the rest is set afterwards.
+        /// - Parameters:
+        ///   - schema: the schema, in SDL.
+        ///   - schemaName: how people know the schema.
+        ///   - storage: where the log is kept.
+        ///   - handlers: what the program does in place of the schema's directives, or in addition to them.
         public init(
             schema: String, schemaName: String = "schema.graphql", storage: Storage,
             handlers: Handlers = Handlers()

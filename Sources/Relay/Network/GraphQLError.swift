@@ -42,7 +42,12 @@ public struct GraphQLError: SentenceError, Hashable, Sendable {
     /// What the server adds, such as `code`.
     public var extensions: VariableData
 
-    /// An error; see the properties of the same names.
+    /// An error of a response.
+    /// - Parameters:
+    ///   - message: for people.
+    ///   - locations: the places in the operation's text.
+    ///   - path: nil where the error is not of one field.
+    ///   - extensions: what the server adds, such as `code`.
     public init(
         message: String, locations: [Location] = [], path: [PathSegment]? = nil,
         extensions: VariableData = [:]

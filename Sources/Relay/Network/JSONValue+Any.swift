@@ -2,7 +2,7 @@ import Foundation
 import RelayArtifacts
 import RelayJSON
 
-// `[String: Any]`, as the seeds have it, and JSON.
+// `[String: Any]`, as programs write it, and JSON.
 
 extension JSONValue {
     /// String, Int, Double, Bool, NSNull, `[Any]` or `[String: Any]`.
@@ -22,7 +22,7 @@ extension JSONValue {
         object.map { $0.members.reduce(into: [:]) { $0[$1.key] = $1.value.any } }
     }
 
-    /// What a literal dictionary says. A Swift `true` is true and not 1 (T8).
+    /// What a literal dictionary says. A Swift `true` is true and not 1.
     ///
     /// - Throws: an ``OptimisticResponseError`` that names the place of a value that JSON has not.
     init(any value: Any, at path: String = "") throws {

@@ -48,7 +48,12 @@ public struct CacheConfig {
     /// For a stream: how its responses become records, if patches of records may stand for later ones.
     package var patchable: NormalizationOperation?
 
-    /// See the properties of the same names.
+    /// How an operation is to be fetched.
+    /// - Parameters:
+    ///   - force: fetch even if the network has a cached response.
+    ///   - poll: seconds after which a query is fetched again, for as long as it has a subscriber.
+    ///   - metadata: anything that the network understands.
+    ///   - transactionID: names this execution in execution events.
     public init(
         force: Bool = false, poll: TimeInterval? = nil, metadata: Any? = nil,
         transactionID: String? = nil

@@ -47,7 +47,12 @@ public struct RefetchMetadata<Operation: Relay.Operation>: Sendable {
     /// Where the fragment's `@connection` is; nil: it has none.
     public let connection: ConnectionMetadata?
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// How a fragment is fetched again, as the compiler writes it.
+    /// - Parameters:
+    ///   - path: response names from the query's data to the fragment's record.
+    ///   - identifierField: the field of the fragment's record that names it to the query.
+    ///   - operation: the query.
+    ///   - connection: where the fragment's `@connection` is.
     public init(
         path: [String], identifierField: String? = nil, operation: Operation.Type,
         connection: ConnectionMetadata? = nil

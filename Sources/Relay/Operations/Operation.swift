@@ -72,7 +72,7 @@ public struct OperationDescriptor: Hashable, Sendable {
     }
 }
 
-/// A request: an operation and all its variables, defaults applied (T18).
+/// A request: an operation and all its variables, defaults applied.
 public struct RequestDescriptor: Hashable, Sendable {
     /// The compiled operation.
     public let node: ConcreteRequest
@@ -88,7 +88,7 @@ public struct RequestDescriptor: Hashable, Sendable {
     }
 
     // Two nodes made of one document are one request; the text decides, and is compared only where
-    // name and variables are the same (T19).
+    // name and variables are the same.
 
     public static func == (left: RequestDescriptor, right: RequestDescriptor) -> Bool {
         guard left.variables == right.variables else { return false }

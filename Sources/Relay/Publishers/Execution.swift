@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// One piece of work that begins with its first subscriber, is shared by all of them, and is
-/// cancelled when the last of them leaves (T3, T4, T5).
+/// cancelled when the last of them leaves.
 ///
 /// - While it runs, a later subscriber gets the newest value and what follows.
 /// - Once it has ended, finished, failed or cancelled, the next subscriber starts it anew, as subscribers to a

@@ -90,7 +90,7 @@ final class MutationsInFlight: @unchecked Sendable {
 
     var count: Int { lock.withLock { running.count } }
 
-    /// Subscribes; calls `completion` once, after the mutation has left the count (T22).
+    /// Subscribes; calls `completion` once, after the mutation has left the count.
     func run<Output>(
         _ publisher: AnyPublisher<Output?, any Error>,
         _ completion: @escaping (Result<Output?, any Error>) -> Void

@@ -16,7 +16,10 @@ public struct LiteralArgument: Argument, Hashable {
     /// Its value under all variables.
     public let value: VariableValue
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A literal argument, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the argument's name.
+    ///   - value: its value under all variables.
     public init(name: String, value: any VariableValueConvertible) {
         self.name = name
         self.value = value.variableValue
@@ -35,7 +38,10 @@ public struct VariableArgument: Argument, Hashable {
     /// The name of the variable that gives the value, without `$`.
     public let variableName: String
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A variable argument, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the argument's name.
+    ///   - variableName: the name of the variable that gives the value, without `$`.
     public init(name: String, variableName: String) {
         self.name = name
         self.variableName = variableName
@@ -54,7 +60,10 @@ public struct ListValueArgument: Argument {
     /// The elements, in order.
     public let items: [any Argument]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A list value argument, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the argument's name.
+    ///   - items: the elements, in order.
     public init(name: String, items: [any Argument]) {
         self.name = name
         self.items = items
@@ -75,7 +84,10 @@ public struct ObjectValueArgument: Argument {
     /// The fields of the input object.
     public let fields: [any Argument]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// An object value argument, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the argument's name.
+    ///   - fields: the fields of the input object.
     public init(name: String, fields: [any Argument]) {
         self.name = name
         self.fields = fields

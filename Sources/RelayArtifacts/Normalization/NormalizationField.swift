@@ -13,7 +13,13 @@ public final class NormalizationScalarField: Sendable {
     /// nil for operations that are not marked as tests.
     public let typeInfo: SelectionTypeInfo?
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A leaf for writing, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the field's name in the schema.
+    ///   - alias: the alias.
+    ///   - args: the arguments that are written.
+    ///   - storageKey: the storage key where no variable is part of it.
+    ///   - typeInfo: nil for operations that are not marked as tests.
     public init(
         name: String, alias: String? = nil, args: [any Argument] = [], storageKey: String? = nil,
         typeInfo: SelectionTypeInfo? = nil
@@ -50,7 +56,15 @@ public final class NormalizationLinkedField: Sendable {
     /// The member of the response that has the object.
     public let responseName: String
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A field of objects for writing, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the field's name in the schema.
+    ///   - alias: the alias.
+    ///   - args: the arguments that are written.
+    ///   - storageKey: the storage key where no variable is part of it.
+    ///   - concreteType: the type of the records where the schema leaves no choice.
+    ///   - plural: whether the value is a list.
+    ///   - selections: what is selected of each record.
     public init(
         name: String, alias: String? = nil, args: [any Argument] = [], storageKey: String? = nil,
         concreteType: String? = nil, plural: Bool = false, selections: [NormalizationSelection]
@@ -100,7 +114,16 @@ public final class NormalizationHandle: Sendable {
     /// Where the handler keeps what it makes of the field: `__KEY_HANDLE`, with the filters as arguments.
     public let handleKey: StorageKey
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A handle, as the compiler writes it.
+    /// - Parameters:
+    ///   - kind: what kind of field the handler looks at.
+    ///   - name: the field's name in the schema.
+    ///   - alias: the alias.
+    ///   - args: the arguments that are written.
+    ///   - handle: which handler.
+    ///   - key: the name that tells this value from others of the handler.
+    ///   - filters: the arguments of the field that tell one handled value from another.
+    ///   - handleArgs: arguments of the directive itself, such as `connections`.
     public init(
         kind: Kind, name: String, alias: String? = nil, args: [any Argument] = [], handle: String,
         key: String = "", filters: [String]? = nil, handleArgs: [any Argument] = []

@@ -7,7 +7,11 @@ public final class NormalizationOperation: Sendable {
     /// What is selected of the root.
     public let selections: [NormalizationSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// An operation for writing, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the operation's name.
+    ///   - argumentDefinitions: the variables that the operation declares.
+    ///   - selections: what is selected of the root.
     public init(
         name: String, argumentDefinitions: [ArgumentDefinition] = [],
         selections: [NormalizationSelection]

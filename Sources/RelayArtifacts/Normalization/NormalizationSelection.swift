@@ -39,7 +39,12 @@ public final class NormalizationInlineFragment: Sendable {
     /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// An inline fragment for writing, as the compiler writes it.
+    /// - Parameters:
+    ///   - type: the abstract type.
+    ///   - abstractKey: `__isTYPE`.
+    ///   - possibleTypes: if the type is abstract.
+    ///   - selections: what is selected where this counts.
     public init(
         type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
         selections: [NormalizationSelection]
@@ -58,7 +63,10 @@ public final class NormalizationTypeDiscriminator: Sendable {
     /// `__isTYPE`
     public let abstractKey: String
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A type discriminator, as the compiler writes it.
+    /// - Parameters:
+    ///   - type: the abstract type.
+    ///   - abstractKey: `__isTYPE`.
     public init(type: String, abstractKey: String) {
         self.type = type
         self.abstractKey = abstractKey
@@ -74,7 +82,11 @@ public final class NormalizationCondition: Sendable {
     /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// `@include` or `@skip` for writing, as the compiler writes it.
+    /// - Parameters:
+    ///   - condition: the name of the variable.
+    ///   - passingValue: the value of the variable with which the selections count.
+    ///   - selections: what is selected where this counts.
     public init(condition: String, passingValue: Bool, selections: [NormalizationSelection]) {
         self.condition = condition
         self.passingValue = passingValue
@@ -91,7 +103,8 @@ public final class NormalizationClientExtension: Sendable {
     /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// Fields of the client's own schema for writing, as the compiler writes it.
+    /// - Parameter selections: what is selected where this counts.
     public init(selections: [NormalizationSelection]) { self.selections = selections }
 }
 
@@ -104,7 +117,11 @@ public final class NormalizationDefer: Sendable {
     /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// `@defer` for writing, as the compiler writes it.
+    /// - Parameters:
+    ///   - if: the variable of the directive's `if`.
+    ///   - label: the directive's label.
+    ///   - selections: what is selected where this counts.
     public init(if: String? = nil, label: String, selections: [NormalizationSelection]) {
         self.if = `if`
         self.label = label
@@ -121,7 +138,11 @@ public final class NormalizationStream: Sendable {
     /// What is selected where this counts.
     public let selections: [NormalizationSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// `@stream` for writing, as the compiler writes it.
+    /// - Parameters:
+    ///   - if: the variable of the directive's `if`.
+    ///   - label: the directive's label.
+    ///   - selections: what is selected where this counts.
     public init(if: String? = nil, label: String, selections: [NormalizationSelection]) {
         self.if = `if`
         self.label = label

@@ -9,7 +9,12 @@ public struct SelectionTypeInfo: Hashable, Sendable {
     /// If it is an enum: its values, in the schema's order.
     public var enumValues: [String]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A type, as the compiler writes it.
+    /// - Parameters:
+    ///   - type: the name of the scalar or enum type.
+    ///   - plural: whether the field is a list of it.
+    ///   - nullable: whether the field may be null.
+    ///   - enumValues: if it is an enum.
     public init(
         type: String, plural: Bool = false, nullable: Bool = true, enumValues: [String] = []
     ) {

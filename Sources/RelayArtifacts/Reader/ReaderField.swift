@@ -33,7 +33,14 @@ public final class ReaderScalarField: Sendable {
     /// The name of the value in the data.
     public let responseName: String
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A leaf for reading, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the field's name in the schema.
+    ///   - alias: the alias.
+    ///   - storageKey: the storage key where no variable is part of it.
+    ///   - args: the arguments that are written.
+    ///   - required: nil without `@required`.
+    ///   - catchTo: nil without `@catch`.
     public init(
         name: String, alias: String? = nil, storageKey: String? = nil, args: [any Argument] = [],
         required: RequiredAction? = nil, catchTo: CatchTarget? = nil
@@ -74,7 +81,17 @@ public final class ReaderLinkedField: Sendable {
     /// The name of the value in the data.
     public let responseName: String
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A field of objects for reading, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the field's name in the schema.
+    ///   - alias: the alias.
+    ///   - storageKey: the storage key where no variable is part of it.
+    ///   - args: the arguments that are written.
+    ///   - concreteType: the type of the records where the schema leaves no choice.
+    ///   - plural: whether the value is a list.
+    ///   - required: nil without `@required`.
+    ///   - catchTo: nil without `@catch`.
+    ///   - selections: what is read of each record.
     public init(
         name: String, alias: String? = nil, storageKey: String? = nil, args: [any Argument] = [],
         concreteType: String? = nil, plural: Bool = false, required: RequiredAction? = nil,

@@ -16,7 +16,15 @@ public final class ReaderFragment: Sendable {
     /// What is read of the record.
     public let selections: [ReaderSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A fragment for reading, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the name of the fragment or operation.
+    ///   - type: the type condition.
+    ///   - abstractKey: set if the type is abstract.
+    ///   - possibleTypes: if the type is abstract.
+    ///   - argumentDefinitions: the variables that count in it.
+    ///   - metadata: what directives on it say.
+    ///   - selections: what is read of the record.
     public init(
         name: String, type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
         argumentDefinitions: [ArgumentDefinition] = [], metadata: ReaderMetadata = .init(),
@@ -45,7 +53,13 @@ public struct ReaderMetadata: Hashable, Sendable {
     /// `@refetchable`
     public var refetch: RefetchDescription?
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// What a fragment has beyond its selections, as the compiler writes it.
+    /// - Parameters:
+    ///   - plural: `@relay(plural.
+    ///   - catchTo: `@catch` on the fragment itself.
+    ///   - throwOnFieldError: `@throwOnFieldError`.
+    ///   - connections: the `@connection` fields in it.
+    ///   - refetch: `@refetchable`.
     public init(
         plural: Bool = false, catchTo: CatchTarget? = nil, throwOnFieldError: Bool = false,
         connections: [ConnectionMetadata] = [], refetch: RefetchDescription? = nil
@@ -67,7 +81,11 @@ public struct ConnectionMetadata: Hashable, Sendable {
     /// The variables for pages behind the end; nil: it is not paged forwards.
     public var forward: ConnectionVariableConfig?
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A connection in a fragment, as the compiler writes it.
+    /// - Parameters:
+    ///   - path: response names from the query's data to the fragment's record.
+    ///   - backward: the variables for pages before the start.
+    ///   - forward: the variables for pages behind the end.
     public init(
         path: [String], backward: ConnectionVariableConfig? = nil,
         forward: ConnectionVariableConfig? = nil
@@ -85,7 +103,10 @@ public struct ConnectionVariableConfig: Hashable, Sendable {
     /// The variable given as `after` or `before`.
     public var cursor: String
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// The variables of one direction of paging, as the compiler writes it.
+    /// - Parameters:
+    ///   - count: the variable given as `first` or `last`.
+    ///   - cursor: the variable given as `after` or `before`.
     public init(count: String, cursor: String) {
         self.count = count
         self.cursor = cursor
@@ -101,7 +122,11 @@ public struct RefetchDescription: Hashable, Sendable {
     /// The field of the fragment's data that names the record (`id`); nil where the path says it all.
     public var identifierField: String?
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// How a fragment is fetched again, as the compiler writes it.
+    /// - Parameters:
+    ///   - operation: the name of the query made for it.
+    ///   - path: response names from the query's data to the fragment's record.
+    ///   - identifierField: the field of the fragment's data that names the record (`id`).
     public init(operation: String, path: [String], identifierField: String? = nil) {
         self.operation = operation
         self.path = path

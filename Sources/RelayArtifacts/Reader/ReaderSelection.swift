@@ -32,7 +32,10 @@ public final class ReaderFragmentSpread: Sendable {
     /// From `@arguments`.
     public let args: [any Argument]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A fragment spread for reading, as the compiler writes it.
+    /// - Parameters:
+    ///   - name: the fragment's name.
+    ///   - args: from `@arguments`.
     public init(name: String, args: [any Argument] = []) {
         self.name = name
         self.args = args
@@ -50,7 +53,12 @@ public final class ReaderInlineFragment: Sendable {
     /// What is read where this counts.
     public let selections: [ReaderSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// An inline fragment for reading, as the compiler writes it.
+    /// - Parameters:
+    ///   - type: the type condition.
+    ///   - abstractKey: set if the type is abstract.
+    ///   - possibleTypes: if the type is abstract.
+    ///   - selections: what is read where this counts.
     public init(
         type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
         selections: [ReaderSelection]
@@ -71,7 +79,11 @@ public final class ReaderCondition: Sendable {
     /// What is read where this counts.
     public let selections: [ReaderSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// `@include` or `@skip` for reading, as the compiler writes it.
+    /// - Parameters:
+    ///   - condition: the name of the variable.
+    ///   - passingValue: the value of the variable with which the selections count.
+    ///   - selections: what is read where this counts.
     public init(condition: String, passingValue: Bool, selections: [ReaderSelection]) {
         self.condition = condition
         self.passingValue = passingValue
@@ -88,7 +100,8 @@ public final class ReaderClientExtension: Sendable {
     /// What is read where this counts.
     public let selections: [ReaderSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// Fields of the client's own schema for reading, as the compiler writes it.
+    /// - Parameter selections: what is read where this counts.
     public init(selections: [ReaderSelection]) { self.selections = selections }
 }
 
@@ -97,7 +110,8 @@ public final class ReaderDefer: Sendable {
     /// What is read where this counts.
     public let selections: [ReaderSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// `@defer` for reading, as the compiler writes it.
+    /// - Parameter selections: what is read where this counts.
     public init(selections: [ReaderSelection]) { self.selections = selections }
 }
 
@@ -106,6 +120,7 @@ public final class ReaderStream: Sendable {
     /// What is read where this counts.
     public let selections: [ReaderSelection]
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// `@stream` for reading, as the compiler writes it.
+    /// - Parameter selections: what is read where this counts.
     public init(selections: [ReaderSelection]) { self.selections = selections }
 }

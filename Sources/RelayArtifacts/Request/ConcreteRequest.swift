@@ -10,7 +10,11 @@ public final class ConcreteRequest: Sendable {
     /// What a network sends.
     public let params: RequestParameters
 
-    /// As the compiler writes it; see the properties of the same names.
+    /// A concrete request, as the compiler writes it.
+    /// - Parameters:
+    ///   - fragment: how the result is read.
+    ///   - operation: how a response is normalized.
+    ///   - params: what a network sends.
     public init(
         fragment: ReaderFragment, operation: NormalizationOperation, params: RequestParameters
     ) {

@@ -5,7 +5,7 @@ import Threads
 ///
 /// Any thread may look up, without a lock, and add, with one. Why that is safe:
 /// 1. Texts and entries never move. They change only when a number is given again, and that comes after every thread
-///    who could have found it with its old text has gone; see 4.
+///    that could have found it with its old text has gone; see 4.
 /// 2. A reader knows a number only from a snapshot that was handed to it after the entry was written,
 ///    or from a slot of the hash table, which is published with release order and read with acquire.
 /// 3. A hash table that became too small is replaced, not rewritten, and lives on until such readers have gone, so a

@@ -112,7 +112,7 @@ public final class ConnectionHandler: Handler {
         guard case .link(let serverID) = parent.value(fieldPayload.fieldKey),
             source.row(serverID) != nil
         else {
-            // Nothing to page through: the connection reads as null, like the field itself (T11).
+            // Nothing to page through: the connection reads as null, like the field itself.
             if case .null? = parent.value(fieldPayload.fieldKey)?.withoutErrors {
                 source.write(parent.dataID, [(fieldPayload.handleKey, .null)])
             }

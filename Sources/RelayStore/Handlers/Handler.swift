@@ -32,7 +32,14 @@ public struct HandleFieldPayload: Sendable {
     /// What has come of the field now, after it had come itself; nil: the field itself.
     package var part: FieldPart?
 
-    /// A field; see the properties of the same names.
+    /// A field with a handler.
+    /// - Parameters:
+    ///   - dataID: the record that has the field.
+    ///   - fieldKey: where the record keeps the field itself.
+    ///   - handleKey: where the record keeps what the handler makes of it.
+    ///   - handle: the name of the handler.
+    ///   - args: the field's arguments.
+    ///   - handleArgs: the directive's own arguments, such as `connections`.
     public init(
         dataID: DataID, fieldKey: String, handleKey: String, handle: String,
         args: VariableData = [:], handleArgs: VariableData = [:]

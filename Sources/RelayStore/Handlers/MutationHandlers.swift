@@ -56,7 +56,7 @@ struct NodeHandler: Handler {
     }
 }
 
-// MARK: What the field holds; whatever the server sent instead counts as nothing (T12)
+// MARK: What the field holds; whatever the server sent instead counts as nothing
 
 extension HandleFieldPayload {
     fileprivate func ids(in store: any RecordSourceProxy) -> [DataID] {
@@ -65,7 +65,7 @@ extension HandleFieldPayload {
         return Self.id(value).map { [$0] } ?? []
     }
 
-    /// Some servers send numbers where the schema says ID (T12).
+    /// Some servers send numbers where the schema says ID.
     private static func id(_ value: Any?) -> DataID? {
         switch value {
         case let id as String: DataID(id)

@@ -50,7 +50,7 @@ extension Normalizer {
             let id = try object.readString()
             return id.withContent { $0.isEmpty ? nil : symbols.record($0) }
         case .number:
-            // Some servers send numbers where the schema says ID (T12).
+            // Some servers send numbers where the schema says ID.
             let digits = try object.skipValue()
             return symbols.record(digits.bindMemory(to: UInt8.self))
         default:

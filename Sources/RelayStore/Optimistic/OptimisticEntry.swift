@@ -7,7 +7,7 @@ package struct OptimisticEntryID: Hashable, Sendable {
 
 /// What an optimistic entry does to the records below it, whenever they change.
 package struct OptimisticUpdate: @unchecked Sendable {
-    // Unchecked: updaters are closures of users that are not Sendable (the seeds' signatures). They
+    // Unchecked: updaters are closures of users that are not Sendable. They
     // cross from the caller's thread to whichever thread commits next, and the store runs them one at
     // a time, under its writer's lock.
 

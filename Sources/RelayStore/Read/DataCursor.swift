@@ -184,7 +184,7 @@ package struct DataCursor {
     }
 }
 
-/// Why data is not what the caller's types say (T16: it is never passed over).
+/// Why data is not what the caller's types say (it is never passed over).
 package struct DataError: Error, Hashable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {
         case notSelected

@@ -43,7 +43,7 @@ package struct OperationSelector: Hashable, Sendable {
     package let variables: VariableData
     package let root: DataID
 
-    /// - Parameter variables: as they were given; what is not given has its default (T18).
+    /// - Parameter variables: as they were given; what is not given has its default.
     package init(_ request: ConcreteRequest, variables: VariableData, root: DataID = .rootID) {
         self.request = request
         self.variables = request.operation.argumentDefinitions
