@@ -153,33 +153,33 @@ struct LimitOptions: ParsableArguments {
 
     func apply(to configuration: inout Server.Configuration, _ settings: Settings) throws {
         let options: [(String, Int?, WritableKeyPath<Server.Configuration, Int>)] = [
-            ("max-document-bytes", maxDocumentBytes, \.limits.document.bytes),
-            ("max-tokens", maxTokens, \.limits.document.tokens),
-            ("max-depth", maxDepth, \.limits.document.depth),
-            ("max-aliases", maxAliases, \.limits.document.aliases),
-            ("max-directives", maxDirectives, \.limits.document.directives),
-            ("max-root-fields", maxRootFields, \.limits.document.rootFields),
-            ("max-complexity", maxComplexity, \.limits.document.complexity),
-            ("assumed-list-size", assumedListSize, \.limits.document.assumedListSize),
+            ("max-document-bytes", maxDocumentBytes, \.limits.documentBytes),
+            ("max-tokens", maxTokens, \.limits.documentTokens),
+            ("max-depth", maxDepth, \.limits.documentDepth),
+            ("max-aliases", maxAliases, \.limits.documentAliases),
+            ("max-directives", maxDirectives, \.limits.documentDirectives),
+            ("max-root-fields", maxRootFields, \.limits.rootFields),
+            ("max-complexity", maxComplexity, \.limits.resultFields),
+            ("assumed-list-size", assumedListSize, \.limits.assumedListSize),
             ("max-waiting-mutations", maxWaitingMutations, \.limits.waitingMutations),
             ("max-waiting-handlers", maxWaitingHandlers, \.limits.waitingHandlers),
-            ("max-connections", maxConnections, \.connectionLimits.connections),
-            ("max-message-bytes", maxMessageBytes, \.connectionLimits.messageBytes),
-            ("max-body-bytes", maxBodyBytes, \.connectionLimits.bodyBytes),
-            ("max-operations", maxOperations, \.socketLimits.operations),
-            ("max-operation-bytes", maxOperationBytes, \.socketLimits.operationBytes),
+            ("max-connections", maxConnections, \.limits.connections),
+            ("max-message-bytes", maxMessageBytes, \.limits.messageBytes),
+            ("max-body-bytes", maxBodyBytes, \.limits.bodyBytes),
+            ("max-operations", maxOperations, \.limits.operations),
+            ("max-operation-bytes", maxOperationBytes, \.limits.operationBytes),
             (
                 "max-requests-in-progress", maxRequestsInProgress,
-                \.socketLimits.requestsInProgress
+                \.limits.requestsInProgress
             ),
             (
-                "max-requests-per-second", maxRequestsPerSecond, \.socketLimits.requestsPerSecond
+                "max-requests-per-second", maxRequestsPerSecond, \.limits.requestsPerSecond
             ),
-            ("max-stream-queue-bytes", maxStreamQueueBytes, \.socketLimits.streamQueueBytes),
-            ("max-queued-bytes", maxQueuedBytes, \.connectionLimits.queuedBytes),
+            ("max-stream-queue-bytes", maxStreamQueueBytes, \.limits.streamQueueBytes),
+            ("max-queued-bytes", maxQueuedBytes, \.limits.queuedBytes),
             (
                 "max-compressed-connections", maxCompressedConnections,
-                \.connectionLimits.compressedConnections
+                \.limits.compressedConnections
             ),
             ("max-past-events", maxPastEvents, \.limits.pastEvents),
             ("recent-commits", recentCommits, \.limits.recentCommits),
@@ -206,17 +206,16 @@ struct LimitOptions: ParsableArguments {
             return .seconds(number)
         }
         if let time = try seconds("handshake-timeout", handshakeTimeout) {
-            configuration.connectionLimits.handshakeTimeout = time
-            configuration.socketLimits.initialisationTimeout = time
+            configuration.limits.handshakeTimeout = time
         }
         if let time = try seconds("progress-interval", progressInterval) {
-            configuration.socketLimits.progressInterval = time
+            configuration.limits.progressInterval = time
         }
         if let time = try seconds("keep-alive", keepAlive) {
-            configuration.connectionLimits.keepAlive = time
+            configuration.limits.keepAlive = time
         }
         if let time = try seconds("write-timeout", writeTimeout) {
-            configuration.connectionLimits.writeStuckTimeout = time
+            configuration.limits.writeTimeout = time
         }
     }
 }

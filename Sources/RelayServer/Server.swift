@@ -41,9 +41,8 @@ public final class Server: Sendable {
         package var tls: HTTPServer.TLSIdentity?
         package var origins = OriginPolicy()
         package var persisted = PersistedOperations()
-        package var limits = GraphQLService.Limits()
-        package var connectionLimits = ConnectionLimits()
-        package var socketLimits = SocketLimits()
+        /// How much clients may ask for, and what may wait.
+        public var limits = Limits()
         /// Serve the subprotocol `echo` too.
         package var echoes = false
 
@@ -71,33 +70,21 @@ public final class Server: Sendable {
             tls = HTTPServer.TLSIdentity(certificateFile: certificateFile, keyFile: keyFile)
         }
 
+        /// Serves these documents by their ids, as `documentId` or as the hash of an automatic persisted query.
+        /// - Parameters:
+        ///   - documents: texts of documents by their ids.
+        ///   - isExclusive: refuse every other document.
+        public mutating func usePersistedOperations(
+            _ documents: [String: String], isExclusive: Bool = false
+        ) {
+            persisted = PersistedOperations(documents: documents, isExclusive: isExclusive)
+        }
+
         /// Lets web pages of these origins use the server; `*` means all.
         /// - Parameter origins: as browsers send them, such as `https://example.com`.
         public mutating func allow(origins: [String]) {
             self.origins = OriginPolicy(allowing: origins)
         }
-    }
-
-    /// What connections may take up.
-    package struct ConnectionLimits: Sendable {
-        /// Connections of either kind; later clients get 503.
-        package var connections = 20_000
-        /// Larger WebSocket messages close their connection with 1009.
-        package var messageBytes = 4 << 20
-        /// Larger bodies of HTTP requests are answered 413.
-        package var bodyBytes = 4 << 20
-        /// Bytes that may wait for one connection; beyond it, it is closed, a WebSocket with 1013.
-        package var queuedBytes = 16 << 20
-        /// How long a client may take for its handshake, or to send a request whole.
-        package var handshakeTimeout: Duration = .seconds(10)
-        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
-        package var keepAlive: Duration = .seconds(30)
-        /// A peer that takes nothing for so long is left.
-        package var writeStuckTimeout: Duration = .seconds(10)
-        /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are sent to.
-        package var compressedConnections = 0
-
-        package init() {}
     }
 
     /// Where the log is kept.
@@ -179,7 +166,8 @@ public final class Server: Sendable {
                 store.schemaService, journal: store.journal, storeID: store.storeID,
                 snapshot: folded.snapshot, tail: folded.tail,
                 inputs: EngineInputs(now: WallClock.microseconds),
-                limits: configuration.limits, persisted: configuration.persisted, logger: logger,
+                limits: configuration.limits.engine, persisted: configuration.persisted,
+                logger: logger,
                 onDurable: { store.noteDurable($0) },
                 deliver: { loops.deliver($0) }, settle: { await loops.settle() })
             for (id, error) in service.persistedMistakes() {
@@ -191,7 +179,7 @@ public final class Server: Sendable {
                 Front(
                     service, on: loop, authentication: Authentication(tokens: configuration.tokens),
                     origins: configuration.origins, metrics: metrics,
-                    limits: configuration.socketLimits, logger: logger)
+                    limits: configuration.limits.socket, logger: logger)
             }
             for front in fronts { front.start() }
             var listening = configuration.listening
@@ -253,14 +241,14 @@ extension Server.Configuration {
         var options = HTTPServer.Options(
             host: host, port: port, tls: tls,
             subprotocols: [GraphQLSocket.subprotocol] + (echoes ? [EchoSocket.subprotocol] : []))
-        options.maxConnections = connectionLimits.connections
-        options.maxMessageBytes = connectionLimits.messageBytes
-        options.maxBodyBytes = connectionLimits.bodyBytes
-        options.maxQueuedBytes = connectionLimits.queuedBytes
-        options.handshakeTimeout = connectionLimits.handshakeTimeout
-        options.keepAlive = connectionLimits.keepAlive
-        options.writeStuckTimeout = connectionLimits.writeStuckTimeout
-        options.maxCompressedConnections = connectionLimits.compressedConnections
+        options.maxConnections = limits.connection.connections
+        options.maxMessageBytes = limits.connection.messageBytes
+        options.maxBodyBytes = limits.connection.bodyBytes
+        options.maxQueuedBytes = limits.connection.queuedBytes
+        options.handshakeTimeout = limits.connection.handshakeTimeout
+        options.keepAlive = limits.connection.keepAlive
+        options.writeStuckTimeout = limits.connection.writeStuckTimeout
+        options.maxCompressedConnections = limits.connection.compressedConnections
         return options
     }
 }

@@ -124,7 +124,7 @@ struct EventStreamTests {
 
     @Test func silenceIsBrokenByACommentThatMovesTheLastEventOn() async throws {
         try await RunningServer.run {
-            $0.socketLimits.progressInterval = .milliseconds(20)
+            $0.limits.socket.progressInterval = .milliseconds(20)
         } _: {
             server in
             let client = try RawClient(port: server.server.port)
@@ -137,7 +137,7 @@ struct EventStreamTests {
 
     @Test func whoDoesNotReadLosesItsEventStreamAndKeepsItsNewestLiveResult() async throws {
         try await RunningServer.run {
-            $0.socketLimits.streamQueueBytes = 10_000
+            $0.limits.socket.streamQueueBytes = 10_000
         } _: { server in
             let events = try RawClient(port: server.server.port, receiveBufferBytes: 4_096)
             try events.send(Self.post("subscription { todoAdded { todo { text } } }"))

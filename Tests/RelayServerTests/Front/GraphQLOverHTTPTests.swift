@@ -86,7 +86,7 @@ struct GraphQLOverHTTPTests {
     }
 
     @Test func abnormalBodiesAreRefused() async throws {
-        try await RunningServer.run({ $0.connectionLimits.bodyBytes = 1_000 }) { server in
+        try await RunningServer.run({ $0.limits.connection.bodyBytes = 1_000 }) { server in
             let body = Array(#"{"query": "{ __typename }"}"#.utf8)
             let untyped = try await server.send("POST", body: body)
             #expect(untyped.status == 415)

@@ -23,9 +23,9 @@ struct RunningServer: Sendable {
         configuration.seed = Array(try Example.text("todo.seed.ndjson").utf8)
         configuration.port = 0
         // A machine that is busy with other tests must not look like a slow client.
-        configuration.connectionLimits.handshakeTimeout = .testDeadline
-        configuration.connectionLimits.writeStuckTimeout = .testDeadline
-        configuration.socketLimits.initialisationTimeout = .testDeadline
+        configuration.limits.connection.handshakeTimeout = .testDeadline
+        configuration.limits.connection.writeStuckTimeout = .testDeadline
+        configuration.limits.socket.initialisationTimeout = .testDeadline
         change(&configuration)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try await Server.start(configuration, logger: logger)

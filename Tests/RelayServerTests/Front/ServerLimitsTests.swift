@@ -23,7 +23,7 @@ struct ServerLimitsTests {
     }
 
     @Test func whoComesWhenAllConnectionsAreTakenIsTold() async throws {
-        try await RunningServer.run({ $0.connectionLimits.connections = 1 }) { server in
+        try await RunningServer.run({ $0.limits.connection.connections = 1 }) { server in
             let channel = try await server.connect()
             let response = try await server.send("GET", "/healthz")
             #expect(response.status == 503)
@@ -47,7 +47,7 @@ struct ServerLimitsTests {
     }
 
     @Test func aMessageThatIsTooLargeEndsItsConnection() async throws {
-        try await RunningServer.run({ $0.connectionLimits.messageBytes = 1_000 }) { server in
+        try await RunningServer.run({ $0.limits.connection.messageBytes = 1_000 }) { server in
             let channel = try await server.connect()
             let payload: JSONObject = ["filler": .string(String(repeating: "x", count: 1_000))]
             let message = ClientMessage.connectionInit(payload: payload)
@@ -86,7 +86,7 @@ struct ServerLimitsTests {
     }
 
     @Test func whatOperationsKeepIsBoundedInBytes() async throws {
-        try await RunningServer.run({ $0.socketLimits.operationBytes = 10_000 }) { server in
+        try await RunningServer.run({ $0.limits.socket.operationBytes = 10_000 }) { server in
             let client = try await GraphQLClient(server)
             let subscription = "subscription { user { totalCount } }"
             let filler = String(repeating: "#", count: 12_000) + "\n"

@@ -36,7 +36,7 @@ struct StreamTests {
 
     @Test func silenceIsBrokenByAPingThatSaysHowFarEverythingWasDelivered() async throws {
         try await RunningServer.run {
-            $0.socketLimits.progressInterval = .milliseconds(20)
+            $0.limits.socket.progressInterval = .milliseconds(20)
         } _: {
             server in
             let client = try await GraphQLClient(server)
@@ -60,7 +60,7 @@ struct StreamTests {
 
     @Test func whoDoesNotReadLosesItsEventStreamAndKeepsItsNewestLiveResult() async throws {
         try await RunningServer.run {
-            $0.socketLimits.streamQueueBytes = 10_000
+            $0.limits.socket.streamQueueBytes = 10_000
         } _: { server in
             let slow = try await GraphQLClient(server)
             slow.subscribe("events", "subscription { todoAdded { todo { text } } }")
@@ -106,7 +106,7 @@ struct StreamTests {
 
     @Test func whoStopsWhileTheOperationIsPreparedLeavesNothingBehind() async throws {
         try await RunningServer.run {
-            $0.socketLimits.requestsInProgress = 2
+            $0.limits.socket.requestsInProgress = 2
         } _: { server in
             let client = try await GraphQLClient(server)
             let count = 40
@@ -146,7 +146,7 @@ struct StreamTests {
 
     @Test func moreOperationsThanTheLimitAreRefused() async throws {
         try await RunningServer.run {
-            $0.socketLimits.operations = 2
+            $0.limits.socket.operations = 2
         } _: { server in
             let client = try await GraphQLClient(server)
             for id in ["1", "2", "3"] { client.subscribe(id, Self.todoAdded) }
@@ -156,8 +156,8 @@ struct StreamTests {
 
     @Test func whoAsksFasterThanAllowedIsServedAllTheSame() async throws {
         try await RunningServer.run {
-            $0.socketLimits.requestsPerSecond = 200
-            $0.socketLimits.requestsInProgress = 4
+            $0.limits.socket.requestsPerSecond = 200
+            $0.limits.socket.requestsInProgress = 4
         } _: { server in
             let client = try await GraphQLClient(server)
             for number in 0..<250 { client.subscribe("\(number)", "{ user { totalCount } }") }

@@ -108,7 +108,7 @@ struct ComplexityEstimateTests {
     // MARK: As a limit
 
     @Test func whatIsTooMuchIsRefusedOverEveryTransport() async throws {
-        try await RunningServer.run({ $0.limits.document.complexity = 20 }) { server in
+        try await RunningServer.run({ $0.limits.engine.document.complexity = 20 }) { server in
             let document =
                 "query ($n: Int) { user { todos(first: $n) { edges { node { text } } } } }"
             let small: JSONObject = ["query": .string(document), "variables": ["n": 8]]

@@ -1,0 +1,217 @@
+extension Server {
+    /// How much clients may ask for, and what may wait. Each has the flag of `relay serve` with its default; docs/http.md and
+    /// docs/websocket.md say what clients see at the limits.
+    public struct Limits: Sendable {
+        package var engine = GraphQLService.Limits()
+        package var connection = ConnectionLimits()
+        package var socket = SocketLimits()
+
+        /// The limits of `relay serve`.
+        public init() {}
+    }
+
+    /// What connections may take up.
+    package struct ConnectionLimits: Sendable {
+        /// Connections of either kind; later clients get 503.
+        package var connections = 20_000
+        /// Larger WebSocket messages close their connection with 1009.
+        package var messageBytes = 4 << 20
+        /// Larger bodies of HTTP requests are answered 413.
+        package var bodyBytes = 4 << 20
+        /// Bytes that may wait for one connection; beyond it, it is closed, a WebSocket with 1013.
+        package var queuedBytes = 16 << 20
+        /// How long a client may take for its handshake, or to send a request whole.
+        package var handshakeTimeout: Duration = .seconds(10)
+        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
+        package var keepAlive: Duration = .seconds(30)
+        /// A peer that takes nothing for so long is left.
+        package var writeStuckTimeout: Duration = .seconds(10)
+        /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are sent to.
+        package var compressedConnections = 0
+
+        package init() {}
+    }
+}
+
+// MARK: What the document of a request may contain; one beyond a limit is refused with `LIMIT_EXCEEDED`
+
+extension Server.Limits {
+    /// Bytes in a document.
+    public var documentBytes: Int {
+        get { engine.document.bytes }
+        set { engine.document.bytes = newValue }
+    }
+
+    /// Tokens in a document.
+    public var documentTokens: Int {
+        get { engine.document.tokens }
+        set { engine.document.tokens = newValue }
+    }
+
+    /// Selection sets inside each other, fragments included; also lists and objects of values.
+    public var documentDepth: Int {
+        get { engine.document.depth }
+        set { engine.document.depth = newValue }
+    }
+
+    /// Aliases in a document.
+    public var documentAliases: Int {
+        get { engine.document.aliases }
+        set { engine.document.aliases = newValue }
+    }
+
+    /// Directives in a document.
+    public var documentDirectives: Int {
+        get { engine.document.directives }
+        set { engine.document.directives = newValue }
+    }
+
+    /// Root fields of an operation, fragments included.
+    public var rootFields: Int {
+        get { engine.document.rootFields }
+        set { engine.document.rootFields = newValue }
+    }
+
+    /// Fields in a result, estimated from `first` and `last` before it is made.
+    public var resultFields: Int {
+        get { engine.document.complexity }
+        set { engine.document.complexity = newValue }
+    }
+
+    /// How long ``resultFields`` takes a list without `first` or `last` to be.
+    public var assumedListSize: Int {
+        get { engine.document.assumedListSize }
+        set { engine.document.assumedListSize = newValue }
+    }
+}
+
+// MARK: What all clients together may keep waiting
+
+extension Server.Limits {
+    /// Mutations that are taken and not answered; more get `OVERLOADED`.
+    public var waitingMutations: Int {
+        get { engine.waitingMutations }
+        set { engine.waitingMutations = newValue }
+    }
+
+    /// Mutations whose handlers wait for something; more get `OVERLOADED`.
+    public var waitingHandlers: Int {
+        get { engine.waitingHandlers }
+        set { engine.waitingHandlers = newValue }
+    }
+
+    /// Events that may be folded to answer one query from the past; beyond that it gets `LIMIT_EXCEEDED`.
+    public var pastEvents: Int {
+        get { engine.pastEvents }
+        set { engine.pastEvents = newValue }
+    }
+
+    /// Commits that are kept in memory for subscriptions that are resumed, at most 16 MB of writes.
+    public var recentCommits: Int {
+        get { engine.recentCommits }
+        set { engine.recentCommits = newValue }
+    }
+
+    /// Events that may be folded to resume a subscription; an older cursor gets `"recovered": false`.
+    public var resumeEvents: Int {
+        get { engine.resumeEvents }
+        set { engine.resumeEvents = newValue }
+    }
+}
+
+// MARK: Connections
+
+extension Server.Limits {
+    /// Connections of either kind; later clients get 503.
+    public var connections: Int {
+        get { connection.connections }
+        set { connection.connections = newValue }
+    }
+
+    /// Bytes of a WebSocket message; a larger one closes its connection with 1009.
+    public var messageBytes: Int {
+        get { connection.messageBytes }
+        set { connection.messageBytes = newValue }
+    }
+
+    /// Bytes of the body of an HTTP request; a larger one gets 413.
+    public var bodyBytes: Int {
+        get { connection.bodyBytes }
+        set { connection.bodyBytes = newValue }
+    }
+
+    /// Bytes that may wait for one connection; beyond that it is closed, a WebSocket with 1013.
+    public var queuedBytes: Int {
+        get { connection.queuedBytes }
+        set { connection.queuedBytes = newValue }
+    }
+
+    /// Bytes that may wait for a client before its live results are coalesced and its event streams end with
+    /// `SLOW_CONSUMER`.
+    public var streamQueueBytes: Int {
+        get { socket.streamQueueBytes }
+        set { socket.streamQueueBytes = newValue }
+    }
+
+    /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are sent to.
+    public var compressedConnections: Int {
+        get { connection.compressedConnections }
+        set { connection.compressedConnections = newValue }
+    }
+
+    /// Operations in progress on a connection, subscriptions included; more are refused.
+    public var operations: Int {
+        get { socket.operations }
+        set { socket.operations = newValue }
+    }
+
+    /// Bytes of the messages that began the operations in progress on a connection, of one of them at least; more are
+    /// refused.
+    public var operationBytes: Int {
+        get { socket.operationBytes }
+        set { socket.operationBytes = newValue }
+    }
+
+    /// Queries and mutations in progress on a connection; nothing is read from one with more.
+    public var requestsInProgress: Int {
+        get { socket.requestsInProgress }
+        set { socket.requestsInProgress = newValue }
+    }
+
+    /// Operations that a connection may begin in a second, 0 for any number; nothing is read from a faster one for a while.
+    public var requestsPerSecond: Int {
+        get { socket.requestsPerSecond }
+        set { socket.requestsPerSecond = newValue }
+    }
+}
+
+// MARK: Times
+
+extension Server.Limits {
+    /// How long a client may take for its handshake, to send `connection_init`, or to send a request whole.
+    public var handshakeTimeout: Duration {
+        get { connection.handshakeTimeout }
+        set {
+            connection.handshakeTimeout = newValue
+            socket.initialisationTimeout = newValue
+        }
+    }
+
+    /// After so much silence a client is told how far everything has been delivered.
+    public var progressInterval: Duration {
+        get { socket.progressInterval }
+        set { socket.progressInterval = newValue }
+    }
+
+    /// After so much silence a client is pinged; after twice as much it is dead.
+    public var keepAlive: Duration {
+        get { connection.keepAlive }
+        set { connection.keepAlive = newValue }
+    }
+
+    /// A client that takes nothing for so long is closed, a WebSocket with 1013.
+    public var writeTimeout: Duration {
+        get { connection.writeStuckTimeout }
+        set { connection.writeStuckTimeout = newValue }
+    }
+}
