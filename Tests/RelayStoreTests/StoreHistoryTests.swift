@@ -31,6 +31,43 @@ struct StoreHistoryTests {
         #expect(replayed.modelRecords == store.snapshot.modelRecords)
     }
 
+    /// The look that debug builds take at each step: an event that leaves out a field is no history, also where it says
+    /// nothing of the record.
+    @Test(arguments: [true, false])
+    func anEventThatSaysTooLittleIsNoticed(_ isWhole: Bool) throws {
+        let store = Store.quiet()
+        try store.commit("List", ["data": ["list": [["id": "a", "text": "old"]]]])
+        let operation = try TodoDocuments.operation("List")
+        let plan = NormalizationPlan(
+            operation.request.operation, variables: operation.variables, symbols: store.symbols)
+        let base = try store.confirmed
+        var draft = Draft(on: base, keepsPayloads: isWhole)
+        let response: JSONValue = ["data": ["list": [["id": "a", "text": "new"]]]]
+        _ = try response.bytes.withUnsafeBytes { try draft.normalize($0, plan) }
+        var state = draft.snapshot
+        state.sequence += 1
+        let event = EventBody.update(LocalUpdate(name: "u", writes: draft.writeSet))
+        #expect(state.isFold(of: [event], on: base, written: draft.changes) == isWhole)
+    }
+
+    /// A record that is packed while it gets another type, in one response.
+    @Test(arguments: 30..<50)
+    func aPackedRecordOfAnotherTypeIsKeptAsItIs(_ unsetCount: Int) throws {
+        var first = Draft(on: Snapshot())
+        let keys = (0..<ShapeTable.wideLimit + 4).map { "k\($0)" }
+        first.write("r", type: "T", fields: keys.map { (key: $0, value: .int(1)) })
+        let unset = keys.prefix(unsetCount).map { (key: $0, value: FieldValue.unset) }
+        let base = first.snapshot
+        var second = Draft(on: base)
+        second.write("r", type: "U", fields: [(key: "k100", value: .int(2))])
+        second.write("r", type: "U", fields: unset)
+        var replayed = base
+        var changes = ChangeSet()
+        replayed.apply(
+            second.snapshot.writeSet(of: second.changes, since: base), changes: &changes)
+        #expect(replayed.modelRecords == second.snapshot.modelRecords)
+    }
+
     /// Keeps events in the order of their handing over.
     final class Recorder: EventJournal {
         private let recorded = Lock<[Event]>([])

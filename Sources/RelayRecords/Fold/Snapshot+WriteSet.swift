@@ -12,6 +12,13 @@ extension Snapshot {
             {
                 write(slot, of: row, since: base.row(record), to: &writer)
             }
+            // Under another type, and packed: what was taken away has no slot.
+            if let before = base.row(record) {
+                for (slot, key) in before.shape.keys.enumerated()
+                where before.tag(slot) != .absent && row.shape.slot(of: key) == nil {
+                    writer.field(.unset, symbols.nameText(key))
+                }
+            }
             writer.end()
         }
         var open: RecordIndex?

@@ -117,9 +117,8 @@ struct StoreState {
         let response = MutationResponse(
             mutation: ended.entry.mutation, writes: draft.writeSet, result: result,
             rebased: rebased)
-        var step = step([.response(response)], on: base, changes, failures)
-        step.confirmed = draft.changes
-        return step
+        return step(
+            [.response(response)], on: base, changes, confirmed: draft.changes, failures)
     }
 
     /// A change of confirmed state without a mutation.
@@ -130,8 +129,8 @@ struct StoreState {
         confirmed.sequence += 1
         let (changes, rebased, failures) = rebase(draft.changes)
         let update = LocalUpdate(name: name, writes: draft.writeSet, rebased: rebased)
-        var step = step([.update(update)], on: base, changes, failures)
-        if !entries.isEmpty { step.confirmed = draft.changes }
+        var step = step([.update(update)], on: base, changes, confirmed: draft.changes, failures)
+        if entries.isEmpty { step.confirmed = ChangeSet() }
         return step
     }
 
@@ -181,28 +180,34 @@ struct StoreState {
 
     private func step(
         _ events: [EventBody], on base: Snapshot, _ changes: ChangeSet,
-        _ failures: [OptimisticEntries.Failure] = []
+        confirmed written: ChangeSet = ChangeSet(), _ failures: [OptimisticEntries.Failure] = []
     ) -> Step {
-        assert(isFold(of: events, on: base), "the events do not fold to the confirmed state")
-        return Step(events: keepsEvents ? events : [], changes: changes, failures: failures)
+        assert(
+            !keepsEvents || confirmed.isFold(of: events, on: base, written: written),
+            "the events do not fold to the confirmed state")
+        return Step(
+            events: keepsEvents ? events : [], changes: changes, confirmed: written,
+            failures: failures)
     }
+}
 
-    /// Whether the events lead from `base` to `confirmed`, as far as they touch records: debug builds.
-    private func isFold(of events: [EventBody], on base: Snapshot) -> Bool {
-        guard keepsEvents else { return true }
+extension Snapshot {
+    /// Whether events lead from an earlier state to this one, in the records that they touch and in those that were
+    /// written: debug builds.
+    func isFold(of events: [EventBody], on base: Snapshot, written: ChangeSet) -> Bool {
         var replayed = base
-        var changes = ChangeSet()
+        // What was written, and events say nothing of, counts as well.
+        var changes = written
         for body in events {
             let read = body.payload.withUnsafeBytes { try? EventBody(kind: body.kind, payload: $0) }
             guard let read, read == body else { return false }
             let event = Event(sequence: replayed.sequence + 1, timeMicroseconds: 0, body: read)
             guard (try? replayed.fold(event, changes: &changes)) != nil else { return false }
         }
-        return replayed.sequence == confirmed.sequence && replayed.pending == confirmed.pending
-            && replayed.recordCount == confirmed.recordCount
-            && replayed.nextCreation == confirmed.nextCreation
-            && replayed.ledger.lastSequence == confirmed.ledger.lastSequence
-            && replayed.difference(from: confirmed, in: TouchedRecords(changes)).isEmpty
+        return replayed.sequence == sequence && replayed.pending == pending
+            && replayed.recordCount == recordCount && replayed.nextCreation == nextCreation
+            && replayed.ledger.lastSequence == ledger.lastSequence
+            && replayed.difference(from: self, in: TouchedRecords(changes)).isEmpty
     }
 }
 
