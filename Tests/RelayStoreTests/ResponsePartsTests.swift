@@ -1,6 +1,7 @@
 import RelayArtifacts
 import RelayJSON
 import Testing
+import Threads
 
 @_spi(Rooms) @testable import RelayRecords
 @_spi(Rooms) @testable import RelayStore
@@ -236,8 +237,15 @@ import Testing
         try grow(by: 5_000)
         store.collectSymbols()
         #expect(parts.state != nil)
+        let young = ResponseParts()
+        let first: JSONValue = ["data": list("a"), "hasNext": true]
+        let begun = ArrivedPayload(
+            try TodoDocuments.operation("List"), first.bytes, parts: young)
+        _ = try store.commitPayloads([begun])[0].get()
         try grow(by: 20_000)
         #expect(parts.state == nil)
+        // Only what is waited for goes.
+        #expect(young.state != nil)
         // It goes on with what the store has.
         try store.commit("List", ["data": list("a")])
         #expect(try take(items(1, "b", hasNext: false)) == [list("a", "b")])
@@ -284,5 +292,56 @@ import Testing
         ]
         #expect(try take(part) == "mine")
         #expect(store.field("a", "text") == .string("theirs"))
+    }
+
+    /// What a response was refused for may be what its parts build on.
+    @Test func thePartsOfARefusedResponseAreRefused() throws {
+        struct Refusal: Error {}
+        try store.commit("List", ["data": list("a")])
+        let first: JSONValue = ["data": list("a"), "hasNext": true]
+        let refused = ArrivedPayload(
+            try TodoDocuments.operation("List"),
+            first.bytes,
+            updater: { _, _ in throw Refusal() }, parts: parts)
+        let results = try store.commitPayloads([refused, payload("List", items(1, "b"))])
+        #expect(throws: Refusal.self) { try results[0].get() }
+        #expect(throws: StoreError.self) { try results[1].get() }
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a"]))
+        #expect(parts.state == nil)
+        #expect(throws: StoreError.self) { try take(items(1, "b", hasNext: false)) }
+        // A new response begins anew.
+        #expect(
+            try take(["data": list("c"), "hasNext": true], items(1, "d", hasNext: false)) == [
+                list("c"), list("c", "d"),
+            ])
+    }
+
+    /// A part that is refused leaves those behind it what was before it.
+    @Test func thePartsBehindARefusedOneGoOn() throws {
+        struct Refusal: Error {}
+        _ = try take(["data": list("a"), "hasNext": true])
+        let part = ArrivedPayload(
+            try TodoDocuments.operation("List"), items(1, "b").bytes,
+            updater: { _, _ in throw Refusal() }, parts: parts)
+        #expect(throws: Refusal.self) { try store.commitPayloads([part])[0].get() }
+        #expect(try take(items(1, "c", hasNext: false)) == [list("a", "c")])
+        #expect(store.field("client:root", "todos(first:3)") == .links(["a", "c"]))
+    }
+
+    /// The last of a part may free a whole old store, for which no writer waits.
+    @Test(arguments: [true, false])
+    func whatWasHeldGoesOutsideTheLock(_ hasData: Bool) throws {
+        _ = try take(["data": list("a"), "hasNext": true])
+        let epoch = try #require(parts.state?.epoch.end)
+        store.endSymbols(try #require(store.beginSymbols()))
+        #expect(!epoch.isOver)
+        let wroteThen = Lock<Bool?>(nil)
+        epoch.then { [store] in wroteThen.withLock { $0 = store.isWritingHere } }
+        if hasData {
+            _ = try take(items(1, "b", hasNext: false))
+        } else {
+            #expect(throws: StoreError.self) { try take(["hasNext": false]) }
+        }
+        #expect(wroteThen.withLock { $0 } == false)
     }
 }

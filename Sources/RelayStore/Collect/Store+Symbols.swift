@@ -23,10 +23,7 @@ extension Store {
         case .search: options.schedule { [weak self] in self?.collectSymbols() }
         case .patience:
             // Parts that come now are read with what others have written, too.
-            let outstanding = writer.outstanding.takeAll()
-            if !outstanding.isEmpty {
-                outcome.call { for parts in outstanding { parts.note(nil) } }
-            }
+            outcome.held += writer.outstanding.letGo(butOf: writer.state.confirmed.epoch)
             if observers.isEmpty { return }
             outcome.deliveries.append(.event(.snapshotKept(symbols: symbols.liveCount)))
         }

@@ -4,25 +4,39 @@ import Threads
 /// What one execution's response was read from so far, when more parts of it are to come (`@defer`, `@stream`): the
 /// next one is read with that, and not with what others have written in between.
 package final class ResponseParts: Sendable {
-    private let held = Lock<Snapshot?>(nil)
+    enum Held {
+        /// No part is to come, or its state has been let go of.
+        case nothing
+        case state(Snapshot)
+        /// The response was not taken in; so its parts are not either.
+        case refused
+
+        var isNothing: Bool { if case .nothing = self { true } else { false } }
+    }
+
+    private let now = Lock(Held.nothing)
 
     package init() {}
 
-    var state: Snapshot? { held.withLock { $0 } }
+    var held: Held { now.withLock { $0 } }
 
-    /// - Parameter state: nil where no part is to come.
-    package func note(_ state: Snapshot?) {
-        // What was held goes when the lock is free again.
-        let former = held.withLock { held in
-            defer { held = state }
+    var state: Snapshot? { if case .state(let state) = held { state } else { nil } }
+
+    /// - Returns: what was held. Freeing it may take long.
+    func hold(_ new: Held) -> Held {
+        now.withLock { held in
+            defer { held = new }
             return held
         }
-        withExtendedLifetime(former) {}
     }
+
+    /// For callers that hold no lock.
+    /// - Parameter state: nil where no part is to come.
+    package func note(_ state: Snapshot?) { _ = hold(state.map { .state($0) } ?? .nothing) }
 }
 
 /// The executions of which parts are outstanding. Each holds a whole state of the store, with all its numbers; they let go
-/// of these when the store has to wait for them (``SymbolCollection/Growth/patience``).
+/// of those that the store waits for when the texts have doubled meanwhile (``SymbolCollection/Growth/patience``).
 struct OutstandingParts {
     private struct Entry { weak var parts: ResponseParts? }
 
@@ -38,8 +52,11 @@ struct OutstandingParts {
         looksAt = max(2 * entries.count, Self.fewEntries)
     }
 
-    mutating func takeAll() -> [ResponseParts] {
-        defer { entries = [:] }
-        return entries.values.compactMap(\.parts)
+    /// Has those let go of their state who have one of another epoch.
+    /// - Returns: the states. Freeing them may take long.
+    mutating func letGo(butOf epoch: SymbolEpoch) -> [ResponseParts.Held] {
+        entries.values.compactMap(\.parts)
+            .filter { parts in parts.state.map { $0.epoch !== epoch } ?? false }
+            .map { $0.hold(.nothing) }
     }
 }

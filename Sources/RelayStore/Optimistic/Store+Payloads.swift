@@ -37,7 +37,7 @@ extension Store {
             for payload in payloads {
                 let before = draft.mark
                 do {
-                    results.append(.success(try take(payload, into: &draft, &writer)))
+                    results.append(.success(try take(payload, into: &draft, &writer, &outcome)))
                 } catch {
                     draft.takeBack(to: before)
                     results.append(.failure(error))

@@ -157,7 +157,7 @@ extension Store {
             var draft = writer.state.draft()
             let taken = try take(
                 ArrivedPayload(operation, response, updater: updater, parts: parts), into: &draft,
-                &writer)
+                &writer, &outcome)
             guard let step = writer.state.respond(entry, draft, result: nil) else {
                 throw StoreError.entryHasEnded
             }

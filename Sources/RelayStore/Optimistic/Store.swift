@@ -122,10 +122,13 @@ public final class Store: Sendable {
     /// What a commit leaves to be done, in order.
     struct Outcome {
         var deliveries: [Delivery] = []
+        /// What may take long to free; it goes when the lock is free.
+        var held: [ResponseParts.Held] = []
 
         mutating func call(_ body: @escaping @Sendable () -> Void) {
             deliveries.append(.call(body))
         }
+
     }
 
     /// Whether the caller is inside a write: in an updater.
@@ -138,7 +141,9 @@ public final class Store: Sendable {
         let thread = currentThread()
         if isWritingHere { throw StoreError.updateWithinUpdate }
         var isToldOf = false
+        var held: [ResponseParts.Held] = []
         defer {
+            held.removeAll()
             performTasks()
             if isToldOf { deliveries.deliver() }
         }
@@ -151,6 +156,7 @@ public final class Store: Sendable {
             defer {
                 perform(&writer, &outcome)
                 isToldOf = deliveries.add(outcome.deliveries)
+                held = outcome.held
             }
             perform(&writer, &outcome)
             return try body(&writer, &outcome)
@@ -186,12 +192,15 @@ public final class Store: Sendable {
         defer { if isToldOf { deliveries.deliver() } }
         // The list itself is asked: a thread that adds to it later finds the writer's lock free.
         while tasks.withLock({ !$0.isEmpty }) {
+            var held: [ResponseParts.Held] = []
+            defer { held.removeAll() }
             let isDone: Void? = writer.withLockIfAvailable { writer in
                 writingThread.store(currentThread(), ordering: .relaxed)
                 defer { writingThread.store(0, ordering: .relaxed) }
                 var outcome = Outcome()
                 perform(&writer, &outcome)
                 if deliveries.add(outcome.deliveries) { isToldOf = true }
+                held = outcome.held
             }
             if isDone == nil { return }
         }

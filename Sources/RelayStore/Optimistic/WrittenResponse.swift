@@ -26,27 +26,39 @@ extension Store {
     /// Writes a response to a draft, reads what its operation selects, and runs its updater, in this order.
     /// - Throws: as ``commitPayload(_:_:updater:)``; the draft is then half written.
     func take(
-        _ payload: ArrivedPayload, into draft: inout Draft, _ writer: inout Writer
+        _ payload: ArrivedPayload, into draft: inout Draft, _ writer: inout Writer,
+        _ outcome: inout Outcome
     ) throws -> TakenResponse {
         let operation = payload.operation
-        let (summary, state): (ResponseSummary, Snapshot)
         do {
-            (summary, state) = try normalize(payload, &draft, &writer)
-        } catch StoreError.responseWithoutData(let summary) where summary.isPart && !summary.hasNext
-        {
+            let (summary, state) = try normalize(payload, &draft, &writer)
+            let reading = read(operation, state)
+            if let updater = payload.updater {
+                try run(updater, of: operation, reading, &draft, &writer)
+            }
+            note(summary.hasNext ? .state(state) : .nothing, payload, &writer, &outcome)
+            return TakenResponse(operation: operation, summary: summary, reading: reading)
+        } catch StoreError.responseWithoutData(let summary) {
             // A last word without data: nothing more is to come.
-            payload.parts?.note(nil)
+            if summary.isPart, !summary.hasNext { note(.nothing, payload, &writer, &outcome) }
             throw StoreError.responseWithoutData(summary)
+        } catch {
+            // Behind a part that is refused, others go on with what was before it.
+            if !ResponseSummary.isPart(payload.response) {
+                note(.refused, payload, &writer, &outcome)
+            }
+            throw error
         }
-        let reading = read(operation, state)
-        if let updater = payload.updater {
-            try run(updater, of: operation, reading, &draft, &writer)
-        }
-        if let parts = payload.parts {
-            parts.note(summary.hasNext ? state : nil)
-            if summary.hasNext { writer.outstanding.insert(parts) }
-        }
-        return TakenResponse(operation: operation, summary: summary, reading: reading)
+    }
+
+    /// Keeps what the next part is read with.
+    private func note(
+        _ held: ResponseParts.Held, _ payload: ArrivedPayload, _ writer: inout Writer,
+        _ outcome: inout Outcome
+    ) {
+        guard let parts = payload.parts else { return }
+        outcome.held.append(parts.hold(held))
+        if case .state = held { writer.outstanding.insert(parts) }
     }
 
     /// - Returns: also the state that the operation reads the response from: of a part, with the parts before it alone.
@@ -54,8 +66,15 @@ extension Store {
         _ payload: ArrivedPayload, _ draft: inout Draft, _ writer: inout Writer
     ) throws -> (summary: ResponseSummary, state: Snapshot) {
         let (operation, response) = (payload.operation, payload.response)
-        guard let former = payload.parts?.state, ResponseSummary.isPart(response) else {
-            return try normalize(response, operation, &draft, &writer)
+        // Most responses come in one piece: they are not looked through for what makes a part.
+        guard let held = payload.parts?.held, !held.isNothing, ResponseSummary.isPart(response)
+        else { return try normalize(response, operation, &draft, &writer) }
+        guard case .state(let former) = held else {
+            var summary = ResponseSummary()
+            summary.isPart = true
+            // What comes behind it is refused as well, until there is another response.
+            summary.hasNext = true
+            throw StoreError.responseWithoutData(summary)
         }
         let plan = writer.plans.plan(operation, symbols)
         let handlers = handlers
