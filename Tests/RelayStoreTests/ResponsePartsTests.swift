@@ -316,6 +316,25 @@ import Threads
             ])
     }
 
+    /// What a part that failed was to bring is what an earlier response said, as long as nothing newer is known.
+    @Test func aPartThatFailedLeavesWhatTheStoreHad() throws {
+        func take(_ response: JSONValue) throws -> JSONValue? {
+            let one = ArrivedPayload(
+                try TodoDocuments.operation("Authors"), response.bytes, parts: parts)
+            return try store.commitPayloads([one])[0].get().reading.data?.json
+        }
+        let author: JSONValue = ["id": "A", "name": "old"]
+        _ = try take(["data": ["todos": [["id": "a", "author": author]]]])
+        _ = try take(["data": ["todos": [["id": "a"], ["id": "b"]]], "hasNext": true])
+        let incremental: JSONValue = [
+            ["path": ["todos", 0], "data": nil, "errors": [["message": "no"]]],
+            ["path": ["todos", 1], "data": ["author": ["id": "B", "name": "new"]]],
+        ]
+        let result = try take(["incremental": incremental, "hasNext": false])
+        #expect(result?["todos"]?.array?[0]["author"]?["name"] == "old")
+        #expect(result?["todos"]?.array?[1]["author"]?["name"] == "new")
+    }
+
     /// A part that is refused leaves those behind it what was before it.
     @Test func thePartsBehindARefusedOneGoOn() throws {
         struct Refusal: Error {}
