@@ -6,6 +6,10 @@ public import RelayArtifacts
 public protocol Handler: Sendable {
     /// Called for each field that names the handler, when its payload is in the store; and again for each part of the
     /// field that `@defer` or `@stream` brings later.
+    ///
+    /// For such a part it is called twice: with the records that the result is read from, and with those of the store. So it
+    /// must write the same both times. A record that it makes needs an id that follows from the payload; one from
+    /// `create(typeName:)` would have one id in the result and another in the store.
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload)
 }
 
