@@ -123,6 +123,47 @@ import Threads
         #expect(info("endCursor") == .string("ca"))
     }
 
+    /// The first page is fetched again while the next one streams: what had come of that is gone with it.
+    @Test(arguments: [true, false])
+    func aPageWhoseBeginningIsGoneIsJoinedWhole(_ hasInfoAtFirst: Bool) throws {
+        let firstPage = first(["a", "b"], info("a", "b", hasNext: true))
+        let last = info("c", "e", hasNext: false)
+        try take("Page", ["count": 2], [firstPage])
+        try take(
+            "Page", ["count": 2, "cursor": "cb"],
+            [first(["c"], hasInfoAtFirst ? last : nil)])
+        try store.commit("Page", ["count": 2], firstPage)
+        #expect(try nodes == ["a", "b"])
+        try take(
+            "Page", ["count": 2, "cursor": "cb"],
+            [streamed(["d"], at: 1), streamed(["e"], at: 2)]
+                + (hasInfoAtFirst ? [] : [deferred(last)]))
+        #expect(try nodes == ["a", "b", "c", "d", "e"])
+        #expect(info("endCursor") == .string("ce"))
+        #expect(info("hasNextPage") == .bool(false))
+    }
+
+    /// And backwards.
+    @Test func aPrecedingPageWhoseEndIsGoneIsJoinedWhole() throws {
+        let lastPage = first(["x", "y"], info("x", "y", hasNext: true))
+        try take("Page", ["count": 2], [lastPage])
+        try take("PageBack", ["count": 2, "cursor": "cx"], [first(["u"])])
+        try store.commit("Page", ["count": 2], lastPage)
+        try take(
+            "PageBack", ["count": 2, "cursor": "cx"],
+            [streamed(["v", "w"], at: 1), deferred(info("u", "w", hasNext: false))])
+        #expect(try nodes == ["u", "v", "w", "x", "y"])
+        #expect(info("startCursor") == .string("cu"))
+    }
+
+    /// A page may begin with edges that the list has already.
+    @Test func aPageThatRepeatsEdgesGoesOnAtTheEnd() throws {
+        try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])
+        try take(
+            "Page", ["count": 2, "cursor": "cb"], [first(["a"]), streamed(["c", "d"], at: 1)])
+        #expect(try nodes == ["a", "b", "c", "d"])
+    }
+
     @Test func whatOthersChangeBetweenThePartsStays() throws {
         try take("Page", ["count": 2], [first(["a", "b"])])
         try store.commitUpdate { source in

@@ -110,22 +110,43 @@ struct ConnectionMerge {
         }
     }
 
-    /// Adds edges of the page that have been streamed, behind those of the page that came before them.
+    /// Adds edges of the page that have been streamed, behind those of the page that came before them. Where none of those
+    /// is left, because the connection was fetched anew meanwhile, the page is joined with it whole: its later edges alone
+    /// would leave a gap.
     private func addEdges(_ range: Range<Int>, to connection: DraftRecordProxy) {
         guard let serverEdges = ConnectionEdges(server), let edges = ConnectionEdges(connection)
         else { return }
         let page = serverEdges.records
-        let old = edges.records.map { edges.node(of: $0) }
-        let earlier = Set(page.prefix(range.lowerBound).compactMap { serverEdges.node(of: $0) })
-        let last = old.lastIndex { $0.map(earlier.contains) ?? false }
-        var known = Set(old.compactMap(\.self))
-        let new = page[range.clamped(to: 0..<page.count)].filter { edge in
-            serverEdges.node(of: edge).map { known.insert($0).inserted } ?? true
+        let old = edges.records
+        var places: [RecordIndex: Int] = [:]
+        for (place, edge) in old.enumerated() { if let edge { places[edge] = place } }
+        let last = page.prefix(range.lowerBound).reversed().lazy
+            .compactMap { edge in self.keptEdge(edge).flatMap { places[$0] } }.first
+        let isWhole = last == nil && range.lowerBound > 0
+        var known = Set(old.compactMap { edges.node(of: $0) })
+        let new = page.prefix(range.upperBound).dropFirst(isWhole ? 0 : range.lowerBound)
+            .filter { edge in
+                serverEdges.node(of: edge).map { known.insert($0).inserted } ?? true
+            }
+        if !new.isEmpty {
+            let start = last.map { $0 + 1 } ?? (before == nil ? old.count : 0)
+            source.write(
+                id, [("edges", .splice(start: start, deleted: 0, ownEdges(Array(new))))])
         }
-        if new.isEmpty { return }
-        let start = last.map { $0 + 1 } ?? (before == nil ? old.count : 0)
-        source.write(
-            id, [("edges", .splice(start: start, deleted: 0, ownEdges(Array(new))))])
+        if isWhole { mergePageInfo(of: connection) }
+    }
+
+    /// The record under which the connection keeps an edge of the page, if it does.
+    private func keptEdge(_ edge: RecordIndex?) -> RecordIndex? {
+        guard let edge, let node = ConnectionEdges(server)?.node(of: edge) else { return edge }
+        let symbols = source.draft.snapshot.symbols
+        let (edgeID, nodeID) = (DataID(symbols.idString(edge)), symbols.idString(node))
+        return isNamedByNode(edgeID, nodeID)
+            ? edge : symbols.findRecord(id.clientID(storageKey: nodeID).rawValue)
+    }
+
+    private func isNamedByNode(_ edgeID: DataID, _ nodeID: String) -> Bool {
+        edgeID == server.dataID.clientID(storageKey: "edges", place: nodeID)
     }
 
     /// An edge of the page has got fields: the connection's copy gets them, too.
@@ -146,9 +167,7 @@ struct ConnectionMerge {
             let edgeID = DataID(symbols.idString(edge))
             guard let node = finder?.node(of: edge) else { return edgeID }
             let nodeID = symbols.idString(node)
-            if edgeID == server.dataID.clientID(storageKey: "edges", place: nodeID) {
-                return edgeID
-            }
+            if isNamedByNode(edgeID, nodeID) { return edgeID }
             let own = id.clientID(storageKey: nodeID)
             let proxy = source.proxy(edgeID)
             _ = source.create(dataID: own, typeName: proxy.typeName)
