@@ -120,13 +120,21 @@ struct KeptQueryTests {
         // In the next run, too, until it is fetched whole.
         let (next, again, second) = try asked(try environment.store.confirmed)
         #expect(next.keptQueries.map(\.content) == [.incomplete])
+        // So the network is asked, though the store could show something.
+        let told = Noted()
+        let preparing = QueryResource(environment: next)
+            .prepare(
+                operation: DeferredTodoQuery(variables: .init(id: "a")).createDescriptor(),
+                cacheConfig: .init(), fetchPolicy: .storeOrNetwork
+            ).sink { told.results.append($0) }
+        #expect(told.results.count == 1 && told.results[0] == nil)
         second.nextValue(Self.begun)
         second.nextValue(Self.part)
         #expect(next.keptQueries.map(\.content) == [.complete])
         second.complete()
         let (last, _, _) = try asked(try next.store.confirmed)
         #expect(last.keptQueries.map(\.content) == [.cached])
-        withExtendedLifetime((result, again)) {}
+        withExtendedLifetime((result, again, preparing)) {}
     }
 
     private final class Noted {

@@ -101,11 +101,7 @@ final class KeptQueries: @unchecked Sendable {
 
     private func content(_ entry: Entry?) -> KeptQuery.Content {
         guard let entry else { return .unnamed }
-        let snapshot = store.snapshot
-        let isPartial =
-            snapshot.existing(entry.id.rawValue)
-            .map { snapshot.fieldValue(Self.partialKey, of: $0) == .bool(true) } ?? false
-        if isPartial || store.availability(of: entry.operation.selector) == .missing {
+        if isPartial(entry.id) || store.availability(of: entry.operation.selector) == .missing {
             return .incomplete
         }
         return entry.isFetched ? .complete : .cached
@@ -233,6 +229,17 @@ final class KeptQueries: @unchecked Sendable {
             if query[Self.partialKey] != nil { query[Self.partialKey] = false }
             if !hadErrors { query["fetchedAt"] = microseconds }
         }
+    }
+
+    /// Whether the last answer of a kept query has not come whole.
+    func isPartial(_ request: RequestDescriptor) -> Bool {
+        lock.withLock { entries[request]?.id }.map(isPartial) ?? false
+    }
+
+    private func isPartial(_ id: DataID) -> Bool {
+        let snapshot = store.snapshot
+        return snapshot.existing(id.rawValue)
+            .map { snapshot.fieldValue(Self.partialKey, of: $0) == .bool(true) } ?? false
     }
 
     /// When a kept query was answered, also in an earlier run.

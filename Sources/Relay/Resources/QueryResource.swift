@@ -73,7 +73,8 @@ public final class QueryResource: @unchecked Sendable {
             // Before it is looked at. Refused inside an updater only.
             let hold = try? environment.store.hold(operation.selector)
             if case .available(let date) = environment.check(operation: operation) {
-                isAvailable = true
+                // Of a kept query the store may have half a list.
+                isAvailable = !environment.kept.isPartial(operation.request)
                 fetched = date ?? environment.kept.fetchedAt(operation.request)
             }
             let stored = Result<QueryResult, any Error>.success(
