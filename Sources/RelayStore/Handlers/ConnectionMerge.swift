@@ -112,7 +112,7 @@ struct ConnectionMerge {
 
     /// Adds edges of the page that have been streamed, behind those of the page that came before them. Where none of those
     /// is left, because the connection was fetched anew meanwhile, the page is joined with it whole: its later edges alone
-    /// would leave a gap.
+    /// would leave a gap. If they were all deleted instead, they come back, as with Relay.
     private func addEdges(_ range: Range<Int>, to connection: DraftRecordProxy) {
         guard let serverEdges = ConnectionEdges(server), let edges = ConnectionEdges(connection)
         else { return }
