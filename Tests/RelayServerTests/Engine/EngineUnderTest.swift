@@ -26,25 +26,26 @@ final class EngineUnderTest: Sendable {
         journal: GatedJournal = GatedJournal(), recentCommits: Int = 4_096,
         pastEvents: Int = 500_000, resumeEvents: Int = 1_000_000,
         persisted: PersistedOperations = .init(),
-        settling: Gate? = nil,
+        settling: Gate? = nil, onSettle: SettleHook? = nil,
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         try await self.init(
             journal: journal, sdl: Example.text("todo.graphql"), handlers: Handlers(),
             seed: Example.text("todo.seed.ndjson"), recentCommits: recentCommits,
             pastEvents: pastEvents, resumeEvents: resumeEvents, persisted: persisted,
-            settling: settling, limits: change)
+            settling: settling, onSettle: onSettle, limits: change)
     }
 
     /// - Parameters:
     ///   - text: the schema, as the log has it.
     ///   - settling: passed by who waits until the sinks have taken everything.
+    ///   - onSettle: done then.
     init(
         journal: GatedJournal = GatedJournal(), sdl text: String, handlers: Handlers,
         seed: String, recentCommits: Int = 4_096, pastEvents: Int = 500_000,
         resumeEvents: Int = 1_000_000, logger: Logger = ServiceSchema.noLogger,
         persisted: PersistedOperations = .init(),
-        settling: Gate? = nil,
+        settling: Gate? = nil, onSettle: SettleHook? = nil,
         limits change: (inout GraphQLService.Limits) -> Void = { _ in }
     ) async throws {
         let schema = try ServiceSchema(text, handlers: handlers, logger: logger)
@@ -80,7 +81,10 @@ final class EngineUnderTest: Sendable {
                 }, makeID: { DataID("\($0)-\(ids.next())") },
                 tasks: EngineTasks(later: { postponed.add($1) })),
             limits: limits, persisted: persisted, deliver: { inbox.take($0) },
-            settle: { await settling?.pass() })
+            settle: {
+                await settling?.pass()
+                await onSettle?.run()
+            })
     }
 
     /// Does something in the middle of the writer's next turn, when its head is chosen already.
@@ -301,6 +305,15 @@ private final class Postponed: Sendable {
         for action in due { action() }
         return !due.isEmpty
     }
+}
+
+/// What is done whenever the sinks have taken everything.
+final class SettleHook: Sendable {
+    private let action = Lock<(@Sendable () async -> Void)?>(nil)
+
+    func set(_ new: (@Sendable () async -> Void)?) { action.withLock { $0 = new } }
+
+    func run() async { await action.withLock { $0 }?() }
 }
 
 /// Holds back those who come, until it is opened.

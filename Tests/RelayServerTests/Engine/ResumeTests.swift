@@ -2,6 +2,7 @@ import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
+import Threads
 
 @testable import RelayServer
 
@@ -198,6 +199,43 @@ struct ResumeTests {
         // Neither one by one in the publisher, which would keep everybody else waiting, nor from the log.
         #expect(engine.service.subscriptionExecutions.run == before)
         #expect(engine.journal.stateCount == 0)
+    }
+
+    /// Under a steady load there is always a newer commit. A pass over memory ends all the same, so that others have their
+    /// turn.
+    @Test func aPassOverMemoryEndsUnderLoad() async throws {
+        let hook = SettleHook()
+        let engine = try await EngineUnderTest(onSettle: hook)
+        let start = engine.cursor(1)
+        for number in 0..<100 { _ = try await engine.addTodo("\(number)") }
+        let relay: JSONObject = ["resume": .string(start)]
+        let second = TestSink()
+        let settles = Lock((all: 0, untilSecond: Int?.none))
+        hook.set { [weak engine] in
+            guard let engine else { return }
+            let count = settles.withLock { settles in
+                settles.all += 1
+                return settles.all
+            }
+            if count == 1 {
+                _ = try? engine.subscribe(Self.todoAdded, relay: relay, sink: second)
+            } else if !engine.resultsSoFar(of: second).isEmpty {
+                settles.withLock { $0.untilSecond = $0.untilSecond ?? count }
+                return hook.set(nil)
+            }
+            guard count < 300 else { return }
+            _ = try? await engine.addTodo("more")
+            // Until memory has it, too.
+            try? await engine.everyPublication()
+        }
+        let first = try engine.subscribe(Self.todoAdded, relay: relay)
+        for sink in [first, second] {
+            let results = try await engine.results(of: sink, count: 101)
+            #expect(
+                results[1...100].map { $0.text(of: "todoAdded") } == (0..<100).map { "\($0)" })
+        }
+        // 100 commits are four settles, and the second is told in the pass behind it.
+        #expect(try #require(settles.withLock { $0.untilSecond }) < 20)
     }
 
     /// A pass over memory ends where the head was when it began, however many commits come meanwhile. They are told by
