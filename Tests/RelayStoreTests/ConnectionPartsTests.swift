@@ -195,6 +195,26 @@ import Threads
         #expect(try nodes == ["a", "b", "c"])
     }
 
+    /// A part of the record that has the connection says nothing of it.
+    @Test func aPartOfTheParentLeavesTheConnection() throws {
+        try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])
+        try take(
+            "Page", ["count": 2, "cursor": "cb"], [first(["c"], info("c", "c", hasNext: true))])
+        try store.commitUpdate { source in
+            let connection = try #require(source["u"]?.connection("Todos_todos"))
+            connection.insert(
+                source.create(dataID: "n", typeName: "Todo"), edgeType: "TodoEdge", at: .end)
+            connection.delete(nodeID: "a")
+        }
+        // Deferred with another fragment; or the connection itself is still to come.
+        let deferred: JSONValue = [
+            "incremental": [["path": ["me"], "data": ["id": "u"]]], "hasNext": true,
+        ]
+        try take("Page", ["count": 2], [["data": ["me": ["id": "u"]], "hasNext": true], deferred])
+        #expect(try nodes == ["b", "c", "n"])
+        #expect(info("endCursor") == .string("cc"))
+    }
+
     /// What a mutation says of an edge may be deferred as well.
     @Test func anAppendedEdgeMayGetItsNodeLater() throws {
         try take("Page", ["count": 2], [first(["a"], info("a", "a", hasNext: false))])

@@ -118,22 +118,40 @@ struct ConnectionMerge {
         else { return }
         let page = serverEdges.records
         let old = edges.records
-        var places: [RecordIndex: Int] = [:]
-        for (place, edge) in old.enumerated() { if let edge { places[edge] = place } }
-        let last = page.prefix(range.lowerBound).reversed().lazy
-            .compactMap { edge in self.keptEdge(edge).flatMap { places[$0] } }.first
+        let last = placeOfLast(page.prefix(range.lowerBound), in: old)
         let isWhole = last == nil && range.lowerBound > 0
-        var known = Set(old.compactMap { edges.node(of: $0) })
-        let new = page.prefix(range.upperBound).dropFirst(isWhole ? 0 : range.lowerBound)
-            .filter { edge in
-                serverEdges.node(of: edge).map { known.insert($0).inserted } ?? true
+        let brought = page.prefix(range.upperBound).dropFirst(isWhole ? 0 : range.lowerBound)
+        var missing = Set(brought.compactMap { serverEdges.node(of: $0) })
+        let snapshot = source.draft.snapshot
+        if let key = snapshot.symbols.findName("node") {
+            for edge in old {
+                if let node = edge.flatMap({ snapshot.link(key, of: $0) }) { missing.remove(node) }
             }
+        }
+        let new = brought.filter { edge in
+            serverEdges.node(of: edge).map { missing.remove($0) != nil } ?? true
+        }
         if !new.isEmpty {
             let start = last.map { $0 + 1 } ?? (before == nil ? old.count : 0)
             source.write(
                 id, [("edges", .splice(start: start, deleted: 0, ownEdges(Array(new))))])
         }
         if isWhole { mergePageInfo(of: connection) }
+    }
+
+    /// Where the last of these edges stands that the connection still has.
+    private func placeOfLast(
+        _ page: ArraySlice<RecordIndex?>, in edges: [RecordIndex?]
+    ) -> Int? {
+        guard let edge = page.last else { return nil }
+        // Nearly always the one before.
+        if let kept = keptEdge(edge), let place = edges.lastIndex(of: kept) { return place }
+        var places: [RecordIndex: Int] = [:]
+        for (place, edge) in edges.enumerated() { if let edge { places[edge] = place } }
+        return page.reversed().lazy
+            .compactMap { edge in
+                edge.flatMap { places[$0] } ?? self.keptEdge(edge).flatMap { places[$0] }
+            }.first
     }
 
     /// The record under which the connection keeps an edge of the page, if it does.

@@ -74,10 +74,20 @@ extension HandleFieldPayload {
         }
     }
 
+    /// The records that the field links to; of a list of which a part has come, those of the part.
     fileprivate func records(in store: any RecordSourceProxy) -> [any RecordProxy] {
         guard let record = store[dataID] else { return [] }
-        if let one = record.getLinkedRecord(fieldKey) { return [one] }
-        return record.getLinkedRecords(fieldKey)?.compactMap { $0 } ?? []
+        if let one = record.getLinkedRecord(fieldKey) {
+            if case .object? = part { return [] }
+            return [one]
+        }
+        let all = record.getLinkedRecords(fieldKey) ?? []
+        switch part {
+        case nil: return all.compactMap { $0 }
+        case .items(let range, of: nil):
+            return all[range.clamped(to: all.indices)].compactMap { $0 }
+        case .members, .object, .items: return []
+        }
     }
 
     /// The connections that the directive names by their record ids, as far as they are in the store.

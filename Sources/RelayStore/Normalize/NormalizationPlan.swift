@@ -185,6 +185,8 @@ final class FlatSelection {
     /// The response name of `__typename`, if it is selected.
     let typename: Member?
     let handles: [NormalizationHandle]
+    /// The places of their fields among `fields`.
+    let handlePlaces: [Int?]
     /// Abstract types that the object itself has told of.
     let discriminators: [String]
     /// What handlers keep next to the fields: selected like the fields themselves.
@@ -209,6 +211,9 @@ final class FlatSelection {
         self.fields = fields
         self.typename = typename
         self.handles = handles
+        handlePlaces = handles.map { handle in
+            fields.firstIndex { $0.member.name.elementsEqual((handle.alias ?? handle.name).utf8) }
+        }
         self.discriminators = discriminators
         self.handleFields = handleFields
         links = (fields + handleFields + clientFields).filter { $0.child != nil }

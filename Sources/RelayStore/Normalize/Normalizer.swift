@@ -85,7 +85,11 @@ struct Normalizer {
         }
         commit(stage, to: record, flat)
         if record == deleted { return }
-        for handle in flat.handles { handled.append(Handled(record: record, handle: handle)) }
+        for (handle, place) in zip(flat.handles, flat.handlePlaces) {
+            // Of what was deferred, or left out, there is nothing to look at yet.
+            if let place, stage.tag(place) == .absent { continue }
+            handled.append(Handled(record: record, handle: handle))
+        }
         for key in flat.discriminators { learn(flat.type, has: key) }
     }
 

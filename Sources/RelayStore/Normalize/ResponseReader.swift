@@ -10,6 +10,8 @@ struct ResponseReader {
     /// Errors that the server sent; they are put with the fields they are about when all data is in.
     private var fieldErrors: [JSONValue] = []
 
+    /// Lists that this message has put items into, as they are since.
+    private var spliced: [Normalizer.ListField: LinkList] = [:]
     /// Whether the response is known to be one part of another.
     private let isPart: Bool
     /// Where parts and errors belong, in their order, where that is known; nil: it is to be found.
@@ -163,7 +165,10 @@ struct ResponseReader {
         case .items(let stream):
             summary.hasData = true
             normalizer.partPath = stream.path
-            let isSame = stream.list == normalizer.list(stream.key, of: stream.record)
+            let field = Normalizer.ListField(record: stream.record, key: stream.key)
+            let list = normalizer.list(stream.key, of: stream.record)
+            // What was found out stays so for the other parts of the message.
+            let isSame = list.map { spliced[field] === $0 } ?? false || stream.list == list
             var items: [RecordIndex?] = []
             if kind == .array {
                 try normalizer.reader.beginArray()
@@ -201,10 +206,11 @@ struct ResponseReader {
         if isList { return kind == .array ? stream(path).map { .items($0) } ?? .nowhere : .nowhere }
         guard kind == .object else { return .nowhere }
         if let place = normalizer.locate(path[...], plan, root) {
-            let members = Self.members(of: normalizer.reader)
+            let object = normalizer.reader
             let handled = normalizer.handled(at: path[...], plan, root) { member in
                 let index = path.last?.int.map { Int(clamping: $0) }
-                return member.map { .object(in: $0, index: index) } ?? .members(members)
+                return member.map { .object(in: $0, index: index) }
+                    ?? .members(Self.members(of: object))
             }
             return .object(place, path, handled)
         }
@@ -244,6 +250,8 @@ struct ResponseReader {
 
     private mutating func splice(_ items: [RecordIndex?], into stream: PartPlace.Stream) {
         normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
+        let field = Normalizer.ListField(record: stream.record, key: stream.key)
+        spliced[field] = normalizer.list(stream.key, of: stream.record)
         normalizer.handle(stream.handled(count: items.count))
     }
 
