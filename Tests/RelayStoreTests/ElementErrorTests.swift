@@ -72,4 +72,24 @@ import Testing
         try store.commit("Search", search(todo))
         #expect(try store.read("Search").errors.isEmpty)
     }
+
+    /// What a server may send in one message: each is looked at once, and told once.
+    @Test(arguments: [true, false]) func aFieldMayHaveAHundredThousandOfThem(
+        isAboutElements: Bool
+    ) throws {
+        let store = Store.quiet()
+        let count = 100_000
+        let path: JSONValue = isAboutElements ? ["search", 1] : ["search"]
+        let errors = (0..<count + count / 2).map { number -> JSONValue in
+            ["message": .string("lost \(number % count)"), "path": path]
+        }
+        let response: JSONValue =
+            isAboutElements
+            ? search(nil, errors: errors)
+            : ["data": ["search": nil], "errors": .array(errors)]
+        try store.commit("Search", response)
+        let told = try store.read("Search").errors
+        #expect(told.count == 1)
+        #expect(told.first?.errors == .array(Array(errors.prefix(count))))
+    }
 }

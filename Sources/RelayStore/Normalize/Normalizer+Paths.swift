@@ -3,10 +3,24 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 extension Normalizer {
-    /// A field of a record that holds a list.
-    struct ListField: Hashable {
+    /// A field of a record.
+    struct RecordField: Hashable {
         let record: RecordIndex
         let key: NameIndex
+    }
+
+    /// The errors about a field, each once, in the order in which they came.
+    struct FieldErrors {
+        private(set) var values: [JSONValue] = []
+        private var told: Set<JSONValue> = []
+
+        init(_ errors: [JSONValue]) {
+            for error in errors { append(error) }
+        }
+
+        mutating func append(_ error: JSONValue) {
+            if told.insert(error).inserted { values.append(error) }
+        }
     }
 
     /// A record, and what is selected on it.
@@ -117,57 +131,68 @@ extension Normalizer {
     mutating func put(_ error: JSONValue, at place: ErrorPlace) {
         switch place {
         case .element(let key, let record, let list):
-            if list == nil || list == self.list(key, of: record) {
-                noteElement(error, key, of: record)
-            }
+            guard list == nil || isList(list, of: record, key) else { return }
+            let field = RecordField(record: record, key: key)
+            let errors = elementErrors[field] == nil ? knownElementErrors(of: field) : []
+            elementErrors[field, default: FieldErrors(errors)].append(error)
         case .field(let key, let record):
             guard let row = snapshot.rows.row(record) else { return }
-            guard let slot = row.slot(of: key), row.tag(slot) != .null else {
-                return fail(key, of: record, [error])
+            var known: [JSONValue] = []
+            if let slot = row.slot(of: key), row.tag(slot) != .null {
+                guard row.tag(slot) == .failed else { return }
+                known = row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
             }
-            guard row.tag(slot) == .failed else { return }
-            let known = row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
-            if !known.contains(error) { fail(key, of: record, known + [error]) }
+            failures[RecordField(record: record, key: key), default: FieldErrors(known)]
+                .append(error)
         }
     }
 
-    private mutating func fail(_ key: NameIndex, of record: RecordIndex, _ errors: [JSONValue]) {
-        write(symbols.nameString(key), .failed(.array(errors)), of: record)
-    }
-
-    /// The field has a value, and an error about an element of it: the error has a field of its own.
-    private mutating func noteElement(_ error: JSONValue, _ key: NameIndex, of record: RecordIndex)
-    {
-        let list = ListField(record: record, key: key)
-        var errors = elementErrors[list] ?? knownElementErrors(of: list)
-        if !errors.contains(error) { errors.append(error) }
-        elementErrors[list] = errors
+    /// Whether a field holds this list still. The answer for a list is kept: many errors are about the same one.
+    private mutating func isList(
+        _ list: LinkList?, of record: RecordIndex, _ key: NameIndex
+    ) -> Bool {
+        let current = self.list(key, of: record)
+        if let compared, compared.list === list, compared.current === current {
+            return compared.isSame
+        }
+        compared = (list, current, list == current)
+        return list == current
     }
 
     /// A list is given anew: what was wrong with its elements is over, unless the response says so again.
     mutating func renewElementErrors(of key: NameIndex, _ record: RecordIndex, _ old: Row) {
         guard let errors = symbols.elementErrorsKey(of: key), old.slot(of: errors) != nil
         else { return }
-        elementErrors[ListField(record: record, key: key)] = []
+        elementErrors[RecordField(record: record, key: key)] = FieldErrors([])
     }
 
-    /// Writes what was found out about elements of lists.
-    mutating func settleElementErrors() {
-        if elementErrors.isEmpty { return }
-        // In an order that is always the same, because a log keeps it.
-        let lists = elementErrors.sorted {
+    /// Writes what was found out about fields without a value, and about elements of lists.
+    mutating func settleErrors() {
+        for (field, errors) in Self.inOrder(failures) {
+            write(
+                symbols.nameString(field.key), .failed(.array(errors.values)), of: field.record)
+        }
+        // An error about an element stands in a field of its own: the list has a value.
+        for (list, errors) in Self.inOrder(elementErrors)
+        where errors.values != knownElementErrors(of: list) {
+            write(
+                elementErrorsName(of: list),
+                errors.values.isEmpty ? .unset : .json(.array(errors.values)), of: list.record)
+        }
+        (failures, elementErrors) = ([:], [:])
+    }
+
+    /// In an order that is always the same, because a log keeps it.
+    private static func inOrder(
+        _ errors: [RecordField: FieldErrors]
+    ) -> [(key: RecordField, value: FieldErrors)] {
+        errors.sorted {
             ($0.key.record.rawValue, $0.key.key.rawValue)
                 < ($1.key.record.rawValue, $1.key.key.rawValue)
         }
-        for (list, errors) in lists where errors != knownElementErrors(of: list) {
-            write(
-                elementErrorsName(of: list), errors.isEmpty ? .unset : .json(.array(errors)),
-                of: list.record)
-        }
-        elementErrors = [:]
     }
 
-    private func knownElementErrors(of list: ListField) -> [JSONValue] {
+    private func knownElementErrors(of list: RecordField) -> [JSONValue] {
         guard
             case .json(.array(let errors))? = snapshot.fieldValue(
                 elementErrorsName(of: list), of: list.record)
@@ -175,7 +200,7 @@ extension Normalizer {
         return errors
     }
 
-    private func elementErrorsName(of list: ListField) -> String {
+    private func elementErrorsName(of list: RecordField) -> String {
         symbols.nameString(list.key) + Symbols.elementErrorsSuffix
     }
 

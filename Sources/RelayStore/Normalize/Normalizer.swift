@@ -36,7 +36,11 @@ struct Normalizer {
     /// A record that is read and not written: it has been deleted, and is not to come back.
     var deleted: RecordIndex?
     /// The errors about elements of lists, as far as this response says something of them.
-    var elementErrors: [ListField: [JSONValue]] = [:]
+    var elementErrors: [RecordField: FieldErrors] = [:]
+    /// The errors of fields that have no value because of them, as far as this response says something of them.
+    var failures: [RecordField: FieldErrors] = [:]
+    /// The lists that were compared last: the one that an error was located in, and the one that its field holds.
+    var compared: (list: LinkList?, current: LinkList?, isSame: Bool)?
     private var stages: ContiguousArray<RowStage> = []
     private var depth = 0
     /// Ids in the making.

@@ -11,7 +11,7 @@ struct ResponseReader {
     private var fieldErrors: [JSONValue] = []
 
     /// Lists that this message has put items into, as they are since.
-    private var spliced: [Normalizer.ListField: LinkList] = [:]
+    private var spliced: [Normalizer.RecordField: LinkList] = [:]
     /// Whether the response is known to be one part of another.
     private let isPart: Bool
     /// Where parts and errors belong, in their order, where that is known; nil: it is to be found.
@@ -47,7 +47,7 @@ struct ResponseReader {
             places.errors.append(place)
             if let place { normalizer.put(error, at: place) }
         }
-        normalizer.settleElementErrors()
+        normalizer.settleErrors()
         summary.errors += normalizer.errors
     }
 
@@ -165,7 +165,7 @@ struct ResponseReader {
         case .items(let stream):
             summary.hasData = true
             normalizer.partPath = stream.path
-            let field = Normalizer.ListField(record: stream.record, key: stream.key)
+            let field = Normalizer.RecordField(record: stream.record, key: stream.key)
             let list = normalizer.list(stream.key, of: stream.record)
             // What was found out stays so for the other parts of the message.
             let isSame = list.map { spliced[field] === $0 } ?? false || stream.list == list
@@ -250,7 +250,7 @@ struct ResponseReader {
 
     private mutating func splice(_ items: [RecordIndex?], into stream: PartPlace.Stream) {
         normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
-        let field = Normalizer.ListField(record: stream.record, key: stream.key)
+        let field = Normalizer.RecordField(record: stream.record, key: stream.key)
         spliced[field] = normalizer.list(stream.key, of: stream.record)
         normalizer.handle(stream.handled(count: items.count))
     }
