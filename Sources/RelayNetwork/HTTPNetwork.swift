@@ -76,9 +76,10 @@ public final class HTTPNetwork: RespondingNetwork {
     /// Queries and mutations for which the server gave a GraphQL response. A request that gets none each time can tell by
     /// it that the server answers others.
     let answeredCount = Atomic<UInt64>(0)
-    /// Mutations of an earlier life of the program that the server has refused since it last answered one. They
-    /// stay with their environments, of which each has one refused at a time.
+    /// Mutations of an earlier life of the program that the server has refused since it last answered one, by their ids.
+    /// Each environment has one refused at a time. Beyond ``mostRefused`` environments a refusal is not counted.
     private let refused = Lock<[String: Refusal]>([:])
+    private static let mostRefused = 1_000
 
     private struct Refusal {
         let interruptions: Interruptions
@@ -227,9 +228,14 @@ public final class HTTPNetwork: RespondingNetwork {
                 if let turn, attempts.isUnreachable, !isServerWell {
                     turns.end(behind: turn, with: error)
                 }
-                if let interruptions, isResumed, error.isRefusal {
+                if let interruptions, isResumed, error.isRefusal, !error.endsMutation {
                     let refusal = Refusal(interruptions: interruptions, token: token.value)
-                    refused.withLock { $0[operation.mutationID ?? ""] = refusal }
+                    let id = operation.mutationID ?? ""
+                    refused.withLock { refused in
+                        if refused.count < Self.mostRefused || refused[id] != nil {
+                            refused[id] = refusal
+                        }
+                    }
                 }
                 throw error
             case .authorize: token.isRefused()

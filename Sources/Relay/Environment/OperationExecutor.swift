@@ -168,8 +168,8 @@ final class OperationExecutor: @unchecked Sendable {
         // Refused inside an updater only, where no connection ends.
         Interruptions(
             count: unfinished?.interruptionCount ?? 0, isResumed: unfinished != nil
-        ) { [store = environment.store] in
-            try? store.noteInterruption(of: entry)
+        ) { [weak store = environment.store] in
+            try? store?.noteInterruption(of: entry)
         }
     }
 
