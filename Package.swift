@@ -120,7 +120,8 @@ let package = Package(
         room("GraphQLLanguage", ["RelayJSON", "Threads"]),
         room("RelayArtifacts", ["RelayJSON"]),
         room("ResultPatches", ["RelayArtifacts", "RelayJSON"]),
-        room("EventLog", ["CCrypto", "Zlib"]),
+        room("Digests", ["CCrypto"]),
+        room("EventLog", ["Digests", "Zlib"]),
         room(
             "RelayRecords",
             [
@@ -132,7 +133,7 @@ let package = Package(
             [
                 "RelayArtifacts", "RelayJSON", "RelayRecords", "Threads",
             ]),
-        room("EventStore", ["EventLog", "RelayJSON", "RelayRecords", "Threads"]),
+        room("EventStore", ["Digests", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
@@ -157,7 +158,7 @@ let package = Package(
         room(
             "RelayServer",
             [
-                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "Digests", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayIR", "RelayJSON",
                 "RelayRecords", "ResultPatches", "Threads", "WebSocketIO", logging,
             ]),
@@ -209,8 +210,8 @@ let package = Package(
         tests(
             of: "EventStore",
             [
-                "DiskSimulation", "EventLog", "RelayJSON", "RelayRecords", "RelayStore", "Threads",
-                "Zlib",
+                "Digests", "DiskSimulation", "EventLog", "RelayJSON", "RelayRecords", "RelayStore",
+                "Threads", "Zlib",
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

@@ -1,4 +1,4 @@
-import CCrypto
+import Digests
 import Zlib
 
 /// The CRC-32 of zlib, checksum id 1: finds accidents.
@@ -77,81 +77,12 @@ extension ChainHash {
     }
 }
 
-extension [UInt8] {
-    /// Reads pairs of hexadecimal digits; nil when there is anything else.
-    init?(hexadecimal text: some StringProtocol) {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let high = rest.popFirst() {
-            guard let low = rest.popFirst(), let first = Self.value(ofDigit: high),
-                let second = Self.value(ofDigit: low)
-            else { return nil }
-            bytes.append(first << 4 | second)
+extension SHA256 {
+    /// The hash of everything since the last `restart`, as a link of a chain; starts again.
+    func finishChain() -> ChainHash {
+        withUnsafeTemporaryAllocation(byteCount: SHA256.byteCount, alignment: 8) { hash in
+            finish(into: hash)
+            return ChainHash(UnsafeRawBufferPointer(hash))
         }
-        self = bytes
-    }
-
-    private static func value(ofDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
-}
-
-extension Sequence<UInt8> {
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for byte in self {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-}
-
-/// A SHA-256 fed piece by piece and used again and again; OpenSSL picks the CPU's instructions.
-///
-/// Not Sendable: one thread at a time.
-final class ChainHasher {
-    private let context: OpaquePointer
-    private let algorithm: OpaquePointer
-
-    init() {
-        // Fetched once: an implicit fetch at every start costs more than hashing a small frame.
-        guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil), let context = EVP_MD_CTX_new()
-        else { preconditionFailure("libcrypto has no SHA-256 or no memory is left") }
-        self.algorithm = algorithm
-        self.context = context
-        restart()
-    }
-
-    deinit {
-        EVP_MD_CTX_free(context)
-        EVP_MD_free(algorithm)
-    }
-
-    func restart() {
-        check(EVP_DigestInit_ex2(context, algorithm, nil))
-    }
-
-    func update(_ bytes: UnsafeRawBufferPointer) {
-        check(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count))
-    }
-
-    /// The hash of everything since the last `restart`; starts again.
-    func finish() -> ChainHash {
-        let hash = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: ChainHash.byteCount) {
-            check(EVP_DigestFinal_ex(context, $0.baseAddress, nil))
-            return ChainHash(UnsafeRawBufferPointer($0))
-        }
-        restart()
-        return hash
-    }
-
-    private func check(_ result: Int32) {
-        precondition(result == 1, "libcrypto refused to compute a SHA-256")
     }
 }

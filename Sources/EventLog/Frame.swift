@@ -1,3 +1,5 @@
+import Digests
+
 /// Sizes and constants of a frame: one batch of events, written and synced together.
 ///
 ///     offset  size
@@ -133,7 +135,7 @@ struct FrameHeader: Equatable {
 
     /// What the chain hash has to be after a frame with this header and payload.
     func chain(
-        after previous: ChainHash, payload: UnsafeRawBufferPointer, hasher: ChainHasher
+        after previous: ChainHash, payload: UnsafeRawBufferPointer, hasher: SHA256
     ) -> ChainHash {
         guard !flags.contains(.closing) else { return previous }
         hasher.restart()
@@ -143,14 +145,14 @@ struct FrameHeader: Equatable {
 
     /// Adds what follows the payload in the chain hash.
     static func finishChain(
-        previous: ChainHash, header: FrameHeader, hasher: ChainHasher
+        previous: ChainHash, header: FrameHeader, hasher: SHA256
     ) -> ChainHash {
         withUnsafeTemporaryAllocation(byteCount: FrameLayout.headerSize, alignment: 8) { bytes in
             previous.store(into: bytes, at: 0)
             hasher.update(UnsafeRawBufferPointer(bytes).part(0..<ChainHash.byteCount))
             header.store(into: bytes)
             hasher.update(UnsafeRawBufferPointer(bytes).part(0..<FrameLayout.hashedHeaderSize))
-            return hasher.finish()
+            return hasher.finishChain()
         }
     }
 }

@@ -1,3 +1,5 @@
+import Digests
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -14,7 +16,7 @@
 /// alone has it.
 final class FrameBuilder {
     private var memory: UnsafeMutableRawBufferPointer
-    private let hasher = ChainHasher()
+    private let hasher = SHA256()
     private let hashing: HashingThread?
     private var checksum: UInt32 = 0
     private(set) var payloadLength = 0

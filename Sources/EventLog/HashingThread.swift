@@ -1,3 +1,5 @@
+import Digests
+
 /// Hashes large batches while the thread that appends them goes on.
 ///
 /// SHA-256 is the most expensive thing that happens to an event on its way to the disk. A small
@@ -12,7 +14,7 @@ final class HashingThread: Sendable {
     struct Job: @unchecked Sendable {
         let frame: ObjectIdentifier
         let bytes: UnsafeRawBufferPointer
-        let hasher: ChainHasher
+        let hasher: SHA256
     }
 
     private struct State {

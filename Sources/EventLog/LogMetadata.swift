@@ -1,3 +1,5 @@
+import Digests
+
 /// `META`: which store this is, its epoch, the format, and how far the log reaches. Lines of text,
 /// replaced whole.
 ///

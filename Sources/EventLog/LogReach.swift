@@ -1,3 +1,5 @@
+import Digests
+
 // What META records of a log's two ends, so that a missing file is told from one that never was.
 
 /// From which event on a log is whole. Earlier ones may be gone: they were dropped on purpose.

@@ -1,3 +1,4 @@
+import Digests
 import Zlib
 
 /// Replaces a sealed segment by its deflated form.
@@ -63,7 +64,7 @@ struct SegmentDeflater {
             try output.append(header.encoded())
         }
         let scanner = FrameScanner(source)
-        let hasher = ChainHasher()
+        let hasher = SHA256()
         var chain = header.previousChain
         var knowsChain = header.knowsPreviousChain
         var plain: [UInt8] = []

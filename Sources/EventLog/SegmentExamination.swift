@@ -1,3 +1,5 @@
+import Digests
+
 /// Frames of one segment that follow each other, with no event missing between them.
 struct FrameRun: Sendable {
     let firstSequence: UInt64
@@ -83,7 +85,7 @@ struct SegmentExamination: Sendable {
         _ source: any SegmentSource, knowsChain: Bool, isLast: Bool, progress: (UInt64) -> Void
     ) throws(LogError) {
         let scanner = FrameScanner(source)
-        let hasher = ChainHasher()
+        let hasher = SHA256()
         var knowsChain = knowsChain
         var goesOn = false
         var reported = scanner.offset
@@ -139,7 +141,7 @@ struct SegmentExamination: Sendable {
     /// Whether a frame's chain hash follows from the frame before it; behind damage, from the last good
     /// one, if no event is missing between the two.
     private func follows(
-        _ frame: ScannedFrame, knowingChain knowsChain: Bool, _ hasher: ChainHasher
+        _ frame: ScannedFrame, knowingChain knowsChain: Bool, _ hasher: SHA256
     ) -> Bool {
         let header = frame.header
         var previous: ChainHash? = end.hash

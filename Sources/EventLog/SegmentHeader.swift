@@ -1,3 +1,5 @@
+import Digests
+
 /// The first 96 bytes of a segment file.
 ///
 ///     offset  size

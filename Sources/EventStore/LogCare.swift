@@ -1,3 +1,4 @@
+import Digests
 package import EventLog
 @_spi(Rooms) import RelayRecords
 

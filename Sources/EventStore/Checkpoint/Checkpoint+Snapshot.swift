@@ -1,3 +1,4 @@
+import Digests
 import EventLog
 @_spi(Rooms) import RelayRecords
 

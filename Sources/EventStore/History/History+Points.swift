@@ -1,3 +1,5 @@
+import RelayRecords
+
 extension History {
     /// The event after which the history is as it was at a point.
     ///

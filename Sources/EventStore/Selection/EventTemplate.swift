@@ -1,4 +1,5 @@
 import RelayJSON
+import RelayRecords
 
 /// A line about an event, with places to be filled in.
 ///

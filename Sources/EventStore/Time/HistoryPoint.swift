@@ -1,3 +1,5 @@
+import RelayRecords
+
 /// A point of a history as people name it.
 ///
 ///     412                          after event 412

@@ -1,10 +1,19 @@
 /// A mutation that was carried out on a draft: its two events, and the state after them.
-package struct MutationCommit: Sendable {
+package struct MutationCommit: CommitWithState {
     package var intent: MutationIntent
     package var response: MutationResponse
     /// The state after the response.
     package var snapshot: Snapshot
     package let changes: ChangeSet
+
+    package init(
+        intent: MutationIntent, response: MutationResponse, snapshot: Snapshot, changes: ChangeSet
+    ) {
+        self.intent = intent
+        self.response = response
+        self.snapshot = snapshot
+        self.changes = changes
+    }
 
     /// The sequence of the response.
     package var sequence: UInt64 { snapshot.sequence }

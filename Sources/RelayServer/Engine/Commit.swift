@@ -6,43 +6,61 @@ import Threads
 
 /// One mutation that is durable: what subscriptions are told of.
 struct Commit: CommitWithState {
-    let intent: MutationIntent
-    let response: MutationResponse
+    let mutation: MutationCommit
     let payload: MutationPayload
-    /// The state right after it.
-    let snapshot: Snapshot
-    let changes: ChangeSet
     /// The mutation has waited: its intent was in the log before, and only the response comes now.
     let hasWaited: Bool
 
-    init(_ commit: MutationCommit, _ payload: MutationPayload, hasWaited: Bool = false) {
-        self.init(
-            intent: commit.intent, response: commit.response, payload: payload,
-            snapshot: commit.snapshot, changes: commit.changes, hasWaited: hasWaited)
+    var intent: MutationIntent { mutation.intent }
+    var response: MutationResponse { mutation.response }
+    /// The state right after it.
+    var snapshot: Snapshot { mutation.snapshot }
+    var changes: ChangeSet { mutation.changes }
+
+    init(_ mutation: MutationCommit, _ payload: MutationPayload, hasWaited: Bool = false) {
+        self.mutation = mutation
+        self.payload = payload
+        self.hasWaited = hasWaited
     }
 
     /// One that an earlier run of the server has made durable.
     /// - Parameter handler: nil for a mutation that the schema no longer has: it is not told, but what it
     ///   changed is there.
-    init(_ commit: HistoryTail.Commit, _ handler: (any MutationHandler)?) {
+    init(_ mutation: MutationCommit, _ handler: (any MutationHandler)?) {
         let payload = handler?.payload(
-            for: commit.intent, response: commit.response, in: commit.snapshot)
+            for: mutation.intent, response: mutation.response, in: mutation.snapshot)
         self.init(
-            intent: commit.intent, response: commit.response, payload: payload ?? .init(),
-            snapshot: commit.snapshot, changes: commit.changes,
-            hasWaited: commit.response.mutation + 1 < commit.snapshot.sequence)
+            mutation, payload ?? .init(),
+            hasWaited: mutation.response.mutation + 1 < mutation.snapshot.sequence)
     }
 
-    init(
-        intent: MutationIntent, response: MutationResponse, payload: MutationPayload,
-        snapshot: Snapshot, changes: ChangeSet, hasWaited: Bool = false
+    /// What a service is told of an event that happens once more; nil when no record changed and no mutation
+    /// ended.
+    /// - Parameters:
+    ///   - intent: of the mutation that it ends.
+    ///   - snapshot: the state right after it.
+    init?(
+        replaying event: Event, _ intent: MutationIntent?, _ changes: ChangeSet,
+        service: SchemaService, snapshot: Snapshot
     ) {
-        self.hasWaited = hasWaited
-        self.intent = intent
-        self.response = response
-        self.payload = payload
-        self.snapshot = snapshot
-        self.changes = changes
+        if case .response(let response) = event.body, let intent {
+            // A mutation that the schema no longer has is not told; what it changed is.
+            let payload = service.mutations[intent.field]?
+                .payload(for: intent, response: response, in: snapshot)
+            self.init(
+                MutationCommit(
+                    intent: intent, response: response, snapshot: snapshot, changes: changes),
+                payload ?? .init())
+            return
+        }
+        if changes.isEmpty { return nil }
+        // No mutation: only those who watch the records hear of it.
+        self.init(
+            MutationCommit(
+                intent: MutationIntent(field: "", arguments: [:]),
+                response: MutationResponse(mutation: 0, writes: .empty, result: nil),
+                snapshot: snapshot, changes: changes),
+            MutationPayload())
     }
 }
 

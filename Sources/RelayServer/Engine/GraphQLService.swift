@@ -1,4 +1,4 @@
-package import EventStore
+import EventStore
 package import GraphQLExecution
 import GraphQLLanguage
 package import Logging

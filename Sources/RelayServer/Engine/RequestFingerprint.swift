@@ -1,3 +1,4 @@
+import Digests
 import EventLog
 import GraphQLExecution
 import RelayJSON

@@ -73,34 +73,6 @@ actor ReplayedHistory {
     }
 }
 
-extension Commit {
-    /// What a service is told of an event that happens once more; nil when no record changed and no mutation
-    /// ended.
-    /// - Parameters:
-    ///   - intent: of the mutation that it ends.
-    ///   - snapshot: the state right after it.
-    init?(
-        replaying event: Event, _ intent: MutationIntent?, _ changes: ChangeSet,
-        service: SchemaService, snapshot: Snapshot
-    ) {
-        if case .response(let response) = event.body, let intent {
-            // A mutation that the schema no longer has is not told; what it changed is.
-            let payload = service.mutations[intent.field]?
-                .payload(for: intent, response: response, in: snapshot)
-            self.init(
-                intent: intent, response: response, payload: payload ?? .init(),
-                snapshot: snapshot, changes: changes)
-            return
-        }
-        if changes.isEmpty { return nil }
-        // No mutation: only those who watch the records hear of it.
-        self.init(
-            intent: MutationIntent(field: "", arguments: [:]),
-            response: MutationResponse(mutation: 0, writes: .empty, result: nil),
-            payload: .init(), snapshot: snapshot, changes: changes)
-    }
-}
-
 /// The events of a history, each with what a list shows of it. Not Sendable: it moves.
 package final class SummarizedEvents {
     private let events: SummaryIterator?

@@ -1,3 +1,4 @@
+import Digests
 import EventLog
 import GraphQLExecution
 import Threads
@@ -72,10 +73,7 @@ package final class PersistedOperations: Sendable {
     static func hash(of text: String) -> String {
         let hasher = SHA256()
         hasher.update(Array(text.utf8))
-        return hasher.finish().map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
+        return hasher.finish().hexadecimal
     }
 }
 

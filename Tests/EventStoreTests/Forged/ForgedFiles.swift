@@ -1,3 +1,4 @@
+import Digests
 import Zlib
 
 @testable import EventLog
@@ -103,7 +104,7 @@ struct ForgedSegment {
         bytes.replace(at: 56, with: previous.bytes)
         bytes.seal(0..<SegmentHeader.checksumOffset, at: SegmentHeader.checksumOffset)
         var chain = previous
-        let hasher = ChainHasher()
+        let hasher = SHA256()
         for frame in frames {
             let said = Int(bytes.number(at: frame.offset + 4, 4))
             let start = frame.offset + FrameLayout.headerSize
@@ -114,8 +115,8 @@ struct ForgedSegment {
                     [UInt8](bytes[start..<end]), chain.bytes,
                     [UInt8](bytes[frame.offset..<frame.offset + FrameLayout.hashedHeaderSize]),
                 ]
-                for part in hashed { part.withUnsafeBytes { hasher.update($0) } }
-                chain = hasher.finish()
+                for part in hashed { hasher.update(part) }
+                chain = hasher.finishChain()
             }
             bytes.replace(at: frame.offset + FrameLayout.chainOffset, with: chain.bytes)
             bytes.seal(start..<end, at: frame.offset + FrameLayout.checksumOffset)

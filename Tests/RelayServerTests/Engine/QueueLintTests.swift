@@ -33,7 +33,8 @@ import Testing
         "RelayServer/Requests/ComplexityEstimate.swift",
         "RelayServer/Requests/DocumentShapeCheck.swift", "RelayServer/Requests/PersistedFile.swift",
         "RelayRecords/Events/ByteCoding.swift", "RelayRecords/Events/Event.swift",
-        "RelayRecords/Events/EventCoding.swift", "RelayRecords/Events/WriteSet.swift",
+        "RelayRecords/Events/EventCoding.swift", "RelayRecords/Events/RFC3339.swift",
+        "RelayRecords/Events/WriteSet.swift",
         "HTTPMessages/DeflateAgreement.swift", "HTTPMessages/HTTPHeaders.swift",
         "HTTPMessages/RequestTarget.swift",
     ]
@@ -44,7 +45,7 @@ import Testing
         EventLog/FrameCursor.swift damages = by what one reading of a log finds
         EventLog/Housekeeping.swift sealed = by the segments of the log, a number each
         EventLog/Housekeeping.swift spares = by EventLogOptions.segmentsAhead
-        EventStore/History/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
+        RelayRecords/Events/HistoryTail.swift schemaChanges = by the events of a tail, which the newest commits bound
         EventStore/Journal/BackgroundQueue.swift waiting = by who asks: readers wait for the last answer, tries share one
         EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes

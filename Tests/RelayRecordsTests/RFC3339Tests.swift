@@ -1,4 +1,4 @@
-import EventStore
+import RelayRecords
 import Testing
 
 @Suite(.bounded) struct RFC3339Tests {
