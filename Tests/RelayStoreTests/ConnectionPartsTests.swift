@@ -156,6 +156,43 @@ import Threads
         #expect(info("startCursor") == .string("cu"))
     }
 
+    /// Where all its edges had come, what comes behind them leads on behind a gap.
+    @Test func whatComesBehindEdgesThatAreGoneIsLeftOut() throws {
+        let firstPage = first(["a", "b"], info("a", "b", hasNext: true))
+        let variables: VariableData = ["count": 2, "cursor": "cb"]
+        try take("Page", ["count": 2], [firstPage])
+        try take("Page", variables, [first(["c", "d"])])
+        try store.commit("Page", ["count": 2], firstPage)
+        try take("Page", variables, [deferred(info("c", "d", hasNext: false))])
+        #expect(try nodes == ["a", "b"])
+        #expect(info("endCursor") == .string("cb"))
+        #expect(info("hasNextPage") == .bool(true))
+        try take("Page", variables, [first(["c", "d"], info("c", "d", hasNext: false))])
+        #expect(try nodes == ["a", "b", "c", "d"])
+        #expect(info("hasNextPage") == .bool(false))
+    }
+
+    /// The page behind it is there before the first edge of it comes.
+    @Test func aFirstPageThatStreamsStandsBeforeOthers() throws {
+        let last = info("a", "b", hasNext: true)
+        try take("Page", ["count": 2], [first([], last)])
+        try store.commit(
+            "Page", ["count": 2, "cursor": "cb"],
+            first(["c", "d"], info("c", "d", hasNext: false)))
+        try take("Page", ["count": 2], [streamed(["a"], at: 0), streamed(["b"], at: 1)])
+        #expect(try nodes == ["a", "b", "c", "d"])
+    }
+
+    /// And backwards.
+    @Test func aLastPageThatStreamsStandsBehindOthers() throws {
+        try take("PageBack", ["count": 2], [first([], info("c", "d", hasNext: true))])
+        try store.commit(
+            "PageBack", ["count": 2, "cursor": "cc"],
+            first(["a", "b"], info("a", "b", hasNext: false)))
+        try take("PageBack", ["count": 2], [streamed(["c"], at: 0), streamed(["d"], at: 1)])
+        #expect(try nodes == ["a", "b", "c", "d"])
+    }
+
     /// A page may begin with edges that the list has already.
     @Test func aPageThatRepeatsEdgesGoesOnAtTheEnd() throws {
         try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])

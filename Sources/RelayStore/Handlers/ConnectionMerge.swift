@@ -18,6 +18,8 @@ struct ConnectionMerge {
     private let server: DraftRecordProxy
     private let after: String?
     private let before: String?
+    /// A first page that is paged backwards from.
+    private let isLast: Bool
 
     init(_ source: DraftProxy, server: DraftRecordProxy, id: DataID, args: VariableData) {
         func text(_ name: String) -> String? {
@@ -28,6 +30,7 @@ struct ConnectionMerge {
         self.id = id
         after = text("after")
         before = text("before")
+        isLast = after == nil && before == nil && args["last"].map { $0 != .null } ?? false
     }
 
     /// - Parameter part: what has come of the page; nil: the page itself.
@@ -45,10 +48,10 @@ struct ConnectionMerge {
         case .members(let names):
             if !names.isSubset(of: ["edges", "pageInfo"]) { copyFields(to: connection) }
             if names.contains("edges") { mergeEdges(of: connection) }
-            if names.contains("pageInfo") { mergePageInfo(of: connection) }
+            if names.contains("pageInfo") { mergeLatePageInfo(of: connection) }
         case .items(let range, of: "edges"?): addEdges(range, to: connection)
         case .object(in: "edges", index: let index?): renewEdge(index)
-        case .object(in: "pageInfo", _): mergePageInfo(of: connection)
+        case .object(in: "pageInfo", _): mergeLatePageInfo(of: connection)
         case .items, .object: break
         }
     }
@@ -132,7 +135,8 @@ struct ConnectionMerge {
             serverEdges.node(of: edge).map { missing.remove($0) != nil } ?? true
         }
         if !new.isEmpty {
-            let start = last.map { $0 + 1 } ?? (before == nil ? old.count : 0)
+            // The edges of other pages stand behind those of the first one.
+            let start = last.map { $0 + 1 } ?? (after != nil || isLast ? old.count : 0)
             source.write(
                 id, [("edges", .splice(start: start, deleted: 0, ownEdges(Array(new))))])
         }
@@ -195,6 +199,21 @@ struct ConnectionMerge {
     }
 
     // MARK: Page info
+
+    /// What comes behind the edges of a page is left out where these have gone with a newer first page: it would lead on
+    /// behind a gap.
+    private func mergeLatePageInfo(of connection: DraftRecordProxy) {
+        if after != nil || before != nil, let page = ConnectionEdges(server), !page.records.isEmpty,
+            let edges = ConnectionEdges(connection)
+        {
+            let nodes = Set(edges.records.compactMap { edges.node(of: $0) })
+            let isJoined = page.records.contains { edge in
+                page.node(of: edge).map(nodes.contains) ?? edges.records.contains(edge)
+            }
+            if !isJoined { return }
+        }
+        mergePageInfo(of: connection)
+    }
 
     private func mergePageInfo(of connection: DraftRecordProxy) {
         let infoID = id.clientID(storageKey: "pageInfo")
