@@ -78,7 +78,7 @@ let fuzz: [Target] =
             name: "GraphQLFuzz",
             dependencies: [
                 "EventStore", "GraphQLExecution", "GraphQLLanguage", "RelayJSON", "RelayRecords",
-                "RelayServer",
+                "RelayServer", "SchemaService", "StoreEngine",
             ],
             swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     ]
@@ -156,11 +156,23 @@ let package = Package(
                 "ResultPatches", "Threads", "WebSocketIO", openCombine("OpenCombine"),
             ]),
         room(
+            "SchemaService",
+            [
+                "GraphQLExecution", "GraphQLLanguage", "RelayArtifacts", "RelayJSON",
+                "RelayRecords", "Threads", logging,
+            ]),
+        room(
+            "StoreEngine",
+            [
+                "Digests", "GraphQLExecution", "GraphQLLanguage", "RelayArtifacts", "RelayIR",
+                "RelayJSON", "RelayRecords", "ResultPatches", "SchemaService", "Threads", logging,
+            ]),
+        room(
             "RelayServer",
             [
-                "Digests", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
-                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayIR", "RelayJSON",
-                "RelayRecords", "ResultPatches", "Threads", "WebSocketIO", logging,
+                "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
+                "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
+                "SchemaService", "StoreEngine", "Threads", "WebSocketIO", logging,
             ]),
         room(
             "Console",
@@ -170,15 +182,17 @@ let package = Package(
             [
                 "Console", "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayRecords",
-                "RelayServer", "RelayStore", "Threads", "WebSocketIO", argumentParser,
+                "RelayServer", "RelayStore", "SchemaService", "StoreEngine", "Threads",
+                "WebSocketIO",
+                argumentParser,
             ]),
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
                 "Console", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
                 "RelayArtifacts", "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords",
-                "RelayServer",
-                "Threads", "WebSocketIO", argumentParser, logging,
+                "RelayServer", "SchemaService", "StoreEngine", "Threads", "WebSocketIO",
+                argumentParser, logging,
             ],
             swiftSettings: strict),
         room("TodoMutations", ["RelayArtifacts", "RelayRecords"]),
@@ -223,7 +237,8 @@ let package = Package(
             [
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
-                "RelayStore", "ResultPatches", "Threads", "WebSocketIO", logging,
+                "RelayStore", "ResultPatches", "SchemaService", "StoreEngine", "Threads",
+                "WebSocketIO", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
@@ -231,7 +246,8 @@ let package = Package(
                 "EventStore", "GraphQLLanguage", "GraphQLTransportWS", "HTTPMessages",
                 "LoopbackPorts", "Relay",
                 "RelayArtifacts", "RelayIR", "RelayJSON", "RelayLink", "RelayServer", "RelayStore",
-                "Threads", "TodoFixtures", "TodoMutations", "WebSocketIO", logging,
+                "SchemaService", "StoreEngine", "Threads", "TodoFixtures", "TodoMutations",
+                "WebSocketIO", logging,
                 openCombine("OpenCombine"),
             ] + combineTests),
         tests(
@@ -262,9 +278,8 @@ let package = Package(
             dependencies: [
                 "BoundedTesting", "DiskSimulation", "EventLog", "EventStore", "GraphQLExecution",
                 "GraphQLLanguage", "GraphQLTransportWS", "Relay", "RelayArtifacts", "RelayJSON",
-                "RelayLink", "RelayNetwork", "RelayServer", "RelayStore", "Threads",
-                "TodoFixtures", logging,
-                openCombine("OpenCombine"),
+                "RelayLink", "RelayNetwork", "RelayServer", "RelayStore", "SchemaService",
+                "StoreEngine", "Threads", "TodoFixtures", logging, openCombine("OpenCombine"),
             ] + combineTests, path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(

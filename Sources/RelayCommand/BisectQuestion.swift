@@ -3,6 +3,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import StoreEngine
 
 /// What a bisect asks of each state that it looks at.
 protocol BisectQuestion {

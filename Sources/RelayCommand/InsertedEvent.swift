@@ -3,6 +3,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import StoreEngine
 
 /// An event that never was, as a file says it: a GraphQL mutation, or records, one a line.
 struct InsertedEvent {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import RelayServer
+import StoreEngine
 
 /// What clients may ask of `relay serve`; each option can be given in the environment as well.
 struct LimitOptions: ParsableArguments {

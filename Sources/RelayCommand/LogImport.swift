@@ -5,6 +5,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import SchemaService
 
 import struct ArgumentParser.Argument
 

@@ -4,6 +4,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import StoreEngine
 
 import struct ArgumentParser.Argument
 

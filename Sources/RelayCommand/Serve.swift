@@ -4,6 +4,7 @@ import EventLog
 import EventStore
 import Logging
 import RelayServer
+import StoreEngine
 import WebSocketIO
 
 /// `relay serve`: a schema, served from a log.

@@ -4,6 +4,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import StoreEngine
 
 /// Shows event after event and what each changed; on a terminal, at the user's pace.
 struct SteppedReplay {

@@ -3,6 +3,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayRecords
 import RelayServer
+import StoreEngine
 
 /// Shows what a subscriber of a document would have been sent, in one pass: of a query each result that is
 /// another than the one before, of a subscription to events each of them.

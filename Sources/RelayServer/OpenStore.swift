@@ -3,6 +3,8 @@ import EventStore
 import GraphQLLanguage
 import Logging
 @_spi(Rooms) import RelayRecords
+import SchemaService
+import StoreEngine
 import Threads
 
 /// A store that is open, with the schema in force.

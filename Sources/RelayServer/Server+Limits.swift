@@ -1,3 +1,5 @@
+package import StoreEngine
+
 extension Server {
     /// How much clients may ask for, and what may wait. Each has the flag of `relay serve` with its default; docs/http.md and
     /// docs/websocket.md say what clients see at the limits.

@@ -2,6 +2,8 @@ package import EventStore
 import GraphQLExecution
 public import Logging
 @_spi(Rooms) import RelayRecords
+package import SchemaService
+package import StoreEngine
 package import WebSocketIO
 
 /// A schema served from a log, on a port: what `relay serve` runs, and what a program runs that has

@@ -1,4 +1,5 @@
 import RelayServer
+import SchemaService
 import TodoMutations
 
 /// What this server can do beyond the directives of its schema. docs/handlers.md shows these functions.

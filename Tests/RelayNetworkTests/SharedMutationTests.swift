@@ -4,6 +4,7 @@ import RelayArtifacts
 import RelayJSON
 import RelayServer
 @_spi(Rooms) import RelayStore
+import SchemaService
 import Testing
 import TodoMutations
 

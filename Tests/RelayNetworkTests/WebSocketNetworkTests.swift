@@ -2,6 +2,7 @@ import Foundation
 import Relay
 import RelayJSON
 import RelayServer
+import StoreEngine
 import Synchronization
 import Testing
 

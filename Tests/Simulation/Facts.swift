@@ -1,7 +1,6 @@
 import GraphQLExecution
 import RelayJSON
-
-@testable import RelayServer
+import StoreEngine
 
 /// What was promised to somebody.
 struct Facts {

@@ -2,6 +2,8 @@ import EventStore
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayStore
+import SchemaService
+import StoreEngine
 
 @testable import RelayServer
 

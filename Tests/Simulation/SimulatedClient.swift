@@ -6,7 +6,7 @@ import RelayJSON
 
 @testable import RelayLink
 @testable import RelayNetwork
-@testable import RelayServer
+@testable import StoreEngine
 
 /// A client on a ``SimulatedLink``: mutations by their ids, streams that go on where they were cut.
 ///

@@ -5,10 +5,11 @@ import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) import RelayStore
+import SchemaService
 import Synchronization
 import Threads
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// One life of a server process: from opening its log to being killed.
 ///

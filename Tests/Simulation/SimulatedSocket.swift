@@ -4,6 +4,7 @@ import GraphQLTransportWS
 import RelayJSON
 
 @testable import RelayServer
+@testable import StoreEngine
 
 /// What is on its way between a client and its server.
 ///

@@ -4,7 +4,7 @@ import EventStore
 import RelayJSON
 @_spi(Rooms) import RelayStore
 
-@testable import RelayServer
+@testable import StoreEngine
 
 // What must be so, whatever has happened.
 extension Simulation {

@@ -1,6 +1,7 @@
 import BoundedTesting
 import GraphQLExecution
 import RelayJSON
+import StoreEngine
 
 @testable import RelayServer
 

@@ -3,6 +3,7 @@ import EventStore
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayStore
+import StoreEngine
 import Threads
 
 @testable import RelayServer

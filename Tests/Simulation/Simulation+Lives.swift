@@ -3,6 +3,7 @@ import DiskSimulation
 import EventLog
 import EventStore
 @_spi(Rooms) import RelayStore
+import StoreEngine
 import Threads
 
 @testable import RelayServer

@@ -5,9 +5,10 @@ import EventStore
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayStore
+import SchemaService
 import Threads
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// Something that the invariants of docs/ARCHITECTURE.md do not allow.
 struct Violation: Error, CustomStringConvertible {

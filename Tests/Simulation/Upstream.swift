@@ -1,6 +1,6 @@
 import RelayArtifacts
-import RelayServer
 @_spi(Rooms) import RelayStore
+import SchemaService
 import Threads
 
 /// A service of somebody else's, for whose answers a mutation's handler waits.

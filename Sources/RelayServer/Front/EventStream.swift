@@ -1,6 +1,7 @@
 import GraphQLExecution
 import HTTPMessages
 import RelayJSON
+import StoreEngine
 import Threads
 import WebSocketIO
 

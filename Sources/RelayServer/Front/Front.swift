@@ -2,6 +2,7 @@ import GraphQLExecution
 import HTTPMessages
 import Logging
 import RelayJSON
+import StoreEngine
 import WebSocketIO
 
 /// Where the clients of one loop arrive: routes HTTP requests and WebSocket handshakes to the service.

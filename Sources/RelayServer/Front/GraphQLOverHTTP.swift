@@ -2,6 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import HTTPMessages
 import RelayJSON
+import StoreEngine
 import WebSocketIO
 
 /// One exchange of GraphQL over HTTP, by its specification: a request out of an HTTP request, and the HTTP

@@ -2,6 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import GraphQLTransportWS
 import RelayJSON
+import StoreEngine
 import Threads
 import WebSocketIO
 

@@ -2,6 +2,7 @@ import EventLog
 import EventStore
 import HTTPMessages
 @_spi(Rooms) import RelayRecords
+import StoreEngine
 import Threads
 import WebSocketIO
 

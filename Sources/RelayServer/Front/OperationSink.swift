@@ -1,6 +1,7 @@
 import GraphQLExecution
 import GraphQLTransportWS
 import RelayJSON
+import StoreEngine
 import Synchronization
 import Threads
 import WebSocketIO

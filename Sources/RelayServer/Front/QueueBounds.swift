@@ -1,14 +1,15 @@
 import EventLog
+package import StoreEngine
 
 /// A queue, how much may wait in it, and what happens then.
 ///
 /// A queue that is added to the engine is added here; docs/websocket.md has the same lines, and a test compares.
-struct QueueBound: Sendable {
-    let name: String
-    let bound: String
-    let atTheBound: String
+package struct QueueBound: Sendable {
+    package let name: String
+    package let bound: String
+    package let atTheBound: String
 
-    static func all(_ limits: GraphQLService.Limits = .init()) -> [QueueBound] {
+    package static func all(_ limits: GraphQLService.Limits = .init()) -> [QueueBound] {
         let refused = "`OVERLOADED`"
         return [
             QueueBound(

@@ -1,5 +1,6 @@
 import GraphQLExecution
 import RelayJSON
+import StoreEngine
 
 /// What becomes of the results of one stream whose peer may be slow. Pure.
 ///

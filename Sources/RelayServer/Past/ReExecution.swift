@@ -3,6 +3,8 @@ package import EventStore
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
+import SchemaService
+import StoreEngine
 import Threads
 
 /// Another course of a history, in which mutations are carried out again from their arguments.

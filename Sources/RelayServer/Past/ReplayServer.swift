@@ -3,6 +3,8 @@ package import EventStore
 import GraphQLExecution
 package import Logging
 @_spi(Rooms) import RelayRecords
+import SchemaService
+import StoreEngine
 import WebSocketIO
 
 /// A recorded history, served to real clients as it happens once more: what `relay replay --serve` runs.

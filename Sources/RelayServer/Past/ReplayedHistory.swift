@@ -3,6 +3,8 @@ package import EventStore
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
+import SchemaService
+import StoreEngine
 
 /// A history that happens once more, event by event, to a service that queries and subscriptions see.
 ///

@@ -5,7 +5,7 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
 
-@testable import RelayServer
+@testable import SchemaService
 
 /// Generated documents, ours beside graphql-core: printed form, every error with its places, and results.
 ///

@@ -4,11 +4,12 @@ import GraphQLLanguage
 import Logging
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Synchronization
 import Testing
 import Threads
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// The todo example served in process, without a socket; every new id and time is known.
 final class EngineUnderTest: Sendable {

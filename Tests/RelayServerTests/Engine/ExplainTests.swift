@@ -1,7 +1,6 @@
 import RelayJSON
+import StoreEngine
 import Testing
-
-@testable import RelayServer
 
 /// `extensions.relay.explain`: what `relay log explain` says, asked of a running server.
 @Suite(.bounded, .timeLimit(.minutes(10)))

@@ -5,7 +5,7 @@ import RelayJSON
 import Testing
 import Threads
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct MutationWriterTests {

@@ -2,7 +2,7 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded) struct MutationsInProgressTests {
     @Test func soManyAreTakenAndAsManyAsWereAnsweredSince() {

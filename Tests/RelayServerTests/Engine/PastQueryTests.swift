@@ -1,7 +1,7 @@
 import RelayJSON
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// `extensions.relay.at`: a query answered from the past.
 @Suite(.bounded, .timeLimit(.minutes(10)))

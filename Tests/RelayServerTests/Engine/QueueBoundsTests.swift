@@ -1,8 +1,9 @@
 import Foundation
 @_spi(Rooms) import RelayRecords
+import RelayServer
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// Every queue has a bound with a name, the page for users says the same as the code, and for each a test fills it and
 /// sees what happens then.

@@ -1,7 +1,8 @@
 import Foundation
+import RelayServer
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// Finds queues that nobody has given a bound: every member of a type in the rooms where things wait that can hold any
 /// number of elements has a line here, with what bounds it. A new one without a line fails.
@@ -9,8 +10,8 @@ import Testing
     /// Of rooms whose sources are looked at.
     private static let rooms = [
         "EventLog", "EventStore/Checkpoint", "EventStore/History", "EventStore/Journal",
-        "HTTPMessages", "RelayServer/Engine",
-        "RelayServer/Front", "RelayServer/Past", "RelayServer/Requests", "RelayRecords/Events",
+        "HTTPMessages", "StoreEngine",
+        "RelayServer/Front", "RelayServer/Past", "RelayRecords/Events",
         "Threads", "WebSocketIO",
     ]
 
@@ -25,13 +26,13 @@ import Testing
         "EventStore/History/BlameFold.swift", "EventStore/History/DamageNotes.swift",
         "EventStore/History/EventSummary.swift", "EventStore/History/History+Parts.swift",
         "EventStore/History/TouchingEvents.swift", "EventStore/History/WhatIf.swift",
-        "RelayServer/Engine/MutationRunner.swift",
-        "RelayServer/Engine/Subscriptions/CatchUpPass.swift",
-        "RelayServer/Engine/Writer/WriterTurn.swift",
-        "RelayServer/Past/PastSubscription.swift", "RelayServer/Past/ReExecution.swift",
+        "StoreEngine/MutationRunner.swift",
+        "StoreEngine/Subscriptions/CatchUpPass.swift",
+        "StoreEngine/Writer/WriterTurn.swift",
+        "StoreEngine/Past/PastSubscription.swift", "RelayServer/Past/ReExecution.swift",
         "RelayServer/Past/ReplayServer.swift", "RelayServer/Past/ReplayedHistory.swift",
-        "RelayServer/Requests/ComplexityEstimate.swift",
-        "RelayServer/Requests/DocumentShapeCheck.swift", "RelayServer/Requests/PersistedFile.swift",
+        "StoreEngine/Requests/ComplexityEstimate.swift",
+        "StoreEngine/Requests/DocumentShapeCheck.swift", "RelayServer/Front/PersistedFile.swift",
         "RelayRecords/Events/ByteCoding.swift", "RelayRecords/Events/Event.swift",
         "RelayRecords/Events/EventCoding.swift", "RelayRecords/Events/RFC3339.swift",
         "RelayRecords/Events/WriteSet.swift",
@@ -50,30 +51,30 @@ import Testing
         EventStore/Journal/CompletionQueue.swift entries = queue events on their way to the disk
         EventStore/Journal/FileJournal.swift ahead = by EventFollower.batchEvents and batchBytes
         EventStore/Journal/FileJournal.swift roomAskers = queue tries of `/readyz` whether a full disk has room
-        RelayServer/Engine/SequenceSubscriptions.swift tasks = queue subscriptions to sequences of Swift code whose tasks run
-        RelayServer/Past/PastQueries.swift waiting = queue queries of the past that wait
-        RelayServer/Engine/Subscriptions/CatchUp.swift retrying = queue subscriptions that wait for what they have missed
-        RelayServer/Engine/Subscriptions/CatchUp.swift sinks = queue subscriptions that wait for what they have missed
-        RelayServer/Engine/Subscriptions/CatchUp.swift waiting = queue subscriptions that wait for what they have missed
-        RelayServer/Engine/Subscriptions/LiveIndex.swift byRecord = flag --max-operations
-        RelayServer/Engine/Subscriptions/LiveIndex.swift byType = flag --max-operations
-        RelayServer/Engine/Subscriptions/SinkSet.swift positions = flag --max-operations
-        RelayServer/Engine/Subscriptions/SinkSet.swift sinks = flag --max-operations
-        RelayServer/Engine/Subscriptions/Subscription.swift newSinks = flag --max-operations
-        RelayServer/Engine/Subscriptions/SubscriptionTable.swift behind = by the subscriptions that one batch of the publisher begins
-        RelayServer/Engine/Subscriptions/SubscriptionTable.swift deliveries = queue results on their way to connections
-        RelayServer/Engine/Subscriptions/SubscriptionTable.swift eventGroups = flag --max-operations
-        RelayServer/Engine/Subscriptions/SubscriptionTable.swift groupIDs = flag --max-operations
-        RelayServer/Engine/Subscriptions/SubscriptionTable.swift groups = flag --max-operations
-        RelayServer/Engine/Subscriptions/SubscriptionTable.swift groupsBySink = flag --max-operations
-        RelayServer/Engine/WaitingLine.swift actions = by who has one: CatchUp, GraphQLSocket
-        RelayServer/Engine/WaitingLine.swift line = by the actions, of which it has at most twice as many
-        RelayServer/Engine/Writer/PendingHead.swift abandoned = queue mutations whose handlers wait
-        RelayServer/Engine/Writer/PendingHead.swift entries = queue mutations that are taken and not answered
-        RelayServer/Engine/Writer/PendingHead.swift joined = queue repeats of a mutation whose handler waits
-        RelayServer/Engine/Writer/PendingHead.swift waiting = queue mutations that are taken and not answered
-        RelayServer/Engine/Writer/SerialQueue.swift batch = by SerialQueue.limit
-        RelayServer/Engine/Writer/SerialQueue.swift waiting = by SerialQueue.limit
+        StoreEngine/SequenceSubscriptions.swift tasks = queue subscriptions to sequences of Swift code whose tasks run
+        StoreEngine/Past/PastQueries.swift waiting = queue queries of the past that wait
+        StoreEngine/Subscriptions/CatchUp.swift retrying = queue subscriptions that wait for what they have missed
+        StoreEngine/Subscriptions/CatchUp.swift sinks = queue subscriptions that wait for what they have missed
+        StoreEngine/Subscriptions/CatchUp.swift waiting = queue subscriptions that wait for what they have missed
+        StoreEngine/Subscriptions/LiveIndex.swift byRecord = flag --max-operations
+        StoreEngine/Subscriptions/LiveIndex.swift byType = flag --max-operations
+        StoreEngine/Subscriptions/SinkSet.swift positions = flag --max-operations
+        StoreEngine/Subscriptions/SinkSet.swift sinks = flag --max-operations
+        StoreEngine/Subscriptions/Subscription.swift newSinks = flag --max-operations
+        StoreEngine/Subscriptions/SubscriptionTable.swift behind = by the subscriptions that one batch of the publisher begins
+        StoreEngine/Subscriptions/SubscriptionTable.swift deliveries = queue results on their way to connections
+        StoreEngine/Subscriptions/SubscriptionTable.swift eventGroups = flag --max-operations
+        StoreEngine/Subscriptions/SubscriptionTable.swift groupIDs = flag --max-operations
+        StoreEngine/Subscriptions/SubscriptionTable.swift groups = flag --max-operations
+        StoreEngine/Subscriptions/SubscriptionTable.swift groupsBySink = flag --max-operations
+        StoreEngine/WaitingLine.swift actions = by who has one: CatchUp, GraphQLSocket
+        StoreEngine/WaitingLine.swift line = by the actions, of which it has at most twice as many
+        StoreEngine/Writer/PendingHead.swift abandoned = queue mutations whose handlers wait
+        StoreEngine/Writer/PendingHead.swift entries = queue mutations that are taken and not answered
+        StoreEngine/Writer/PendingHead.swift joined = queue repeats of a mutation whose handler waits
+        StoreEngine/Writer/PendingHead.swift waiting = queue mutations that are taken and not answered
+        StoreEngine/Writer/SerialQueue.swift batch = by SerialQueue.limit
+        StoreEngine/Writer/SerialQueue.swift waiting = by SerialQueue.limit
         RelayServer/Front/ArrivalOrder.swift arrivals = flag --max-requests-in-progress
         RelayServer/Front/EventStream.swift whenDrained = by the one pass that waits for its client
         RelayServer/Front/GraphQLSocket.swift arrivals = flag --max-requests-in-progress
@@ -83,8 +84,8 @@ import Testing
         RelayServer/Front/NetworkLoops.swift entries = queue results on their way to connections
         RelayServer/Front/NetworkLoops.swift latest = by the loops of a server
         RelayServer/Front/ProgressNotices.swift listeners = flag --max-connections
-        RelayServer/Requests/GenerationalCache.swift old = by GenerationalCache.generationCost
-        RelayServer/Requests/GenerationalCache.swift young = by GenerationalCache.generationCost
+        StoreEngine/Requests/GenerationalCache.swift old = by GenerationalCache.generationCost
+        StoreEngine/Requests/GenerationalCache.swift young = by GenerationalCache.generationCost
         RelayRecords/Events/DurableSequence.swift waiters = by the readers of a journal, one each
         RelayRecords/Events/InMemoryJournal.swift history = by nothing: it is the log
         RelayRecords/Events/NewestCommits.swift commits = flag --recent-commits

@@ -5,9 +5,10 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 @_spi(Rooms) import RelayStore
 import ResultPatches
+import SchemaService
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// The property of `records: true`: after any history, the folded patches are byte for byte the records that
 /// normalizing a fresh full result gives, and a client's store makes the same of it.

@@ -4,7 +4,7 @@ import RelayJSON
 import Testing
 import Threads
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// What a stream that was broken off gets when it is resumed: DESIGN's `resume` and `recovered`.
 @Suite(.bounded, .timeLimit(.minutes(10)))

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import Threads
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct SerialQueueTests {

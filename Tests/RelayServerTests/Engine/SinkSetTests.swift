@@ -1,7 +1,7 @@
 import BoundedTesting
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded)
 struct SinkSetTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded) struct StreamCursorTests {
     private let cursor = StreamCursor(storeID: "00ff", epoch: 2, sequence: 0x37)

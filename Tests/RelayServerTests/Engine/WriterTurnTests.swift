@@ -1,7 +1,8 @@
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded) struct WriterTurnTests {
     /// What is revoked in front of the messages may fill the turn by itself.

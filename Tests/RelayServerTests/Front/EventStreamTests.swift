@@ -1,5 +1,6 @@
 import HTTPMessages
 import RelayJSON
+import StoreEngine
 import Testing
 import Threads
 import WebSocketIO

@@ -1,4 +1,5 @@
 import RelayJSON
+import StoreEngine
 import Testing
 
 @testable import HTTPMessages

@@ -1,6 +1,7 @@
 import GraphQLTransportWS
 import Logging
 import RelayJSON
+import SchemaService
 import Testing
 
 @testable import RelayServer

@@ -3,6 +3,7 @@ import EventStore
 import Foundation
 import Logging
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
 import Threads
 

@@ -3,6 +3,7 @@ import EventLog
 import EventStore
 import Foundation
 import RelayJSON
+import StoreEngine
 import Synchronization
 import Testing
 import Threads

@@ -2,6 +2,7 @@ import GraphQLTransportWS
 import HTTPMessages
 import RelayJSON
 import RelayServer
+import StoreEngine
 import Testing
 import WebSocketIO
 

@@ -5,6 +5,7 @@ import Threads
 import WebSocketIO
 
 @testable import RelayServer
+@testable import StoreEngine
 
 /// `--loops`: connections on several threads, told of the same commits.
 @Suite(.bounded, .timeLimit(.minutes(10)))

@@ -2,6 +2,7 @@ import RelayJSON
 import Testing
 
 @testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded)
 struct StreamPacingTests {

@@ -2,6 +2,8 @@ import BoundedTesting
 import GraphQLTransportWS
 import HTTPMessages
 import RelayJSON
+import SchemaService
+import StoreEngine
 import Testing
 import WebSocketIO
 

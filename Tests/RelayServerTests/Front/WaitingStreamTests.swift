@@ -1,5 +1,6 @@
 import GraphQLTransportWS
 import RelayJSON
+import SchemaService
 import Testing
 
 @testable import RelayServer

@@ -3,10 +3,10 @@ import Logging
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
+import StoreEngine
 import Testing
 import Threads
-
-@testable import RelayServer
 
 /// Subscriptions of Swift code that tell of commits, and what clients are told of errors.
 @Suite(.bounded, .timeLimit(.minutes(10)))

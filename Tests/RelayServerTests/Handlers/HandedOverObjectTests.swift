@@ -2,10 +2,10 @@ import BoundedTesting
 import GraphQLExecution
 import RelayArtifacts
 import RelayJSON
+import SchemaService
+import StoreEngine
 import Testing
 import Threads
-
-@testable import RelayServer
 
 /// Objects that handlers give, executed beside an implementation of CompleteValue (GraphQL §6.4.3, §6.4.4)
 /// that knows nothing but types: objects, unions, lists in lists, connections, edges, records by their ids.

@@ -4,10 +4,10 @@ import GraphQLLanguage
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
+import StoreEngine
 import Testing
 import Threads
-
-@testable import RelayServer
 
 /// Bodies that write everything that can be written, right and wrong, beside a reading of the schema of its own:
 /// a body is carried out if and only if the records fit the schema after it.

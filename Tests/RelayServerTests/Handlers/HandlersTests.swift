@@ -1,9 +1,10 @@
 import GraphQLExecution
+import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
+import StoreEngine
 import Testing
-
-@testable import RelayServer
 
 /// Swift code in place of directives, as clients meet it.
 @Suite(.bounded, .timeLimit(.minutes(10)))

@@ -1,9 +1,9 @@
 import Foundation
+import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Synchronization
-
-@testable import RelayServer
 
 /// A small schema for handlers, served in process.
 enum HandlerSchema {

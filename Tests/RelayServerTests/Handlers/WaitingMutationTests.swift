@@ -1,9 +1,11 @@
+import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
 import Threads
 
-@testable import RelayServer
+@testable import StoreEngine
 
 /// Mutations whose handlers wait: in the log before they start, and ended by a response or a revocation.
 @Suite(.bounded, .timeLimit(.minutes(10)))

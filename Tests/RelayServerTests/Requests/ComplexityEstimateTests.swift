@@ -3,6 +3,8 @@ import RelayJSON
 import Testing
 
 @testable import RelayServer
+@testable import SchemaService
+@testable import StoreEngine
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct ComplexityEstimateTests {

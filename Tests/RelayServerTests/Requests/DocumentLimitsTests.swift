@@ -1,9 +1,10 @@
 import GraphQLExecution
 import GraphQLLanguage
 import RelayJSON
+import SchemaService
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct DocumentLimitsTests {

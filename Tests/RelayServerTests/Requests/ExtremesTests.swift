@@ -2,6 +2,8 @@ import BoundedTesting
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
+import StoreEngine
 import Testing
 
 @testable import RelayServer

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded)
 struct GenerationalCacheTests {

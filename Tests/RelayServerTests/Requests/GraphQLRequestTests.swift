@@ -2,7 +2,7 @@ import GraphQLExecution
 import RelayJSON
 import Testing
 
-@testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded)
 struct GraphQLRequestTests {

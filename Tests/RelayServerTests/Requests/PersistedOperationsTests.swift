@@ -1,10 +1,12 @@
 import GraphQLExecution
 import HTTPMessages
 import RelayJSON
+import SchemaService
 import Testing
 import WebSocketIO
 
 @testable import RelayServer
+@testable import StoreEngine
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct PersistedOperationsTests {

@@ -1,9 +1,9 @@
 import GraphQLExecution
+import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
-
-@testable import RelayServer
 
 /// GraphQL §3.5.2: a Float is a finite IEEE 754 double, wherever it comes from.
 @Suite(.bounded) struct FiniteNumberTests {

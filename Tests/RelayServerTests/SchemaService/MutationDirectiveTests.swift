@@ -1,9 +1,8 @@
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
-
-@testable import RelayServer
 
 /// @create, @update, @delete, @link, @unlink and @now, over the example schemas. `ServiceUnderTest` checks
 /// on every run that a refusal writes nothing and that the log gives the payload again.

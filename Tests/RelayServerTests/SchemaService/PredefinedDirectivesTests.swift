@@ -1,7 +1,7 @@
 import GraphQLLanguage
 import Testing
 
-@testable import RelayServer
+@testable import SchemaService
 
 @Suite(.bounded) struct PredefinedDirectivesTests {
     @Test func theDocumentedTextIsTheOneThatIsUsed() throws {

@@ -1,9 +1,8 @@
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
-
-@testable import RelayServer
 
 /// @lookup, @list, @count, @unique, filters, `node` and `nodes`, over the example schemas.
 @Suite(.bounded) struct QueryDirectiveTests {

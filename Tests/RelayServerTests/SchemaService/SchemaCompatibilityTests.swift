@@ -1,7 +1,6 @@
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
-
-@testable import RelayServer
 
 @Suite(.bounded) struct SchemaCompatibilityTests {
     private static let frame = """

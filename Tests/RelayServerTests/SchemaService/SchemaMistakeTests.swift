@@ -1,6 +1,5 @@
+import SchemaService
 import Testing
-
-@testable import RelayServer
 
 /// What is said about each mistake, word for word. Every snippet is added to ``base`` as line 8.
 @Suite(.bounded) struct SchemaMistakeTests {

@@ -1,8 +1,7 @@
 import RelayJSON
 @_spi(Rooms) import RelayRecords
+import SchemaService
 import Testing
-
-@testable import RelayServer
 
 @Suite(.bounded) struct SeedFileTests {
     private static let sdl = """

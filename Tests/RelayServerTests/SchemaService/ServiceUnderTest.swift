@@ -4,7 +4,7 @@ import RelayJSON
 @_spi(Rooms) import RelayRecords
 import Testing
 
-@testable import RelayServer
+@testable import SchemaService
 
 #if canImport(Glibc)
     import Glibc

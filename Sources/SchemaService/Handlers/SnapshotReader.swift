@@ -1,0 +1,97 @@
+import GraphQLExecution
+public import RelayArtifacts
+import RelayJSON
+@_spi(Rooms) public import RelayRecords
+
+/// All records at one point of the history, to be read by a handler. Immutable; nothing that happens
+/// meanwhile is seen.
+///
+/// What a computed field reads is remembered: a live query sends it anew when one of these fields changes.
+public struct SnapshotReader: Sendable {
+    let snapshot: Snapshot
+    var reads: ReadLog?
+
+    package init(snapshot: Snapshot) { self.snapshot = snapshot }
+
+    init(snapshot: Snapshot, reads: ReadLog?) {
+        self.snapshot = snapshot
+        self.reads = reads
+    }
+
+    /// The record with this id, if it exists.
+    public subscript(_ id: DataID) -> SnapshotRecord? {
+        snapshot.symbols.findRecord(id.rawValue).flatMap(existing)
+    }
+
+    /// The record of a type whose `@unique` field has this value.
+    public func record(of type: String, where field: String, is value: String) -> SnapshotRecord? {
+        let symbols = snapshot.symbols
+        guard let type = symbols.findName(type), let key = symbols.findName(field) else {
+            return nil
+        }
+        reads?.note(type: type)
+        return snapshot.indexes.record(of: type, where: key, is: value).flatMap(existing)
+    }
+
+    /// Every record of a type that a field with `@list` lists, in creation order; nil for other types.
+    public func records(of type: String) -> [SnapshotRecord]? {
+        guard let type = snapshot.symbols.findName(type),
+            let list = snapshot.indexes.records(of: type)
+        else { return nil }
+        reads?.note(type: type)
+        return list.records.compactMap { $0.flatMap(existing) }
+    }
+
+    func existing(_ record: RecordIndex) -> SnapshotRecord? {
+        reads?.note(record, [])
+        return snapshot.row(record).map { _ in SnapshotRecord(record: record, reader: self) }
+    }
+}
+
+/// One record, to be read by a handler.
+public struct SnapshotRecord: Sendable, Identifiable {
+    let record: RecordIndex
+    let reader: SnapshotReader
+
+    /// The record's id.
+    public var id: DataID { reader.snapshot.dataID(record) }
+
+    /// The name of the record's type.
+    public var typeName: String {
+        guard let type = reader.snapshot.type(of: record) else { return "" }
+        return reader.snapshot.symbols.nameString(type)
+    }
+
+    /// The stored value of a field: a scalar, an enum value as text, a list of such. Null for a field
+    /// that has none or that holds links.
+    public subscript(_ field: String) -> VariableValue {
+        guard let (row, slot) = slot(field) else { return .null }
+        return VariableValue(row.leaf(slot) ?? .null)
+    }
+
+    /// The record that a field links to, if it exists.
+    public func linked(_ field: String) -> SnapshotRecord? {
+        guard let (row, slot) = slot(field), row.tag(slot) == .link else { return nil }
+        return reader.existing(row.link(slot))
+    }
+
+    /// The records in a list or connection that exist, in order.
+    public func links(_ field: String) -> [SnapshotRecord] {
+        guard let (row, slot) = slot(field), row.tag(slot) == .links else { return [] }
+        return row.links(slot).records.compactMap { $0.flatMap(reader.existing) }
+    }
+
+    private func slot(_ field: String) -> (Row, Int)? {
+        guard let key = reader.snapshot.symbols.findName(field) else { return nil }
+        reader.reads?.note(record, CollectionOfOne(key))
+        guard let row = reader.snapshot.row(record), let slot = row.slot(of: key) else {
+            return nil
+        }
+        return (row, slot)
+    }
+}
+
+extension SnapshotRecord: VariableValueConvertible {
+    /// A record is given by its id.
+    public var variableValue: VariableValue { .string(id.rawValue) }
+}

@@ -1,0 +1,46 @@
+public import RelayArtifacts
+package import RelayJSON
+
+/// Who subscribes to what.
+public struct SubscriptionContext: Sendable {
+    /// The subscription field's, coerced, defaults included.
+    public let arguments: VariableData
+    /// Who asks, as the authentication named them; nil without authentication.
+    public let viewer: String?
+    /// All records as they are when the subscription starts, or, where it follows commits, right after the commit.
+    public let records: SnapshotReader
+
+    package init(arguments: VariableData, viewer: String?, records: SnapshotReader) {
+        self.arguments = arguments
+        self.viewer = viewer
+        self.records = records
+    }
+}
+
+/// A subscription source that a program has registered, whatever the type of its sequence.
+package struct SubscriptionHandler: Sendable {
+    /// Iterates the sequence; `send` returns when the next element may come.
+    package let run:
+        @Sendable (
+            _ context: SubscriptionContext, _ send: @Sendable (JSONValue) async throws -> Void
+        ) async throws -> Void
+
+    init(
+        _ run:
+            @escaping @Sendable (
+                SubscriptionContext, @Sendable (JSONValue) async throws -> Void
+            ) async throws -> Void
+    ) {
+        self.run = run
+    }
+
+    init<Source: AsyncSequence & Sendable>(
+        _ source: @escaping @Sendable (SubscriptionContext) async throws -> Source
+    ) where Source.Element: VariableValueConvertible & Sendable {
+        run = { context, send in
+            for try await element in try await source(context) {
+                try await send(element.variableValue.json)
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import GraphQLExecution
+import RelayJSON
+@_spi(Rooms) package import RelayRecords
+
+/// What a payload's fields are filled from: the same for a mutation that just ran and for one in the log.
+package struct PayloadSource: Sendable {
+    package let parent: RecordFinder?
+    /// The parent's list in which the record has its edge; nil when there is no edge to show.
+    package let list: NameIndex?
+    /// The record is gone; its id is what is left. Nil for Swift code, which may have deleted it.
+    let isDeletion: Bool?
+
+    func payload(
+        _ input: JSONObject, result: DataID?, in snapshot: Snapshot
+    ) -> MutationPayload {
+        var payload = MutationPayload(clientMutationID: input["clientMutationId"])
+        if let parent, let value = input[parent.input] {
+            payload.parent = parent.find(value, in: snapshot)
+        }
+        if isDeletion ?? result.map({ snapshot.existing($0.rawValue) == nil }) ?? false {
+            payload.deletedID = result?.rawValue
+            return payload
+        }
+        payload.record = result.flatMap { snapshot.existing($0.rawValue) }
+        if let list, let record = payload.record, let parent = payload.parent {
+            payload.edge = snapshot.edge(to: record, in: list, of: parent)
+        }
+        return payload
+    }
+}
+
+extension Snapshot {
+    /// The links in a field of a record; empty when there are none.
+    func links(_ key: NameIndex, of record: RecordIndex) -> LinkList {
+        guard let row = row(record), let slot = row.slot(of: key), row.tag(slot) == .links else {
+            return .empty
+        }
+        return row.links(slot)
+    }
+
+    fileprivate func edge(
+        to record: RecordIndex, in key: NameIndex, of parent: RecordIndex
+    ) -> ConnectionEdge? {
+        let links = links(key, of: parent)
+        // Nearly always it has just been added at the end.
+        if let last = links.previous(from: links.end - 1), last.record == record {
+            return ConnectionEdge(record: record, position: last.position)
+        }
+        return position(of: record, in: key, of: parent)
+            .map { ConnectionEdge(record: record, position: $0) }
+    }
+
+    /// Where a record stands in a list of another: known, for the lists that mutations add to.
+    func position(
+        of record: RecordIndex, in key: NameIndex, of parent: RecordIndex
+    ) -> Int? {
+        if let type = type(of: parent), indexes.knowsPlaces(in: key, of: type) {
+            return indexes.position(of: record, in: key, of: parent)
+        }
+        return links(key, of: parent).position(of: record)
+    }
+}

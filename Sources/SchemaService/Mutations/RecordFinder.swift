@@ -1,0 +1,61 @@
+import GraphQLExecution
+package import RelayJSON
+@_spi(Rooms) package import RelayRecords
+
+/// Finds the record that an input field names, by its id or by the value of a unique field.
+package struct RecordFinder: Sendable {
+    /// The root field, for messages.
+    let mutation: String
+    /// The types the record may have, for messages.
+    let typeName: String
+    /// `id`, and the unique fields, for messages.
+    let keys: [String]
+    let lookup: Lookup
+
+    package var input: String { lookup.argument }
+
+    /// The record that `input` names; nil when the input field is absent or null.
+    /// - Throws: `NOT_FOUND` when there is no such record.
+    func record(
+        in input: JSONObject, _ snapshot: Snapshot
+    ) throws(ExecutionError) -> RecordIndex? {
+        guard let value = input[self.input], value != .null else { return nil }
+        return try record(value, snapshot)
+    }
+
+    /// The record that must be named.
+    /// - Throws: also when the input field is absent or null, which its type should have ruled out.
+    func requiredRecord(
+        in input: JSONObject, _ snapshot: Snapshot
+    ) throws(ExecutionError) -> RecordIndex {
+        try record(input[self.input] ?? .null, snapshot)
+    }
+
+    /// The record that a value names.
+    func record(_ value: JSONValue, _ snapshot: Snapshot) throws(ExecutionError) -> RecordIndex {
+        guard let found = find(value, in: snapshot) else {
+            let refusal = MutationRefusal.notFound(value, type: typeName, keys: keys)
+            throw refusal.error(in: mutation, input: input)
+        }
+        return found
+    }
+
+    package func find(_ value: JSONValue, in snapshot: Snapshot) -> RecordIndex? {
+        value.recordName.flatMap { snapshot.find($0, lookup) }
+    }
+}
+
+extension JSONValue {
+    /// The text under which a record may be found.
+    var recordName: String? {
+        switch self {
+        case .string(let text): text
+        case .int(let number): String(number)
+        default: nil
+        }
+    }
+}
+
+extension Snapshot {
+    package func dataID(_ record: RecordIndex) -> DataID { DataID(symbols.idString(record)) }
+}

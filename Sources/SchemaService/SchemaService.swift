@@ -1,0 +1,45 @@
+package import GraphQLExecution
+@_spi(Rooms) package import RelayRecords
+
+/// What a schema says shall be done, ready to be done on one store.
+package struct SchemaService: Sendable {
+    package let executable: ExecutableSchema
+    /// By root field of the mutation type.
+    package let mutations: [String: any MutationHandler]
+    /// Those of them that wait before they are carried out.
+    package let waiting: [String: WaitingMutation]
+    /// Some results are computed by Swift code, which may look at who asks.
+    package let looksAtViewer: Bool
+    /// By root field of the subscription type.
+    package let subscriptions: [String: SubscriptionSource]
+    /// What all of it was made from.
+    private let source: ServiceSchema
+
+    /// - Parameter symbols: the store's; names are added to it, so this is for the store's writer, or
+    ///   for before there is one.
+    package init(_ schema: ServiceSchema, symbols: Symbols) {
+        executable = ExecutableSchema(
+            schema.schema,
+            resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
+            symbols: symbols)
+        mutations = schema.mutations.mapValues { $0.makeHandler(symbols) }
+        looksAtViewer = schema.looksAtViewer
+        waiting = schema.mutations.compactMapValues { $0.makeWaiting?(symbols) }
+        subscriptions = schema.subscriptions.mapValues { $0(symbols) }
+        source = schema
+    }
+
+    /// The schema, as the log has it.
+    package var schemaText: String { source.text }
+
+    /// What a store must keep besides its records.
+    package var indexes: [IndexDefinition] { source.indexes }
+
+    /// The same for another store: a state of the past has numbers of its own for names.
+    package func on(_ symbols: Symbols) -> SchemaService { SchemaService(source, symbols: symbols) }
+}
+
+/// Makes a resolver once the store's numbers for names are known.
+typealias ResolverMaker = @Sendable (Symbols) -> FieldResolver
+
+typealias SubscriptionSourceMaker = @Sendable (Symbols) -> SubscriptionSource

@@ -1,0 +1,124 @@
+package import GraphQLExecution
+import RelayArtifacts
+package import RelayJSON
+@_spi(Rooms) package import RelayRecords
+
+/// What a root field of the subscription type sends.
+package enum SubscriptionSource: Sendable {
+    /// `@live`: the field's value now, and after every commit that changes it. It resolves like a field
+    /// of the query type.
+    case live
+    /// `@on`: the payload of each of some mutations, or what Swift code makes of a commit. The field's value
+    /// is that, handed in as ``FieldResolver/source``.
+    case events(MutationEvents)
+    /// The elements of a sequence that Swift code gives, each handed in as ``FieldResolver/source``.
+    case sequence(SubscriptionHandler)
+}
+
+/// The mutations that a subscription field tells of.
+package struct MutationEvents: Sendable {
+    /// Root fields of the mutation type.
+    package let mutations: [String]
+    /// How the subscription's arguments are compared with the input of each mutation.
+    let comparisons: [String: [ArgumentComparison]]
+    /// Swift code that decides, in place of the comparisons, and gives the event.
+    var handler: CommitHandler?
+
+    /// Events that Swift code makes of any mutation.
+    init(of mutations: [String], handler: @escaping CommitHandler) {
+        self.mutations = mutations
+        comparisons = [:]
+        self.handler = handler
+    }
+
+    init(mutations: [String], comparisons: [String: [ArgumentComparison]]) {
+        self.mutations = mutations
+        self.comparisons = comparisons
+    }
+
+    /// What a commit means to a subscription; nil when it is none of its events.
+    /// - Parameters:
+    ///   - snapshot: the state right after the response.
+    ///   - arguments: the subscription field's, coerced.
+    ///   - payload: the mutation's.
+    package func event(
+        of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot,
+        arguments: JSONObject, viewer: String?, payload: () -> MutationPayload
+    ) -> Result<ObjectValue, ExecutionError>? {
+        guard let handler else {
+            let isOne = matches(arguments, intent, response, in: snapshot)
+            return isOne ? .success(.payload(payload())) : nil
+        }
+        let commit = CommitContext(intent, response, snapshot)
+        let subscription = SubscriptionContext(
+            arguments: VariableData(arguments), viewer: viewer, records: commit.records)
+        do {
+            let event = try handler(commit, subscription)
+            return event.map { .success(.value($0.variableValue.json)) }
+        } catch {
+            return .failure(ExecutionError(thrown: error))
+        }
+    }
+
+    /// Whether a mutation is one that these arguments ask for: each that is given and not null equals the
+    /// mutation's input field of the same name. Ids are equal when they name the same record.
+    /// - Parameters:
+    ///   - arguments: the subscription field's, coerced.
+    ///   - snapshot: the state right after the response.
+    func matches(
+        _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
+        in snapshot: Snapshot
+    ) -> Bool {
+        comparisons[intent.field] != nil
+            && mismatch(arguments, intent, response, in: snapshot) == nil
+    }
+
+    /// An argument that keeps a mutation away.
+    package struct Mismatch {
+        package let name: String
+        package let expected: JSONValue
+        /// Nil when the mutation's input has nothing under that name.
+        package let given: JSONValue?
+    }
+
+    /// The first argument that keeps one of the mutations away; nil when none does.
+    package func mismatch(
+        _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
+        in snapshot: Snapshot
+    ) -> Mismatch? {
+        let input = (intent.arguments.object ?? [:]).mutationInput
+        for comparison in comparisons[intent.field] ?? [] {
+            guard let expected = arguments[comparison.name], expected != .null else { continue }
+            let given = input[comparison.name]
+            if let given, given != .null,
+                expected == given || comparison.namesSame(expected, given, response, in: snapshot)
+            {
+                continue
+            }
+            return Mismatch(name: comparison.name, expected: expected, given: given)
+        }
+        return nil
+    }
+}
+
+/// How one argument of a subscription is compared.
+struct ArgumentComparison: Sendable {
+    let name: String
+    /// How the argument names a record; nil for any other value.
+    let lookup: Lookup?
+    /// It names the record that the mutation is about, which may be deleted by now.
+    let isSubject: Bool
+
+    /// Whether two ids or unique values name the same record.
+    fileprivate func namesSame(
+        _ expected: JSONValue, _ given: JSONValue, _ response: MutationResponse,
+        in snapshot: Snapshot
+    ) -> Bool {
+        guard let lookup else { return false }
+        func id(_ value: JSONValue) -> DataID? {
+            guard let text = value.recordName else { return nil }
+            return DataID(snapshot.find(text, lookup).map(snapshot.symbols.idString) ?? text)
+        }
+        return id(expected) == (isSubject ? response.result : id(given))
+    }
+}

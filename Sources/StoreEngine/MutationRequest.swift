@@ -1,0 +1,46 @@
+package import GraphQLExecution
+package import RelayJSON
+@_spi(Rooms) package import RelayRecords
+import SchemaService
+
+/// A request for a mutation operation.
+package struct MutationRequest: Sendable {
+    let operation: PreparedOperation
+    let variables: JSONObject
+    let mutationID: MutationID?
+    let viewer: String?
+    /// What is asked for, where there is a mutation id; the runner's finding.
+    var fingerprint: MutationFingerprint?
+    /// What the client expects, as `extensions.relay.optimisticResponse` has it; kept while the mutation
+    /// waits for its handler.
+    var optimisticResponse: JSONValue?
+    /// Called once, when everything that the mutation did is durable, or when it did nothing.
+    var answer: @Sendable (Outcome) -> Void
+
+    package init(
+        operation: PreparedOperation, variables: JSONObject, mutationID: MutationID?,
+        viewer: String?, fingerprint: MutationFingerprint? = nil,
+        optimisticResponse: JSONValue? = nil, answer: @escaping @Sendable (Outcome) -> Void
+    ) {
+        self.operation = operation
+        self.variables = variables
+        self.mutationID = mutationID
+        self.viewer = viewer
+        self.fingerprint = fingerprint
+        self.optimisticResponse = optimisticResponse
+        self.answer = answer
+    }
+}
+
+/// A mutation whose intent is in the log, and whose handler waits for something.
+package struct OngoingMutation: Sendable {
+    let request: MutationRequest
+    let variables: CoercedVariables
+    let plan: Plan
+    /// Place of the root field in the plan.
+    let field: Int
+    let arguments: JSONObject
+    let context: MutationContext
+    let handler: WaitingMutation
+    let pending: PendingMutation
+}

@@ -1,0 +1,295 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
+@_spi(Rooms) package import RelayRecords
+package import SchemaService
+
+/// Carries out mutation operations on a snapshot; knows neither queue nor journal.
+package struct MutationRunner: Sendable {
+    package let service: SchemaService
+    let storeID: String
+    let epoch: UInt64
+    let inputs: EngineInputs
+    /// Mutations that may wait for their handlers at a time.
+    let waitingHandlers: Int
+
+    package init(
+        service: SchemaService, storeID: String, epoch: UInt64, inputs: EngineInputs,
+        waitingHandlers: Int = .max
+    ) {
+        self.service = service
+        self.storeID = storeID
+        self.epoch = epoch
+        self.inputs = inputs
+        self.waitingHandlers = waitingHandlers
+    }
+
+    /// What an operation did.
+    package struct Run: Sendable {
+        let timeMicroseconds: Int64
+        /// A commit for each root field that was not refused, or the beginning or end of a wait.
+        package var publications: [Publication] = []
+        package let end: End
+    }
+
+    /// How far it came.
+    package enum End: Sendable {
+        /// To its outcome.
+        case done(Outcome)
+        /// The same mutation was carried out before: its first answer, of the response with this sequence.
+        case repeats(Outcome, of: UInt64)
+        /// The same mutation waits for its handler, under the intent with this sequence.
+        case joins(UInt64)
+        /// To the point where its handler waits.
+        case waits(OngoingMutation)
+    }
+
+    /// Runs an operation's root fields one after the other (GraphQL §6.2.2), each a commit of its own.
+    package func run(_ request: MutationRequest, on head: Snapshot) -> Run {
+        let time = inputs.now()
+        let variables: CoercedVariables
+        do throws(ExecutionErrors) {
+            variables = try request.operation.coerce(request.variables)
+        } catch {
+            return Run(timeMicroseconds: time, end: .done(.refused(error.errors)))
+        }
+        let plan = request.operation.plan(for: variables)
+        var execution = execution(plan, request, variables, on: head)
+        var request = request
+        if request.mutationID != nil {
+            request.fingerprint = MutationFingerprint(&execution)
+            if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
+        }
+        if let waiting = plan.root.fields.firstIndex(where: { service.waiting[$0.name] != nil }) {
+            return begin(waiting, plan, request, variables, head, time)
+        }
+        var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
+        execution.begin()
+        for index in plan.root.fields.indices {
+            let value: Result<ObjectValue, ExecutionError>
+            switch runField(index, request, &execution, time) {
+            case .success(nil): value = .success(.root)
+            case .success(let done?):
+                commits.append(done)
+                execution.snapshot = done.commit.snapshot
+                value = .success(.payload(done.payload))
+            case .failure(let error): value = .failure(error)
+            }
+            guard execution.writeRootField(index, value) else {
+                execution.discardData()
+                break
+            }
+        }
+        let response = finish(&execution, request)
+        if let last = commits.indices.last { commits[last].commit.keep(answer: response.bytes) }
+        return Run(
+            timeMicroseconds: time, publications: commits.map { .commit(Commit($0, $1)) },
+            end: .done(.executed(response)))
+    }
+
+    /// What a mutation that was taken before is answered; nil for a new one.
+    private func known(_ request: MutationRequest, on head: Snapshot) -> End? {
+        guard let id = request.mutationID else { return nil }
+        func isSame(_ first: MutationFingerprint?) -> Bool {
+            first == nil || first == request.fingerprint
+        }
+        let pending = head.pending.first { $0.intent.isNamed(id, by: request.viewer) }
+        if let pending {
+            return isSame(pending.intent.fingerprint) ? .joins(pending.sequence) : Self.reused(id)
+        }
+        switch head.ledger.status(of: id, by: request.viewer) {
+        case .new:
+            return nil
+        case .answered(let answer):
+            guard isSame(answer.fingerprint) else { return Self.reused(id) }
+            return .repeats(
+                .executed(Response(bytes: answer.bytes, hasErrors: false)), of: answer.sequence)
+        case .applied:
+            return Self.refusal(
+                .alreadyApplied,
+                """
+                Mutation "\(id)" was applied before, and its answer is no longer kept. Nothing was \
+                done.
+                """)
+        case .unknown:
+            return Self.refusal(
+                .mutationIDTooOld,
+                """
+                The mutation id "\(id)" is so old that it is not known any more whether it was \
+                applied. Nothing was done.
+                """)
+        }
+    }
+
+    private static func reused(_ id: MutationID) -> End {
+        refusal(
+            .mutationIDReused,
+            """
+            The mutation id "\(id)" was given before to a mutation with other fields or arguments. \
+            Nothing was done; a new mutation needs a new id.
+            """)
+    }
+
+    private static func refusal(_ code: ErrorCode, _ message: String) -> End {
+        .done(.refused([ExecutionError(message, code: code)]))
+    }
+
+    /// One root field: nil for `__typename`, else its commit and what its payload is filled from.
+    private func runField(
+        _ index: Int, _ request: MutationRequest, _ execution: inout Execution, _ time: Int64
+    ) -> Result<(commit: MutationCommit, payload: MutationPayload)?, ExecutionError> {
+        let field = execution.rootField(index)
+        guard let handler = service.mutations[field.name] else { return .success(nil) }
+        do throws(ExecutionError) {
+            let arguments = try execution.rootArguments(index)
+            var draft = Draft(on: execution.snapshot)
+            let outcome = try handler.run(
+                arguments: arguments, draft: &draft, context: context(request, time))
+            let intent = intent(request, field.name, arguments)
+            return .success((draft.commit(intent, result: outcome.result), outcome.payload))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: Mutations that wait
+
+    /// Notes the intent, so that it is in the log before the handler starts.
+    private func begin(
+        _ index: Int, _ plan: Plan, _ request: MutationRequest, _ variables: CoercedVariables,
+        _ head: Snapshot, _ time: Int64
+    ) -> Run {
+        var execution = execution(plan, request, variables, on: head)
+        let field = execution.rootField(index)
+        let others = plan.root.fields.filter { service.mutations[$0.name] != nil }
+        do throws(ExecutionError) {
+            guard others.count == 1, let handler = service.waiting[field.name] else {
+                throw ExecutionError(
+                    """
+                    Mutation "\(field.name)" waits for its handler, so it must be the only one of \
+                    its operation. Nothing was changed.
+                    """, code: .badUserInput)
+            }
+            let arguments = try execution.rootArguments(index)
+            let context = context(request, time)
+            guard head.pending.count < waitingHandlers else {
+                throw ExecutionError(
+                    """
+                    \(waitingHandlers) mutations wait for their handlers already. Nothing was \
+                    changed; try again later.
+                    """, code: .overloaded)
+            }
+            try handler.checks.run(arguments, context, on: head)
+            var intent = intent(request, field.name, arguments)
+            intent.optimistic = request.optimisticWrites(
+                for: field, arguments, handler.payload, on: head)
+            var snapshot = head
+            let pending = snapshot.begin(intent)
+            return Run(
+                timeMicroseconds: time, publications: [.began(pending, snapshot)],
+                end: .waits(
+                    OngoingMutation(
+                        request: request, variables: variables, plan: plan, field: index,
+                        arguments: arguments, context: context, handler: handler,
+                        pending: pending)))
+        } catch {
+            let outcome = answer(plan, index, .failure(error), request, variables, on: head)
+            return Run(timeMicroseconds: time, end: .done(outcome))
+        }
+    }
+
+    /// Ends a mutation that has waited, on the newest state: its body is run and what it did becomes the
+    /// response, or else the intent is revoked.
+    func end(
+        _ ongoing: OngoingMutation, with prepared: Result<MutationBody, ExecutionError>,
+        on head: Snapshot
+    ) -> Run {
+        let time = inputs.now()
+        do throws(ExecutionError) {
+            let handler = ongoing.handler.finish(try prepared.get())
+            var draft = Draft(on: head)
+            let context = context(ongoing.request, time)
+            let outcome = try handler.run(
+                arguments: ongoing.arguments, draft: &draft, context: context)
+            var commit = draft.commit(ending: ongoing.pending, result: outcome.result)
+            let answer = answer(
+                ongoing, .success(.payload(outcome.payload)), on: commit.snapshot)
+            if case .executed(let response) = answer { commit.keep(answer: response.bytes) }
+            return Run(
+                timeMicroseconds: time,
+                publications: [.commit(Commit(commit, outcome.payload, hasWaited: true))],
+                end: .done(answer))
+        } catch {
+            var snapshot = head
+            snapshot.revoke(ongoing.pending.sequence)
+            return Run(
+                timeMicroseconds: time,
+                publications: [
+                    .revoked(
+                        Revocation(mutation: ongoing.pending.sequence, reason: error.message),
+                        snapshot)
+                ],
+                end: .done(answer(ongoing, .failure(error), on: snapshot)))
+        }
+    }
+
+    private func answer(
+        _ ongoing: OngoingMutation, _ result: Result<ObjectValue, ExecutionError>,
+        on snapshot: Snapshot
+    ) -> Outcome {
+        answer(
+            ongoing.plan, ongoing.field, result, ongoing.request, ongoing.variables, on: snapshot)
+    }
+
+    /// The answer to an operation whose only mutation came to this.
+    private func answer(
+        _ plan: Plan, _ index: Int, _ result: Result<ObjectValue, ExecutionError>,
+        _ request: MutationRequest, _ variables: CoercedVariables, on snapshot: Snapshot
+    ) -> Outcome {
+        var execution = execution(plan, request, variables, on: snapshot)
+        execution.begin()
+        for place in plan.root.fields.indices {
+            guard execution.writeRootField(place, place == index ? result : .success(.root))
+            else {
+                execution.discardData()
+                break
+            }
+        }
+        return .executed(finish(&execution, request))
+    }
+
+    // MARK: Parts
+
+    private func execution(
+        _ plan: Plan, _ request: MutationRequest, _ variables: CoercedVariables,
+        on snapshot: Snapshot
+    ) -> Execution {
+        Execution(
+            plan, variables: variables, on: snapshot, schema: service.executable,
+            viewer: request.viewer)
+    }
+
+    private func context(_ request: MutationRequest, _ time: Int64) -> MutationContext {
+        MutationContext(
+            timeMicroseconds: time, viewer: request.viewer,
+            mutationID: request.mutationID?.description, makeID: inputs.makeID)
+    }
+
+    private func intent(
+        _ request: MutationRequest, _ field: String, _ arguments: JSONObject
+    ) -> MutationIntent {
+        MutationIntent(
+            operationName: request.operation.name, field: field, arguments: .object(arguments),
+            mutationID: request.mutationID, viewer: request.viewer,
+            fingerprint: request.fingerprint)
+    }
+
+    private func finish(_ execution: inout Execution, _ request: MutationRequest) -> Response {
+        Response(
+            open: execution.finish(isOpen: true), hasErrors: !execution.errors.isEmpty,
+            RelayNotes(
+                cursor: StreamCursor(
+                    storeID: storeID, epoch: epoch, sequence: execution.snapshot.sequence),
+                mutationID: request.mutationID))
+    }
+}

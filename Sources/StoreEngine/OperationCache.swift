@@ -1,0 +1,147 @@
+package import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
+import Threads
+
+/// Requests in, operations out: finds a request's document, and parses, validates and prepares it unless
+/// that was done before. Whatever exceeds a limit is refused before any work is spent on it.
+package final class OperationCache: Sendable {
+    private struct Key: Hashable {
+        let text: ExactText
+        let name: String?
+
+        init(text: String, name: String?) {
+            self.text = ExactText(text)
+            self.name = name
+        }
+    }
+
+    private struct Entry {
+        let operation: PreparedOperation
+        let complexity: ComplexityEstimate
+    }
+
+    private let entries: Lock<GenerationalCache<Key, Entry>>
+    private let schema: ExecutableSchema
+    private let limits: DocumentLimits
+    private let persisted: PersistedOperations
+
+    /// Bytes of documents kept, in each of two generations.
+    private static let generationBytes = 4 << 20
+    /// What an operation costs without its text.
+    private static let entryBytes = 2_048
+    /// A list may be taken to be this long even where there are fewer records: `first: 2147483647`, a way
+    /// to ask for everything, is no reason to refuse, but many of them inside each other are.
+    private static let leastLongestList = 10_000
+
+    package init(
+        schema: ExecutableSchema, limits: DocumentLimits = .init(),
+        persisted: PersistedOperations = .init()
+    ) {
+        self.schema = schema
+        self.limits = limits
+        self.persisted = persisted
+        entries = Lock(GenerationalCache(generationCost: Self.generationBytes))
+    }
+
+    /// The operation, if it has been prepared before and the request keeps within the limits.
+    /// - Parameter storedRecords: how many records there are; no list is taken to be much longer.
+    func find(
+        _ request: GraphQLRequest, storedRecords: @autoclosure () -> Int
+    ) -> PreparedOperation? {
+        guard let text = persisted.findText(of: request), text.utf8.count <= limits.bytes,
+            let entry = find(Key(text: text, name: request.operationName)),
+            isWithinLimit(entry, request.variables, storedRecords)
+        else { return nil }
+        return entry.operation
+    }
+
+    /// The operation, prepared now if need be.
+    package func operation(
+        for request: GraphQLRequest, storedRecords: @autoclosure () -> Int
+    ) throws(ExecutionErrors) -> PreparedOperation {
+        let key: Key
+        do throws(ExecutionError) {
+            try limits.check(request.query)
+            key = Key(text: try persisted.text(of: request), name: request.operationName)
+        } catch {
+            throw ExecutionErrors(errors: [error])
+        }
+        let entry: Entry
+        if let known = find(key) {
+            entry = known
+        } else {
+            let prepared = try prepare(key)
+            let cost = key.text.text.utf8.count + Self.entryBytes
+            entries.withLock { $0.insert(prepared, for: key, cost: cost) }
+            entry = prepared
+        }
+        guard isWithinLimit(entry, request.variables, storedRecords) else {
+            let message = """
+                The result may have more than \(limits.complexity) fields; ask for shorter pages by \
+                "first" or "last", or for less in each.
+                """
+            throw ExecutionErrors(errors: [.limitExceeded(message)])
+        }
+        return entry.operation
+    }
+
+    /// The text of a request's document, which may only be named by the request.
+    func text(of request: GraphQLRequest) -> String? { persisted.findText(of: request) }
+
+    private func find(_ key: Key) -> Entry? { entries.withLock { $0.find(key) } }
+
+    private func isWithinLimit(
+        _ entry: Entry, _ variables: JSONObject, _ storedRecords: () -> Int
+    ) -> Bool {
+        if entry.complexity.fieldCount(variables) <= limits.complexity { return true }
+        let longestList = max(storedRecords(), Self.leastLongestList)
+        return entry.complexity.fieldCount(variables, longestList: longestList) <= limits.complexity
+    }
+
+    private func prepare(_ key: Key) throws(ExecutionErrors) -> Entry {
+        let document = try validDocument(key.text.text)
+        do throws(ExecutionError) {
+            let operation = try PreparedOperation(
+                document, operationName: key.name, schema: schema)
+            return Entry(
+                operation: operation,
+                complexity: ComplexityEstimate(
+                    operation.definition, in: document, schema: schema.schema,
+                    assumedListSize: limits.assumedListSize))
+        } catch {
+            throw ExecutionErrors(errors: [error])
+        }
+    }
+
+    private func validDocument(_ text: String) throws(ExecutionErrors) -> Document {
+        let document: Document
+        do throws(GraphQLError) {
+            document = try Document(parsing: text, limits: limits.parsing)
+        } catch {
+            throw ExecutionErrors(errors: [ExecutionError(error)])
+        }
+        do throws(ExecutionError) {
+            try limits.check(document)
+        } catch {
+            throw ExecutionErrors(errors: [error])
+        }
+        let mistakes = document.validate(against: schema.schema)
+        guard mistakes.isEmpty else {
+            throw ExecutionErrors(errors: mistakes.map(ExecutionError.init))
+        }
+        return document
+    }
+
+    /// Those of the operator's documents that no request can have executed, by their ids, and why.
+    func persistedMistakes() -> [(id: String, error: ExecutionError)] {
+        persisted.documents.sorted { $0.key < $1.key }.compactMap { id, text in
+            do throws(ExecutionErrors) {
+                _ = try validDocument(text)
+                return nil
+            } catch {
+                return error.errors.first.map { (id, $0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import GraphQLExecution
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import SchemaService
+
+extension MutationRequest {
+    /// What the client's optimistic response says about records, as writes that can be revoked: the fields
+    /// of the records in it, and the edge of a new one at the end of its list.
+    /// - Parameter payload: knows the parent and the list of a payload's edge.
+    func optimisticWrites(
+        for field: FieldPlan, _ arguments: JSONObject, _ payload: PayloadSource, on head: Snapshot
+    ) -> WriteSet? {
+        guard let value = optimisticResponse?[field.responseName] else { return nil }
+        var writer = WriteSetWriter()
+        for record in field.expectedRecords(in: value, head.symbols) {
+            writer.write(record.id, type: record.type, fields: record.fields)
+        }
+        if let node = field.expectedNode(in: value, head.symbols), let list = payload.list,
+            let finder = payload.parent, let named = arguments.mutationInput[finder.input],
+            let parent = finder.find(named, in: head), let type = head.type(of: parent)
+        {
+            writer.write(
+                head.dataID(parent), type: head.symbols.nameString(type),
+                fields: CollectionOfOne((head.symbols.nameString(list), .append(node))))
+        }
+        return writer.writeSet.isEmpty ? nil : writer.writeSet
+    }
+}

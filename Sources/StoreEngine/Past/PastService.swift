@@ -1,0 +1,103 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
+@_spi(Rooms) package import RelayRecords
+import SchemaService
+import Synchronization
+
+/// The state of a log at one point, to be queried: offline, read-only.
+package struct PastService: Sendable {
+    private let service: SchemaService
+    private let operations: OperationCache
+    private let snapshot: Snapshot
+
+    /// Takes a state, and the schema that was in force there.
+    package init(_ state: Snapshot, limits: DocumentLimits = DocumentLimits()) throws {
+        let schema = try ServiceSchema(reading: state.schema)
+        snapshot = state.indexed(by: schema.indexes)
+        service = SchemaService(schema, symbols: snapshot.symbols)
+        operations = OperationCache(schema: service.executable, limits: limits)
+    }
+
+    /// Runs a query.
+    package func answer(_ request: GraphQLRequest) -> Response {
+        outcome(request, nil).response
+    }
+
+    /// Runs a query.
+    /// - Parameter notes: what is said about the result, if anything.
+    func outcome(_ request: GraphQLRequest, _ notes: RelayNotes?) -> Outcome {
+        do throws(ExecutionErrors) {
+            let operation = try operations.operation(
+                for: request, storedRecords: snapshot.recordCount)
+            guard operation.kind == .query else {
+                let message = "The past can be queried, not changed: \(operation.kind.rawValue)."
+                return .refused([ExecutionError(message, code: .badUserInput)])
+            }
+            let variables = try operation.coerce(request.variables)
+            var execution = Execution(
+                operation.plan(for: variables), variables: variables, on: snapshot,
+                schema: service.executable, viewer: request.viewer)
+            let bytes = execution.response(isOpen: notes != nil)
+            let hasErrors = !execution.errors.isEmpty
+            guard let notes else { return .executed(Response(bytes: bytes, hasErrors: hasErrors)) }
+            return .executed(Response(open: bytes, hasErrors: hasErrors, notes))
+        } catch {
+            return .refused(error.errors)
+        }
+    }
+
+    /// What a mutation would write here. Nothing is changed.
+    ///
+    /// Records that it makes get ids that are the same each time.
+    /// - Parameter time: what fields with `@now` get, in microseconds since 1970.
+    /// - Throws: why it is refused.
+    package func writes(
+        of request: GraphQLRequest, at time: Int64
+    ) throws(PastMutationRefusal) -> [WriteSet] {
+        let operation: PreparedOperation
+        do throws(ExecutionErrors) {
+            operation = try operations.operation(for: request, storedRecords: snapshot.recordCount)
+        } catch {
+            throw PastMutationRefusal(error.errors.first?.message)
+        }
+        guard operation.kind == .mutation else {
+            throw PastMutationRefusal("It is a \(operation.kind.rawValue), not a mutation.")
+        }
+        let count = Atomic(0)
+        let runner = MutationRunner(
+            service: service, storeID: "", epoch: 0,
+            inputs: EngineInputs(now: { time }) { type in
+                DataID("\(type):new-\(count.add(1, ordering: .relaxed).newValue)")
+            })
+        let run = runner.run(
+            MutationRequest(
+                operation: operation, variables: request.variables, mutationID: nil, viewer: nil,
+                answer: { _ in }),
+            on: snapshot)
+        guard case .done(let outcome) = run.end else {
+            throw PastMutationRefusal(
+                "Its handler is a program's, which is not at hand; insert the records that it wrote."
+            )
+        }
+        switch outcome {
+        case .refused(let errors):
+            throw PastMutationRefusal(errors.first?.message)
+        case .stopping:
+            throw PastMutationRefusal(Outcome.stoppingErrors.first?.message)
+        case .executed(let response):
+            if response.hasErrors {
+                let errors = (try? JSONValue(parsing: response.bytes))?["errors"]
+                throw PastMutationRefusal(errors?.array?.first?["message"]?.string)
+            }
+            return run.publications.compactMap { $0.commit?.response.writes }
+        }
+    }
+}
+
+/// Why a mutation could not have been carried out.
+package struct PastMutationRefusal: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ message: String?) { description = message ?? "It failed." }
+}

@@ -1,0 +1,119 @@
+package import GraphQLExecution
+package import RelayJSON
+
+/// One request of a client, as every transport hands it in (GraphQL over HTTP §Request Parameters).
+package struct GraphQLRequest: Sendable, Hashable {
+    /// The document's text; empty when the request only names a document that the server has.
+    package var query: String
+    /// What the request calls its document, instead of its text or with it.
+    package var documentID: DocumentID?
+    package var operationName: String?
+    package var variables: JSONObject
+    package var extensions: JSONObject
+    /// Who asks, as the authentication named them.
+    package var viewer: String?
+
+    package init(
+        query: String, operationName: String? = nil, variables: JSONObject = [:],
+        extensions: JSONObject = [:], viewer: String? = nil
+    ) {
+        self.query = query
+        self.operationName = operationName
+        self.variables = variables
+        self.extensions = extensions
+        self.viewer = viewer
+    }
+}
+
+/// The name of a document that the server may have (GraphQL over HTTP, appendix A).
+package enum DocumentID: Sendable, Hashable {
+    /// The SHA-256 of the text, in hexadecimal: `"documentId": "sha256:…"`, or the `sha256Hash` of the
+    /// extension `persistedQuery`.
+    case sha256(String)
+    /// A name that was given when the document was persisted.
+    case custom(String)
+
+    package init(_ text: String) {
+        let prefix = "sha256:"
+        self =
+            text.hasPrefix(prefix) ? .sha256(String(text.dropFirst(prefix.count))) : .custom(text)
+    }
+}
+
+extension GraphQLRequest {
+    /// Reads the parameters of a request, as a POST's body or a `subscribe` payload has them.
+    /// - Throws: what makes it no well-formed request; whether the document is one is not looked at.
+    package init(_ parameters: JSONObject) throws(ExecutionError) {
+        self.init(query: "")
+        variables = try Self.object("variables", in: parameters) ?? [:]
+        extensions = try Self.object("extensions", in: parameters) ?? [:]
+        if let name = try Self.string("operationName", in: parameters), !name.isEmpty {
+            operationName = name
+        }
+        if let id = try Self.string("documentId", in: parameters) {
+            documentID = DocumentID(id)
+        } else if let extensionObject = try Self.object("persistedQuery", in: extensions) {
+            documentID = .sha256(try Self.hash(in: extensionObject))
+        }
+        if let text = try Self.string("query", in: parameters) {
+            query = text
+        } else if documentID == nil {
+            throw ExecutionError(
+                "A request needs a \"query\" that is a string.", code: .badUserInput)
+        }
+    }
+
+    /// Apollo's automatic persisted queries, version 1.
+    private static func hash(in extensionObject: JSONObject) throws(ExecutionError) -> String {
+        if let version = extensionObject["version"], version != 1 {
+            throw ExecutionError("Unsupported persisted query version", code: .badUserInput)
+        }
+        guard let hash = try string("sha256Hash", in: extensionObject) else {
+            throw ExecutionError(
+                "The extension \"persistedQuery\" needs a \"sha256Hash\".", code: .badUserInput)
+        }
+        return hash
+    }
+
+    private static func string(
+        _ name: String, in object: JSONObject
+    ) throws(ExecutionError) -> String? {
+        switch object[name] {
+        case nil, .null?: return nil
+        case .string(let text)?: return text
+        case let other?: throw wrong(name, "a string", other)
+        }
+    }
+
+    private static func object(
+        _ name: String, in object: JSONObject
+    ) throws(ExecutionError) -> JSONObject? {
+        switch object[name] {
+        case nil, .null?: return nil
+        case .object(let inner)?: return inner
+        case let other?: throw wrong(name, "an object", other)
+        }
+    }
+
+    private static func wrong(
+        _ name: String, _ expected: String, _ found: JSONValue
+    ) -> ExecutionError {
+        ExecutionError(
+            "\"\(name)\" of a request must be \(expected), not \(found.kindName).",
+            code: .badUserInput)
+    }
+}
+
+extension JSONValue {
+    /// What the value is, for messages.
+    package var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .int, .double: "a number"
+        case .string: "a string"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}

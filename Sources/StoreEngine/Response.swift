@@ -1,0 +1,142 @@
+package import GraphQLExecution
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import ResultPatches
+
+/// The bytes of one response, complete: `{"data":…,"errors":…,"extensions":…}`. Shared by all who get it.
+package final class Response: Sendable {
+    package let bytes: [UInt8]
+    /// There is an `errors` entry.
+    package let hasErrors: Bool
+    /// The cursor that the response carries.
+    package let cursor: String?
+
+    package init(bytes: [UInt8], hasErrors: Bool, cursor: String? = nil) {
+        self.bytes = bytes
+        self.hasErrors = hasErrors
+        self.cursor = cursor
+    }
+}
+
+/// What the server says about a response, in `extensions.relay` (docs/websocket.md).
+struct RelayNotes: Sendable {
+    var cursor: StreamCursor?
+    /// In the first message of a stream that was asked to go on: whether everything that was missed follows.
+    var recovered: Bool?
+    /// The result shows entries that are not confirmed.
+    var isOptimistic = false
+    /// Of the mutation that this answers.
+    var mutationID: MutationID?
+    /// What takes the place of the result.
+    var records: RecordPatch?
+    /// Why a subscriber was, or was not, told of an event.
+    var explanation: JSONObject?
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        var separator = UInt8(ascii: "{")
+        func begin(_ name: StaticString, _ writer: inout JSONWriter) {
+            writer.raw(separator)
+            separator = UInt8(ascii: ",")
+            writer.raw(name)
+        }
+        if let cursor {
+            begin("\"cursor\":", &writer)
+            writer.write(cursor.text)
+        }
+        if let recovered {
+            begin("\"recovered\":", &writer)
+            writer.raw(recovered ? "true" : "false")
+        }
+        if isOptimistic { begin("\"optimistic\":true", &writer) }
+        if let mutationID {
+            begin("\"mutationId\":", &writer)
+            writer.write(mutationID.description)
+        }
+        if let records {
+            begin("\"records\":", &writer)
+            writer.raw(records.bytes)
+            if !records.left.isEmpty {
+                begin("\"left\":", &writer)
+                writer.write(.array(records.left.map { .string($0.text) }))
+            }
+        }
+        if let explanation {
+            begin("\"explain\":", &writer)
+            writer.write(.object(explanation))
+        }
+        if separator == UInt8(ascii: "{") { writer.raw(separator) }
+        writer.raw(UInt8(ascii: "}"))
+    }
+}
+
+extension Response {
+    /// Adds what the server says about a response to one that is still open.
+    convenience init(open bytes: [UInt8], hasErrors: Bool, _ notes: RelayNotes) {
+        var writer = JSONWriter(continuing: bytes)
+        writer.raw(",\"extensions\":{\"relay\":")
+        notes.write(to: &writer)
+        writer.raw("}}")
+        self.init(bytes: writer.bytes, hasErrors: hasErrors, cursor: notes.cursor?.text)
+    }
+
+    /// A message without a result: `{"data":null,"extensions":…}`.
+    convenience init(_ notes: RelayNotes) {
+        self.init(open: Array("{\"data\":null".utf8), hasErrors: false, notes)
+    }
+
+    /// A patch of records in place of a result, of which the errors stay.
+    convenience init(patch records: RecordPatch, _ result: ExecutedResult, _ notes: RelayNotes) {
+        var notes = notes
+        notes.records = records
+        var writer = JSONWriter()
+        writer.raw("{\"data\":null")
+        if result.hasErrors, let errors = result.json["errors"] {
+            writer.raw(",\"errors\":")
+            writer.write(errors)
+        }
+        self.init(open: writer.bytes, hasErrors: result.hasErrors, notes)
+    }
+
+    /// The records of an event, of which a client knows nothing yet.
+    convenience init(
+        eventPatch result: ExecutedResult, _ normalizer: RecordNormalizer, _ notes: RelayNotes
+    ) {
+        let records = normalizer.records(of: result.json["data"] ?? .null)
+        let patch = RecordPatch(from: ResultRecords(), to: records) { _ in false }
+        self.init(patch: patch, result, notes)
+    }
+
+    /// The response to a request that was not executed.
+    package convenience init(refused errors: [ExecutionError]) {
+        var writer = JSONWriter()
+        writer.raw("{\"errors\":")
+        writer.write(errors)
+        writer.raw(UInt8(ascii: "}"))
+        self.init(bytes: writer.bytes, hasErrors: true)
+    }
+}
+
+/// What became of a request for one result.
+package enum Outcome: Sendable {
+    /// It was executed; the response may still have errors in it.
+    case executed(Response)
+    /// It was not executed, and nothing happened (GraphQL §7.1: a request error).
+    case refused([ExecutionError])
+    /// A mutation that came while the server stops; nothing happened. A connection that ends says as much, and makes its
+    /// client send the mutation again; where there is none to end, it is an error.
+    case stopping
+
+    /// As a response of its own.
+    package var response: Response {
+        switch self {
+        case .executed(let response): response
+        case .refused(let errors): Response(refused: errors)
+        case .stopping: Response(refused: Self.stoppingErrors)
+        }
+    }
+
+    package static let stoppingErrors = [
+        ExecutionError(
+            "The server is stopping. Nothing was changed; try again later.", code: .overloaded)
+    ]
+}

@@ -1,0 +1,142 @@
+import GraphQLExecution
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import ResultPatches
+import SchemaService
+
+/// The subscriptions of one pass over the log; equal ones are executed once for each event.
+struct CatchUpPass {
+    private struct Member {
+        var request: SubscriptionRequest
+        let sequence: UInt64
+    }
+
+    private struct Group {
+        let plan: Plan
+        let variables: CoercedVariables
+        let events: MutationEvents
+        let arguments: JSONObject
+        /// Of subscriptions that get patches.
+        let normalizer: RecordNormalizer?
+        var members: [Member] = []
+    }
+
+    private let service: SchemaService
+    private let identity: StoreIdentity
+    private let operations: OperationCache
+    private var groups: [SubscriptionGroup.Key: Group] = [:]
+
+    init(
+        _ service: SchemaService, _ identity: StoreIdentity, _ limits: DocumentLimits
+    ) {
+        self.service = service
+        self.identity = identity
+        operations = OperationCache(schema: service.executable, limits: limits)
+    }
+
+    var isEmpty: Bool { groups.values.allSatisfy(\.members.isEmpty) }
+
+    mutating func add(
+        _ request: SubscriptionRequest, behind sequence: UInt64, _ snapshot: Snapshot
+    ) throws(ExecutionErrors) {
+        let operation = try operations.operation(
+            for: request.request, storedRecords: snapshot.recordCount)
+        let variables = try operation.coerce(request.request.variables)
+        let key = SubscriptionGroup.Key(
+            operation: ObjectIdentifier(operation), variables: variables,
+            viewer: service.looksAtViewer ? request.request.viewer : nil,
+            sendsRecords: request.sendsRecords)
+        if groups[key] == nil {
+            let plan = operation.plan(for: variables)
+            guard let events = service.events(of: plan) else { return }
+            var execution = Execution(
+                plan, variables: variables, on: snapshot, schema: service.executable)
+            do throws(ExecutionError) {
+                groups[key] = Group(
+                    plan: plan, variables: variables, events: events,
+                    arguments: try execution.rootArguments(0),
+                    // It has been made before, for the same text.
+                    normalizer: request.sendsRecords
+                        ? try? RecordNormalizer(
+                            operation, variables, schema: service.executable.schema) : nil)
+            } catch {
+                throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
+            }
+        }
+        groups[key]?.members.append(Member(request: request, sequence: sequence))
+    }
+
+    /// A result for a sink that has no room for it, and has left the pass.
+    struct Held {
+        /// Goes on behind the result.
+        let request: SubscriptionRequest
+        let response: Response
+    }
+
+    /// What a mutation leads to.
+    struct Told {
+        fileprivate(set) var deliveries: [Delivery] = []
+        fileprivate(set) var size = DeliverySize()
+        fileprivate(set) var held: [Held] = []
+    }
+
+    /// What all are to be told of a mutation.
+    /// - Parameter snapshot: the state right after it.
+    mutating func tell(
+        _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
+    ) -> Told {
+        var told = Told()
+        guard let handler = service.mutations[intent.field] else { return told }
+        for (key, group) in groups where group.events.mutations.contains(intent.field) {
+            guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
+                let event = group.events.event(
+                    of: intent, response, in: snapshot, arguments: group.arguments,
+                    viewer: key.viewer,
+                    payload: { handler.payload(for: intent, response: response, in: snapshot) })
+            else { continue }
+            var execution = Execution(
+                group.plan, variables: group.variables, on: snapshot, schema: service.executable,
+                viewer: key.viewer)
+            let bytes = execution.response(toEvent: event, isOpen: true)
+            let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
+            let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
+            let full = Response(open: bytes, hasErrors: result.hasErrors, notes)
+            let patch = group.normalizer.map { Response(eventPatch: result, $0, notes) } ?? full
+            var members: [Member] = []
+            members.reserveCapacity(group.members.count)
+            for var member in group.members {
+                if member.sequence < snapshot.sequence {
+                    let response = member.request.hasHadResult ? patch : full
+                    member.request = member.request.starting(.after(snapshot.sequence))
+                    member.request.hasHadResult = true
+                    if member.request.sink.isFull {
+                        told.held.append(Held(request: member.request, response: response))
+                        continue
+                    }
+                    told.deliveries.append(.missed(response, to: member.request.sink))
+                }
+                members.append(member)
+            }
+            groups[key]?.members = members
+            told.size.byteCount += full.bytes.count + (patch === full ? 0 : patch.bytes.count)
+        }
+        told.size.count = told.deliveries.count
+        return told
+    }
+
+    /// Takes out those who are gone.
+    mutating func removeUnwanted() {
+        for key in groups.keys {
+            groups[key]?.members.removeAll { !$0.request.sink.isWanted }
+        }
+    }
+
+    /// - Returns: those that are left, with the event up to which they have been told everything.
+    mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
+        removeUnwanted()
+        defer { groups = [:] }
+        return groups.values.flatMap(\.members).map {
+            ($0.request, max($0.sequence, sequence))
+        }
+    }
+}

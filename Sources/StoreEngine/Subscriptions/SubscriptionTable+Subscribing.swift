@@ -1,0 +1,177 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayIR
+@_spi(Rooms) import RelayRecords
+import ResultPatches
+import SchemaService
+
+/// How subscriptions begin, go on and end.
+extension SubscriptionTable {
+    mutating func subscribe(_ request: SubscriptionRequest) {
+        let group: SubscriptionGroup
+        do throws(ExecutionError) {
+            group = try self.group(for: request)
+        } catch {
+            let field = request.operation.plan(for: request.variables).root.fields.first
+            tell(request.sink, .failed([error.at(field)]))
+            return
+        }
+        if group.normalizer != nil, !request.hasHadResult, case .events = group.trigger {
+            group.newSinks.insert(ObjectIdentifier(request.sink))
+        }
+        switch request.start {
+        case .now:
+            break
+        case .resume(let text):
+            let cursor = StreamCursor(text).flatMap {
+                identity.has($0, through: snapshot.sequence) ? $0 : nil
+            }
+            guard let cursor else {
+                announce(request.sink, recovered: false, snapshot.sequence)
+                break
+            }
+            if case .live = group.trigger {
+                announce(request.sink, recovered: true, cursor.sequence)
+                break
+            }
+            // Much is caught up with elsewhere: executed once for all who ask the same, and paced.
+            guard let missed = recent.commits(after: cursor.sequence),
+                missed.count <= Self.resumeLimit
+            else { return send(request, behind: cursor.sequence, dropping: group) }
+            announce(request.sink, recovered: true, cursor.sequence)
+            if let (rest, told) = tell(request, missed, behind: cursor.sequence, group) {
+                return send(rest, behind: told, dropping: group)
+            }
+        case .after(let sequence):
+            // A pass over memory ends where the head was when it began. What has come since is told by another pass, if it
+            // is much: each goes further than the one before, so none comes round for nothing.
+            guard let missed = recent.commits(after: sequence), missed.count <= Self.resumeLimit
+            else { return send(request, behind: sequence, dropping: group) }
+            if let (rest, told) = tell(request, missed, behind: sequence, group) {
+                return send(rest, behind: told, dropping: group)
+            }
+        case .lost:
+            announce(request.sink, recovered: false, snapshot.sequence)
+        }
+        assert(groupsBySink[ObjectIdentifier(request.sink)] == nil, "a sink is in one group")
+        group.sinks.insert(request.sink)
+        groupsBySink[ObjectIdentifier(request.sink)] = group.id
+        if let result = group.lastResult { tell(request.sink, .latest(response(result))) }
+        guard case .now = request.start else { return tell(request.sink, .caughtUp) }
+        if case .events = group.trigger {
+            tell(request.sink, .began(at: identity.cursor(snapshot.sequence).text))
+        }
+    }
+
+    /// The first message of a stream that was asked to go on.
+    private mutating func announce(
+        _ sink: any SubscriptionSink, recovered: Bool, _ sequence: UInt64
+    ) {
+        let notes = RelayNotes(cursor: identity.cursor(sequence), recovered: recovered)
+        output.append(.missed(Response(notes), to: sink))
+    }
+
+    /// Tells one of a group of events what it has missed, as long as there is room for it.
+    /// - Returns: when there was not: what is left of the request, and the event up to which it was told everything.
+    private mutating func tell(
+        _ request: SubscriptionRequest, _ missed: ArraySlice<Commit>, behind start: UInt64,
+        _ group: SubscriptionGroup
+    ) -> (rest: SubscriptionRequest, told: UInt64)? {
+        var request = request
+        var told = start
+        for commit in missed {
+            if request.sink.isFull { return (request.starting(.after(told)), told) }
+            told = commit.snapshot.sequence
+            guard let result = event(commit, for: group) else { continue }
+            group.newSinks.remove(ObjectIdentifier(request.sink))
+            let response =
+                if request.hasHadResult, let normalizer = group.normalizer {
+                    Response(eventPatch: result, normalizer, notes(result, at: told))
+                } else {
+                    response(result, at: told)
+                }
+            request.hasHadResult = true
+            output.append(.missed(response, to: request.sink))
+        }
+        return nil
+    }
+
+    private mutating func send(
+        _ request: SubscriptionRequest, behind sequence: UInt64, dropping group: SubscriptionGroup
+    ) {
+        output.behind.append((request, sequence))
+        group.newSinks.remove(ObjectIdentifier(request.sink))
+        removeIfEmpty(group)
+    }
+
+    private mutating func group(
+        for request: SubscriptionRequest
+    ) throws(ExecutionError) -> SubscriptionGroup {
+        let key = SubscriptionGroup.Key(
+            operation: ObjectIdentifier(request.operation), variables: request.variables,
+            viewer: service.looksAtViewer ? request.request.viewer : nil,
+            sendsRecords: request.sendsRecords, showsOptimistic: request.showsOptimistic)
+        if let id = groupIDs[key], let known = groups[id] { return known }
+        let plan = request.operation.plan(for: request.variables)
+        lastGroupID += 1
+        let group = SubscriptionGroup(
+            lastGroupID, key, request.operation, plan, .live(Dependencies()),
+            normalizer: try normalizer(for: request))
+        if let events = service.events(of: plan) {
+            var execution = Execution(
+                plan, variables: request.variables, on: snapshot, schema: service.executable)
+            group.trigger = .events(events, arguments: try execution.rootArguments(0))
+            for mutation in events.mutations {
+                eventGroups[mutation, default: []].insert(group.id)
+            }
+        } else {
+            _ = refresh(group)
+        }
+        groups[group.id] = group
+        groupIDs[key] = group.id
+        return group
+    }
+
+    private func normalizer(
+        for request: SubscriptionRequest
+    ) throws(ExecutionError) -> RecordNormalizer? {
+        guard request.sendsRecords else { return nil }
+        do throws(RelayDocumentErrors) {
+            return try RecordNormalizer(
+                request.operation, request.variables, schema: service.executable.schema)
+        } catch {
+            throw ExecutionError("The operation has no records: \(error)", code: .badUserInput)
+        }
+    }
+
+    mutating func unsubscribe(_ sink: any SubscriptionSink) {
+        guard let id = groupsBySink.removeValue(forKey: ObjectIdentifier(sink)),
+            let group = groups[id]
+        else { return }
+        group.sinks.remove(sink)
+        group.newSinks.remove(ObjectIdentifier(sink))
+        removeIfEmpty(group)
+    }
+
+    private mutating func removeIfEmpty(_ group: SubscriptionGroup) {
+        guard group.sinks.isEmpty else { return }
+        groups[group.id] = nil
+        groupIDs[group.key] = nil
+        switch group.trigger {
+        case .live(let dependencies):
+            liveIndex.update(group.id, from: dependencies, to: Dependencies())
+        case .events(let events, _):
+            for mutation in events.mutations { eventGroups[mutation]?.remove(group.id) }
+        }
+    }
+}
+
+extension SchemaService {
+    /// The mutations that a subscription tells of; nil when it is live.
+    func events(of plan: Plan) -> MutationEvents? {
+        guard plan.operation == .subscription, let field = plan.root.fields.first,
+            case .events(let events)? = subscriptions[field.name]
+        else { return nil }
+        return events
+    }
+}

@@ -1,0 +1,132 @@
+import GraphQLExecution
+@_spi(Rooms) import RelayRecords
+import SchemaService
+
+/// What the writer makes of the mutations that wait, on one state: events to append together, and who is to
+/// be told what. Nothing outside of it is changed, so it can be thrown away and made anew.
+struct WriterTurn: Sendable {
+    enum Message: Sendable {
+        case begin(MutationRequest)
+        case end(OngoingMutation, Result<MutationBody, ExecutionError>)
+        /// Nothing but what every turn does: intents are revoked that are not worked on any more.
+        case revokeAbandoned
+    }
+
+    /// Something that has to wait for an event.
+    struct Note: Sendable {
+        enum What: Sendable {
+            case promise(PendingHead.Promise)
+            /// A repeated mutation waits for the handler of the first, whose intent has this sequence.
+            case join(UInt64, MutationRequest)
+        }
+
+        let what: What
+        /// The head that it was judged on.
+        let sequence: UInt64
+        /// It is true as soon as this event is durable.
+        let needs: UInt64
+    }
+
+    private(set) var head: Snapshot
+    private(set) var events: [NewEvent] = []
+    private(set) var steps: [Step] = []
+    private(set) var notes: [Note] = []
+    /// About what the events take.
+    private(set) var byteCount = 0
+    private let runner: MutationRunner
+
+    init(_ runner: MutationRunner, on base: PendingHead.Base) {
+        self.runner = runner
+        head = base.snapshot
+        for intent in base.abandoned { revoke(intent) }
+    }
+
+    /// Carries out messages, the first in any case, and others until the events take so many bytes.
+    /// - Returns: how many.
+    mutating func take(_ messages: some Collection<Message>, upTo byteLimit: Int) -> Int {
+        var taken = 0
+        for message in messages where taken == 0 || byteCount < byteLimit {
+            take(message)
+            taken += 1
+        }
+        return taken
+    }
+
+    /// Carries out one message on the head.
+    private mutating func take(_ message: Message) {
+        switch message {
+        case .begin(let request):
+            add(runner.run(request, on: head), of: request)
+        case .end(let ongoing, let prepared):
+            add(runner.end(ongoing, with: prepared, on: head), of: ongoing.request)
+            note(.promise(.ended(ongoing.pending.sequence)))
+        case .revokeAbandoned: break
+        }
+    }
+
+    private mutating func add(_ run: MutationRunner.Run, of request: MutationRequest) {
+        for publication in run.publications { append(publication, run.timeMicroseconds) }
+        switch run.end {
+        case .done(let outcome): note(.promise(.answer(request, outcome)))
+        case .repeats(let outcome, let sequence):
+            note(.promise(.answer(request, outcome)), needs: sequence)
+        case .joins(let intent): note(.join(intent, request))
+        case .waits(let ongoing): note(.promise(.start(ongoing)))
+        }
+    }
+
+    private mutating func note(_ what: Note.What, needs: UInt64? = nil) {
+        notes.append(
+            Note(what: what, sequence: head.sequence, needs: needs ?? head.sequence))
+    }
+
+    private mutating func append(_ publication: Publication, _ time: Int64) {
+        for body in publication.events {
+            events.append(NewEvent(timeMicroseconds: time, body: body))
+            byteCount += body.approximateSize
+        }
+        head = publication.snapshot
+        steps.append(Step(publication, expected: head.pending.isEmpty ? .current(nil) : .later))
+    }
+
+    /// Ends the turn: what is expected beyond it is worked out once, not for each of its steps.
+    mutating func finish() {
+        guard let last = steps.popLast() else { return }
+        steps.append(Step(last.publication, expected: .current(ExpectedState(of: head))))
+    }
+
+    private mutating func revoke(_ intent: UInt64) {
+        guard head.pending.contains(where: { $0.sequence == intent }) else { return }
+        var snapshot = head
+        snapshot.revoke(intent)
+        let reason = "The response could not be written."
+        append(
+            .revoked(Revocation(mutation: intent, reason: reason), snapshot), runner.inputs.now())
+        note(.promise(.ended(intent)))
+    }
+}
+
+extension Publication {
+    /// The events that the log has of it.
+    fileprivate var events: [EventBody] {
+        switch self {
+        case .commit(let commit) where commit.hasWaited: [.response(commit.response)]
+        case .commit(let commit): [.mutation(commit.intent), .response(commit.response)]
+        case .began(let pending, _): [.mutation(pending.intent)]
+        case .revoked(let revocation, _): [.revocation(revocation)]
+        }
+    }
+}
+
+extension EventBody {
+    /// About how many bytes it has in the log.
+    fileprivate var approximateSize: Int {
+        switch self {
+        case .mutation(let intent):
+            128 + intent.argumentBytes.count + (intent.optimistic?.bytes.count ?? 0)
+        case .response(let response):
+            64 + response.writes.bytes.count + (response.answer?.count ?? 0)
+        default: 128
+        }
+    }
+}
