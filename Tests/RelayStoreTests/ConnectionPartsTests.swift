@@ -193,6 +193,50 @@ import Threads
         #expect(try nodes == ["a", "b", "c", "d"])
     }
 
+    /// Another operation has written the same field of the server's meanwhile.
+    @Test func whatAnotherResponseBroughtFirstIsAddedToo() throws {
+        let last = info("a", "e", hasNext: false)
+        try take("Page", ["count": 2], [first(["a"], last)])
+        let others = ResponseParts()
+        let operation = try TodoDocuments.operation("Bare", ["count": 2])
+        for response in [first(["a", "b", "c"], last), streamed(["d"], at: 3)] {
+            let payload = ArrivedPayload(operation, response.bytes, parts: others)
+            _ = try store.commitPayloads([payload])[0].get()
+        }
+        #expect(try nodes == ["a"])
+        try take(
+            "Page", ["count": 2], [streamed(["b"], at: 1), streamed(["c", "d"], at: 2)])
+        #expect(try nodes == ["a", "b", "c", "d"])
+    }
+
+    /// The page behind one that still streams.
+    @Test func aPageGoesOnWhereItBegan() throws {
+        let variables: VariableData = ["count": 2, "cursor": "cb"]
+        try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])
+        try take("Page", variables, [first(["c"], info("c", "e", hasNext: true))])
+        try store.commit(
+            "Page", ["count": 2, "cursor": "ce"], first(["f"], info("f", "f", hasNext: false)))
+        try take("Page", variables, [streamed(["d"], at: 1), streamed(["e"], at: 2)])
+        #expect(try nodes == ["a", "b", "c", "d", "e", "f"])
+        #expect(info("endCursor") == .string("cf"))
+    }
+
+    /// Two answers bring the same nodes, as edges of their own.
+    @Test func pagesOfOtherSizesMayStreamAtOnce() throws {
+        try take("Page", ["count": 2], [first(["a"])])
+        let others = ResponseParts()
+        let operation = try TodoDocuments.operation("Page", ["count": 4])
+        func takeOther(_ response: JSONValue) throws {
+            let payload = ArrivedPayload(operation, response.bytes, parts: others)
+            _ = try store.commitPayloads([payload])[0].get()
+        }
+        try takeOther(first(["a", "b"]))
+        try take("Page", ["count": 2], [streamed(["b"], at: 1), streamed(["c"], at: 2)])
+        try takeOther(streamed(["c"], at: 2))
+        try takeOther(streamed(["d"], at: 3))
+        #expect(try nodes == ["a", "b", "c", "d"])
+    }
+
     /// A page may begin with edges that the list has already.
     @Test func aPageThatRepeatsEdgesGoesOnAtTheEnd() throws {
         try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])

@@ -68,6 +68,11 @@ enum TodoDocuments {
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
         }
+        query Bare($count: Int) {
+          me { id todos(first: $count) {
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
         query PageBack($count: Int, $cursor: String) {
           me { id todos(last: $count, before: $cursor) @connection(key: "Todos_todos") {
             edges { cursor node { id text complete } }

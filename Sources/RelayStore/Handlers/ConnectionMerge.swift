@@ -38,6 +38,12 @@ struct ConnectionMerge {
         let isNew = source.row(id) == nil
         if isNew { _ = source.create(dataID: id, typeName: server.typeName) }
         let connection = source.proxy(id)
+        switch isNew ? nil : part {
+        // Edges that have come before hold the page's place, wherever the connection ends by now.
+        case .items(let range, of: "edges"?): return addEdges(range, to: connection)
+        case .object(in: "edges", index: let index?): return renewEdge(index, of: connection)
+        default: break
+        }
         // A page behind a place where the connection does not end would leave a gap.
         if !isNew, !isContinuing(connection) { return }
         switch isNew ? nil : part {
@@ -49,8 +55,6 @@ struct ConnectionMerge {
             if !names.isSubset(of: ["edges", "pageInfo"]) { copyFields(to: connection) }
             if names.contains("edges") { mergeEdges(of: connection) }
             if names.contains("pageInfo") { mergeLatePageInfo(of: connection) }
-        case .items(let range, of: "edges"?): addEdges(range, to: connection)
-        case .object(in: "edges", index: let index?): renewEdge(index)
         case .object(in: "pageInfo", _): mergeLatePageInfo(of: connection)
         case .items, .object: break
         }
@@ -122,49 +126,66 @@ struct ConnectionMerge {
         let page = serverEdges.records
         let old = edges.records
         let last = placeOfLast(page.prefix(range.lowerBound), in: old)
+        let isContinuing = isContinuing(connection)
+        if last == nil, !isContinuing { return }
         let isWhole = last == nil && range.lowerBound > 0
-        let brought = page.prefix(range.upperBound).dropFirst(isWhole ? 0 : range.lowerBound)
+        // What is missing of a page that is not at the end was left out; of others it was deleted.
+        let start = isContinuing ? (isWhole ? 0 : range.lowerBound) : last.map { $0.index + 1 } ?? 0
+        let brought = page.prefix(range.upperBound).dropFirst(start)
         var missing = Set(brought.compactMap { serverEdges.node(of: $0) })
-        let snapshot = source.draft.snapshot
-        if let key = snapshot.symbols.findName("node") {
-            for edge in old {
-                if let node = edge.flatMap({ snapshot.link(key, of: $0) }) { missing.remove(node) }
-            }
-        }
+        for edge in old { if let edge { missing.remove(content(of: edge)) } }
         let new = brought.filter { edge in
-            serverEdges.node(of: edge).map { missing.remove($0) != nil } ?? true
+            serverEdges.node(of: edge).map { missing.remove($0) != nil } ?? !old.contains(edge)
         }
         if !new.isEmpty {
             // The edges of other pages stand behind those of the first one.
-            let start = last.map { $0 + 1 } ?? (after != nil || isLast ? old.count : 0)
+            let place = last.map { $0.place + 1 } ?? (after != nil || isLast ? old.count : 0)
             source.write(
-                id, [("edges", .splice(start: start, deleted: 0, ownEdges(Array(new))))])
+                id, [("edges", .splice(start: place, deleted: 0, ownEdges(Array(new))))])
         }
         if isWhole { mergePageInfo(of: connection) }
     }
 
-    /// Where the last of these edges stands that the connection still has.
+    /// The last of these edges that the connection still has, under whatever record: its index in the page, and its place.
+    /// One on the other side of the page's cursor is of another page, which has the same node.
     private func placeOfLast(
         _ page: ArraySlice<RecordIndex?>, in edges: [RecordIndex?]
-    ) -> Int? {
+    ) -> (index: Int, place: Int)? {
         guard let edge = page.last else { return nil }
-        // Nearly always the one before.
-        if let kept = keptEdge(edge), let place = edges.lastIndex(of: kept) { return place }
+        // Nearly always the one before, and the last of all.
+        let wanted = edge.map { content(of: $0) }
+        let isLast = after != nil && edges.last?.map { content(of: $0) } == wanted
+        let range = isLast ? 0..<edges.count : reach(edges)
+        if let place = edges[range].lastIndex(where: { $0.map { content(of: $0) } == wanted }) {
+            return (page.endIndex - 1, place)
+        }
         var places: [RecordIndex: Int] = [:]
-        for (place, edge) in edges.enumerated() { if let edge { places[edge] = place } }
-        return page.reversed().lazy
-            .compactMap { edge in
-                edge.flatMap { places[$0] } ?? self.keptEdge(edge).flatMap { places[$0] }
-            }.first
+        for place in range { if let edge = edges[place] { places[content(of: edge)] = place } }
+        for index in page.indices.reversed() {
+            if let place = page[index].flatMap({ places[content(of: $0)] }) {
+                return (index, place)
+            }
+        }
+        return nil
     }
 
-    /// The record under which the connection keeps an edge of the page, if it does.
-    private func keptEdge(_ edge: RecordIndex?) -> RecordIndex? {
-        guard let edge, let node = ConnectionEdges(server)?.node(of: edge) else { return edge }
-        let symbols = source.draft.snapshot.symbols
-        let (edgeID, nodeID) = (DataID(symbols.idString(edge)), symbols.idString(node))
-        return isNamedByNode(edgeID, nodeID)
-            ? edge : symbols.findRecord(id.clientID(storageKey: nodeID).rawValue)
+    /// The places in which the edges of the page may stand: on its side of its cursor.
+    private func reach(_ edges: [RecordIndex?]) -> Range<Int> {
+        func place(_ cursor: String) -> Int? {
+            let snapshot = source.draft.snapshot
+            return edges.firstIndex { edge in
+                edge.map { snapshot.fieldValue("cursor", of: $0) } == .string(cursor)
+            }
+        }
+        if let after { return (place(after).map { $0 + 1 } ?? 0)..<edges.count }
+        if let before { return 0..<(place(before) ?? edges.count) }
+        return 0..<edges.count
+    }
+
+    /// What tells an edge from others: its node, or itself where it has none.
+    private func content(of edge: RecordIndex) -> RecordIndex {
+        let snapshot = source.draft.snapshot
+        return snapshot.symbols.findName("node").flatMap { snapshot.link($0, of: edge) } ?? edge
     }
 
     private func isNamedByNode(_ edgeID: DataID, _ nodeID: String) -> Bool {
@@ -172,8 +193,10 @@ struct ConnectionMerge {
     }
 
     /// An edge of the page has got fields: the connection's copy gets them, too.
-    private func renewEdge(_ index: Int) {
-        guard let page = ConnectionEdges(server)?.records, page.indices.contains(index)
+    private func renewEdge(_ index: Int, of connection: DraftRecordProxy) {
+        guard let page = ConnectionEdges(server)?.records, page.indices.contains(index),
+            let old = ConnectionEdges(connection)?.records,
+            isContinuing(connection) || placeOfLast(page[index...index], in: old) != nil
         else { return }
         _ = ownEdges([page[index]])
     }
@@ -206,11 +229,7 @@ struct ConnectionMerge {
         if after != nil || before != nil, let page = ConnectionEdges(server), !page.records.isEmpty,
             let edges = ConnectionEdges(connection)
         {
-            let nodes = Set(edges.records.compactMap { edges.node(of: $0) })
-            let isJoined = page.records.contains { edge in
-                page.node(of: edge).map(nodes.contains) ?? edges.records.contains(edge)
-            }
-            if !isJoined { return }
+            if placeOfLast(page.records[...], in: edges.records) == nil { return }
         }
         mergePageInfo(of: connection)
     }

@@ -179,6 +179,8 @@ struct ResponseReader {
                 items = [kind == .null ? nil : try item(0, of: stream, isLinked: isSame)]
             }
             if isSame { splice(items, into: stream) }
+            // Handlers are told in any case: another response may have brought the same.
+            normalizer.handle(stream.handled(count: items.count))
         case .nothing: break
         case .unknown:
             refuse("A part of the response has no \"path\" that says where it belongs.")
@@ -252,7 +254,6 @@ struct ResponseReader {
         normalizer.splice(items, into: stream.key, of: stream.record, at: stream.first)
         let field = Normalizer.RecordField(record: stream.record, key: stream.key)
         spliced[field] = normalizer.list(stream.key, of: stream.record)
-        normalizer.handle(stream.handled(count: items.count))
     }
 
     /// - Parameter isLinked: whether its list is the one that the response began.
