@@ -128,11 +128,10 @@ let package = Package(
                 "RelayArtifacts", "RelayJSON", "Threads",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
+        room("RelayReading", ["RelayArtifacts", "RelayJSON", "RelayRecords", "Threads"]),
         room(
             "RelayStore",
-            [
-                "RelayArtifacts", "RelayJSON", "RelayRecords", "Threads",
-            ]),
+            ["RelayArtifacts", "RelayJSON", "RelayReading", "RelayRecords", "Threads"]),
         room("EventStore", ["Digests", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room(
@@ -219,7 +218,8 @@ let package = Package(
         tests(
             of: "RelayStore",
             [
-                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "Threads",
+                "GraphQLLanguage", "RelayArtifacts", "RelayIR", "RelayJSON", "RelayReading",
+                "Threads",
             ]),
         tests(
             of: "EventStore",

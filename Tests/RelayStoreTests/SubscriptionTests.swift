@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import Threads
 
+@testable import RelayReading
 @_spi(Rooms) @testable import RelayRecords
 @_spi(Rooms) @testable import RelayStore
 

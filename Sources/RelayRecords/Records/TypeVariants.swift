@@ -33,3 +33,15 @@ package struct TypeVariants<Prepared> {
         if variants.count < Self.limit { variants.append((type, answers, prepared)) }
     }
 }
+
+extension Snapshot {
+    /// The record that keeps what objects told of their type.
+    package static func typeRecordID(_ type: String) -> DataID { DataID("client:__type:" + type) }
+
+    /// Whether objects told that a type has an abstract one (`__isTYPE`).
+    package func type(_ type: NameIndex, has abstractKey: String) -> Bool {
+        let id = Self.typeRecordID(symbols.nameString(type))
+        guard let record = existing(id.rawValue) else { return false }
+        return fieldValue(abstractKey, of: record) == .bool(true)
+    }
+}

@@ -231,15 +231,6 @@ extension Normalizer {
     }
 }
 
-extension Snapshot {
-    /// Whether objects told that a type has an abstract one (`__isTYPE`).
-    func type(_ type: NameIndex, has abstractKey: String) -> Bool {
-        let id = Self.typeRecordID(symbols.nameString(type))
-        guard let record = existing(id.rawValue) else { return false }
-        return fieldValue(abstractKey, of: record) == .bool(true)
-    }
-}
-
 extension LinkList {
     /// The link at an index that does not count holes.
     func record(at index: Int64) -> RecordIndex? {

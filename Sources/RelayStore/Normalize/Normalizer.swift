@@ -413,11 +413,6 @@ struct Normalizer {
     }
 }
 
-extension Snapshot {
-    /// The record that keeps what objects told of their type.
-    static func typeRecordID(_ type: String) -> DataID { DataID("client:__type:" + type) }
-}
-
 extension JSONReader.Kind {
     fileprivate var description: String {
         switch self {

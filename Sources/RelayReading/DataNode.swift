@@ -1,4 +1,4 @@
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 /// What was read of one record: the record's row, the selection, and what its links lead to.
 ///
@@ -22,7 +22,7 @@ package final class DataNode: @unchecked Sendable {
     package let reading: FlatReading
     /// Where the reading's fields stand in the row; the reading holds it.
     let slots: Unmanaged<ReadingSlots>?
-    let children: ContiguousArray<Child>
+    package let children: ContiguousArray<Child>
 
     init(
         record: RecordIndex, row: Row, reading: FlatReading, slots: Unmanaged<ReadingSlots>?,

@@ -1,6 +1,6 @@
 import RelayArtifacts
 import RelayJSON
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 extension Snapshot {
     /// Reads what a selector selects. Any thread may; no lock is taken.
@@ -13,7 +13,7 @@ extension Snapshot {
     }
 
     /// The same, with the record of the selector: nil when it is unknown.
-    func read(
+    package func read(
         _ record: RecordIndex?, _ selector: ReaderSelector, _ plan: ReaderPlan,
         previous: DataNode?
     ) -> SelectorSnapshot {

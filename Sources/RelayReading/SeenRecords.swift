@@ -1,9 +1,9 @@
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 /// A record, and what was read of it; nothing where the record did not exist.
 package struct SeenRecord: Sendable {
     package let record: RecordIndex
-    let reading: FlatReading?
+    package let reading: FlatReading?
 }
 
 /// The records that were read for one snapshot of data. As long as a program has these, or any data that was read with

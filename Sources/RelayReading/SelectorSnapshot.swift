@@ -1,6 +1,6 @@
 package import RelayArtifacts
 package import RelayJSON
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 
 /// What to read: a fragment, the record it is read from, and the variables inside it.
 package struct ReaderSelector: Hashable, Sendable {
@@ -80,7 +80,7 @@ package struct SelectorSnapshot: Sendable {
     package let sequence: UInt64
 
     /// The records that the data came from; one may stand here more than once.
-    var seen: ContiguousArray<SeenRecord> { source.records }
+    package var seen: ContiguousArray<SeenRecord> { source.records }
 
     /// Whether a reader would see a difference.
     package func isSame(as other: SelectorSnapshot) -> Bool {

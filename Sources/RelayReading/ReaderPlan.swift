@@ -1,5 +1,5 @@
 package import RelayArtifacts
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) package import RelayRecords
 import Synchronization
 import Threads
 
@@ -113,8 +113,8 @@ package final class FlatReading: @unchecked Sendable {
         }
 
         /// The name in the data, in memory that stays.
-        let name: UnsafeBufferPointer<UInt8>
-        let key: NameIndex
+        package let name: UnsafeBufferPointer<UInt8>
+        package let key: NameIndex
         package let kind: Kind
         let required: RequiredAction?
         let catchTo: CatchTarget?
@@ -124,7 +124,7 @@ package final class FlatReading: @unchecked Sendable {
         /// be looked at in the midst of others for nothing.)
         let child: Unmanaged<ReaderPlan>?
         /// The place of a linked or plural field among a node's children.
-        let childPlace: Int
+        package let childPlace: Int
     }
 
     /// Linked and plural fields come in the order of their places among the children.
@@ -135,12 +135,12 @@ package final class FlatReading: @unchecked Sendable {
     /// Kinds of leaves that are more than a value; where a row has none of them, all of its leaves are fine.
     let specialKinds: TagSet
     /// Storage keys that are read, each once: for the index of subscriptions.
-    let keys: ContiguousArray<NameIndex>
+    package let keys: ContiguousArray<NameIndex>
     /// The same, where a scan would take longer.
     private let keySet: Set<NameIndex>?
     /// The fragments that stand here, with their arguments' values.
     package let spreads: [String: VariableData]
-    let symbols: Symbols
+    package let symbols: Symbols
     private let pins: NamePins
     private let children: [ReaderPlan]
 
@@ -172,7 +172,7 @@ package final class FlatReading: @unchecked Sendable {
 
     /// Whether a storage key is read.
     @inline(__always)
-    func reads(_ key: NameIndex) -> Bool { keySet?.contains(key) ?? keys.contains(key) }
+    package func reads(_ key: NameIndex) -> Bool { keySet?.contains(key) ?? keys.contains(key) }
 
     /// The names of the fields, by their places; as long as the reading lives.
     let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
