@@ -16,7 +16,7 @@ package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertibl
 
     private init(named mistakes: [SchemaMistake]) { self.mistakes = mistakes }
 
-    /// One mistake a line.
+    /// Each mistake, and below it the lines of the schema that it is in.
     package var description: String {
         mistakes.map(\.description).joined(separator: "\n")
     }
@@ -25,21 +25,26 @@ package struct SchemaMistakes: Error, Hashable, Sendable, CustomStringConvertibl
 /// One thing that is wrong with a service's schema, and what to write instead.
 package struct SchemaMistake: Hashable, Sendable, CustomStringConvertible {
     package let message: String
-    /// Nil for what is missing altogether.
-    package let location: SourceLocation?
+    /// The first is where the mistake is; empty for what is missing altogether.
+    package let places: [SourcePlace]
     /// How people know the schema; nil where there is only one that it can be.
     fileprivate(set) var file: String?
 
-    package init(_ message: String, at location: SourceLocation?) {
+    package init(_ message: String, at places: [SourcePlace]) {
         self.message = message
-        self.location = location
+        self.places = places
     }
 
     /// `file:line:column: message`, without what is not known.
+    package var summary: String {
+        let place = places.first.map { "\($0.location.line):\($0.location.column)" }
+        let known = [file, place].compactMap(\.self).map { $0 + ":" }.joined()
+        return known.isEmpty ? message : "\(known) \(message)"
+    }
+
+    /// The summary, and below it each line that it tells of, with carets under the places.
     package var description: String {
-        let place = location.map { "\($0.line):\($0.column)" }
-        return [file, place].compactMap(\.self).map { $0 + ":" }.joined()
-            + (file == nil && place == nil ? message : " \(message)")
+        ([summary] + SourceExcerpt.excerpts(of: places)).joined(separator: "\n")
     }
 }
 
@@ -54,27 +59,27 @@ final class MistakeCollector {
 
     /// - Parameter language: what the language has against the schema. Where it has said something, no
     ///   second mistake is noted: that would only follow from the first.
-    init(_ schema: Schema, language: [GraphQLError] = []) {
+    init(_ schema: Schema, language: [SchemaError] = []) {
         self.schema = schema
         self.language = language.map(SchemaMistake.init)
     }
 
     /// Notes a mistake; what two fields share and both complain about is noted once.
     func report(_ message: String, at location: Int) {
-        let mistake = SchemaMistake(message, at: schema.sourceLocation(of: location))
+        let mistake = SchemaMistake(message, at: schema.place(of: location).map { [$0] } ?? [])
         if known.insert(mistake).inserted { found.append(mistake) }
     }
 
     /// Notes a mistake that has no place in the schema.
     func report(_ message: String) {
-        let mistake = SchemaMistake(message, at: nil)
+        let mistake = SchemaMistake(message, at: [])
         if known.insert(mistake).inserted { found.append(mistake) }
     }
 
     /// - Throws: all mistakes, in the order of their places, if there are any.
     func throwIfAny() throws(SchemaMistakes) {
-        let places = Set(language.map(\.location))
-        let all = language + found.filter { $0.location == nil || !places.contains($0.location) }
+        let said = Set(language.compactMap(\.places.first))
+        let all = language + found.filter { $0.places.first.map(said.contains) != true }
         guard !all.isEmpty else { return }
         throw SchemaMistakes(all)
     }
@@ -83,7 +88,11 @@ final class MistakeCollector {
 extension SchemaMistakes {
     init(_ mistakes: [SchemaMistake]) {
         self.mistakes = mistakes.enumerated()
-            .sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
+            .sorted { left, right in
+                let (first, second) = (left.element.order, right.element.order)
+                return first != second
+                    ? first.lexicographicallyPrecedes(second) : left.offset < right.offset
+            }
             .map(\.element)
     }
 
@@ -94,10 +103,8 @@ extension SchemaMistakes {
 }
 
 extension SchemaMistake {
-    init(_ error: GraphQLError) { self.init(error.message, at: error.locations.first) }
+    init(_ error: SchemaError) { self.init(error.message, at: error.places) }
 
-    /// Comparable: the line above the column.
-    fileprivate var place: Int {
-        location.map { $0.line << 32 | $0.column } ?? 0
-    }
+    /// What has no place comes first.
+    fileprivate var order: [Int] { places.first?.order ?? [] }
 }

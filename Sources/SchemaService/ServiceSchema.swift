@@ -61,7 +61,7 @@ package struct ServiceSchema: Sendable {
 
     private static func assemble(
         _ documents: [Source]
-    ) throws(SchemaMistakes) -> (schema: Schema, errors: [GraphQLError]) {
+    ) throws(SchemaMistakes) -> (schema: Schema, errors: [SchemaError]) {
         do throws(SchemaErrors) {
             return try Schema.assemble(documents, predefined: [PredefinedDirectives.source])
         } catch {

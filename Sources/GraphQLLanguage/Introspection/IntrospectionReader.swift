@@ -12,7 +12,7 @@ extension Schema {
             let schema = (result["data"] ?? result)["__schema"] ?? result
             builder.add(try IntrospectionReader(schema).definitions())
         } catch {
-            throw SchemaErrors(errors: [error])
+            throw SchemaErrors(errors: [SchemaError(error.message)])
         }
         return try builder.build()
     }

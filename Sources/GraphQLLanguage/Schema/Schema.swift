@@ -141,8 +141,11 @@ package final class Schema: Sendable {
 
     // MARK: Places
 
-    /// Line and column of anything in the schema that has a `location`.
-    package func sourceLocation(of location: Int) -> SourceLocation? {
-        sources.first { $0.locations.contains(location) }?.location(at: location)
+    /// Where anything in the schema is that has a `location`; nil for what its documents do not define.
+    package func place(of location: Int) -> SourcePlace? {
+        guard let source = sources.first(where: { $0.locations.contains(location) }) else {
+            return nil
+        }
+        return SourcePlace(source: source, location: source.location(at: location))
     }
 }

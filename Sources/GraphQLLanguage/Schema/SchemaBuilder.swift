@@ -1,12 +1,3 @@
-/// Everything that is wrong with a schema.
-package struct SchemaErrors: Error, Sendable, CustomStringConvertible {
-    /// In the order of their places.
-    package let errors: [GraphQLError]
-
-    /// One error a line.
-    package var description: String { errors.map(\.description).joined(separator: "\n") }
-}
-
 extension Schema {
     /// Makes a schema of the definitions and extensions in `documents`.
     ///
@@ -14,7 +5,7 @@ extension Schema {
     ///   them. Their types, and their directives that only stand in type systems, are hidden from
     ///   clients.
     /// - Throws: all syntax errors; or else all errors of the definitions and of the schema they
-    ///   make, with the texts of graphql-js.
+    ///   make, with the texts of graphql-js; an unknown directive's has the near name, too.
     package static func build(
         _ documents: [Source], predefined: [Source] = []
     ) throws(SchemaErrors) -> Schema {
@@ -28,7 +19,7 @@ extension Schema {
     /// - Throws: all syntax errors; nothing can be said behind those.
     package static func assemble(
         _ documents: [Source], predefined: [Source] = []
-    ) throws(SchemaErrors) -> (schema: Schema, errors: [GraphQLError]) {
+    ) throws(SchemaErrors) -> (schema: Schema, errors: [SchemaError]) {
         var builder = SchemaBuilder()
         for source in predefined { builder.add(source, origin: .predefined) }
         for source in documents { builder.add(source, origin: .document) }
@@ -44,21 +35,25 @@ extension Schema {
 /// Collects definitions and turns them into a schema.
 struct SchemaBuilder {
     private var document = TypeSystemDocument()
+    /// Where the last document that was added ends.
+    private var end = BuiltInDefinitions.document.source.locations.upperBound
+    /// Those that the schema's places are in.
     private var sources: [Source] = []
-    private var syntaxErrors: [GraphQLError] = []
+    private var syntaxErrors: [SchemaError] = []
 
     init() {
         document.add(BuiltInDefinitions.document.definitions, origin: .builtIn)
     }
 
     mutating func add(_ source: Source, origin: Origin) {
-        let before = sources.last ?? BuiltInDefinitions.document.source
-        let source = source.starting(at: before.locations.upperBound + 1)
-        sources.append(source)
+        let source = source.starting(at: end + 1)
+        end = source.locations.upperBound
+        if origin == .document { sources.append(source) }
         do throws(GraphQLError) {
             document.add(try Document(parsing: source).definitions, origin: origin)
         } catch {
-            syntaxErrors.append(error)
+            let places = error.locations.map { SourcePlace(source: source, location: $0) }
+            syntaxErrors.append(SchemaError(error.message, at: places))
         }
     }
 
@@ -73,7 +68,7 @@ struct SchemaBuilder {
         return schema
     }
 
-    func assembleAndValidate() throws(SchemaErrors) -> (schema: Schema, errors: [GraphQLError]) {
+    func assembleAndValidate() throws(SchemaErrors) -> (schema: Schema, errors: [SchemaError]) {
         guard syntaxErrors.isEmpty else { throw SchemaErrors(errors: syntaxErrors) }
         var issues = SchemaIssues()
         document.validate(&issues)

@@ -14,7 +14,7 @@ struct SchemaIssues {
     }
 
     /// All issues as errors, in the order of their first places; those without a place first.
-    func errors(placedIn schema: Schema) -> [GraphQLError] {
+    func errors(placedIn schema: Schema) -> [SchemaError] {
         issues.enumerated()
             .sorted {
                 let left = $0.element.locations.first ?? -1
@@ -22,8 +22,7 @@ struct SchemaIssues {
                 return left != right ? left < right : $0.offset < $1.offset
             }
             .map { _, issue in
-                GraphQLError(
-                    issue.message, locations: issue.locations.compactMap(schema.sourceLocation))
+                SchemaError(issue.message, at: issue.locations.compactMap(schema.place))
             }
     }
 }

@@ -86,7 +86,7 @@ import Testing
             _ = try Schema.build(introspection: value)
             Issue.record("no error")
         } catch {
-            #expect(error.errors == [GraphQLError("Unknown type \"Missing\".")])
+            #expect(error.errors == [SchemaError("Unknown type \"Missing\".")])
         }
     }
 }

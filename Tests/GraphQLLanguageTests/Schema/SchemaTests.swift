@@ -109,9 +109,10 @@ import Testing
         let schema = try Schema.build(
             [Source("type Query {\n a: A }"), Source("\n\n  type A { b: Int }")])
         let a = try #require(schema.type(named: "A"))
-        #expect(schema.sourceLocation(of: a.locations[0]) == SourceLocation(line: 3, column: 3))
+        #expect(schema.place(of: a.locations[0])?.location == SourceLocation(line: 3, column: 3))
         let field = try #require(schema.type(named: "Query")?.field("a"))
-        #expect(schema.sourceLocation(of: field.typeLocation) == SourceLocation(line: 2, column: 5))
+        #expect(
+            schema.place(of: field.typeLocation)?.location == SourceLocation(line: 2, column: 5))
     }
 
     @Test func predefinedDefinitionsAreUsableAndHidden() throws {

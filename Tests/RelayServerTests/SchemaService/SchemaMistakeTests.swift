@@ -20,7 +20,7 @@ import Testing
             _ = try ServiceSchema(base + sdl)
             return ""
         } catch {
-            return error.description
+            return error.mistakes.map(\.summary).joined(separator: "\n")
         }
     }
 
@@ -406,7 +406,7 @@ import Testing
             #"extend type Query { a: Foo } extend type User { n: Int @cont(field: "todos") }"#,
             #"""
             8:24: Unknown type "Foo". Did you mean "Todo"?
-            8:56: Unknown directive "@cont".
+            8:56: Unknown directive "@cont". Did you mean "@count", "@on", "@link", "@list", or "@now"?
             """#
         ),
     ])
@@ -430,6 +430,27 @@ import Testing
                     11:47: @list: There is no type "Tod". Did you mean "Todo"?
                     11:60: Unknown type "Nothing". Did you mean "String"?
                     """)
+    }
+
+    @Test func eachMistakeIsShownInItsLine() throws {
+        let schema = """
+            interface Node { id: ID! }
+            type Query { node(id: ID!): Node }
+            type User implements Node { id: ID! name: Strin }
+            \ttype User { age: Int }
+            """
+        let mistakes = #expect(throws: SchemaMistakes.self) { try ServiceSchema(schema) }
+        #expect(
+            mistakes?.named("todo.graphql").description == """
+                todo.graphql:3:6: There can be only one type named "User".
+                  3 | type User implements Node { id: ID! name: Strin }
+                    |      ^
+                  4 | \ttype User { age: Int }
+                    | \t     ^
+                todo.graphql:3:43: Unknown type "Strin". Did you mean "String"?
+                  3 | type User implements Node { id: ID! name: Strin }
+                    |                                           ^
+                """)
     }
 
     @Test func theBaseAndTheExamplesHaveNone() throws {

@@ -75,7 +75,12 @@ extension TypeSystemDocument {
             validateUniqueInputFields(argument.value, &issues)
         }
         guard let definition = definitions[name] else {
-            issues.report("Unknown directive \"@\(name)\".", at: directive.location)
+            let known = definitions.values.filter { $0.locations.contains(place) }
+                .map { "@\($0.name.value)" }
+            issues.report(
+                "Unknown directive \"@\(name)\"."
+                    + didYouMean(suggestions(for: "@\(name)", among: known)),
+                at: directive.location)
             return
         }
         if !definition.locations.contains(place) {

@@ -1,0 +1,130 @@
+/// One line of a text with carets under places in it, as compilers show what is wrong:
+///
+///       3 |   user: Usr
+///         |         ^
+///
+/// Tabs stay tabs under both, so that the carets stand right. Of a long line, the part around the first place is
+/// shown; control characters are shown as U+FFFD, so that a file cannot write to a terminal.
+package struct SourceExcerpt: Hashable, Sendable {
+    /// From 1.
+    package let line: Int
+    /// The first place in characters, from 1, as an editor counts them.
+    package let column: Int
+    private let text: String
+    private let marks: String
+
+    /// The most characters of a line that are shown, and how many of those stand before the first place.
+    private static let width = 100
+    private static let lead = 60
+
+    /// - Parameters:
+    ///   - number: the line's, from 1.
+    ///   - text: the line, without what ends it.
+    ///   - places: the characters before each place that gets a caret; at least one.
+    package init(line number: Int, _ text: String, places: [Int]) {
+        precondition(!places.isEmpty, "An excerpt shows at least one place.")
+        let characters = Array(text)
+        let first = min(places[0], characters.count)
+        line = number
+        column = first + 1
+
+        let start = max(0, min(first - Self.lead, characters.count - Self.width))
+        let end = min(start + Self.width, characters.count)
+        let marked = Set(places.map { min($0, characters.count) }).filter { start...end ~= $0 }
+        var shown = start > 0 ? "…" : ""
+        var marks = start > 0 ? " " : ""
+        let last = marked.max() ?? first
+        for (index, character) in zip(start..., characters[start..<end]) {
+            shown.append(character.isUnprintable ? "\u{FFFD}" : character)
+            if index > last { continue }
+            let mark: Character = marked.contains(index) ? "^" : character == "\t" ? "\t" : " "
+            marks.append(mark)
+            if character.isWide { marks.append(" ") }
+        }
+        if last == end { marks.append("^") }
+        self.text = end < characters.count ? shown + "…" : shown
+        self.marks = marks
+    }
+
+    /// The line and the carets, each behind a margin with room for the line's number.
+    /// - Parameter digits: the margin's; nil for those of this line.
+    func lines(digits: Int? = nil) -> String {
+        let number = String(line)
+        let digits = max(digits ?? 0, number.count)
+        let margin = String(repeating: " ", count: digits + 2)
+        let numbered = String(margin.dropLast(number.count)) + number
+        return (text.isEmpty ? "\(numbered) |" : "\(numbered) | \(text)") + "\n\(margin) | \(marks)"
+    }
+}
+
+extension SourceExcerpt {
+    /// Each line that some places are in, in the order of the places, with one margin for all.
+    package static func excerpts(of places: [SourcePlace]) -> [String] {
+        var rest = places[...]
+        var excerpts: [SourceExcerpt] = []
+        while let first = rest.first {
+            let isHere = { (place: SourcePlace) in
+                place.source === first.source && place.location.line == first.location.line
+            }
+            excerpts.append(first.source.excerpt(at: rest.filter(isHere).map(\.location)))
+            rest.removeAll(where: isHere)
+        }
+        let digits = excerpts.map { String($0.line).count }.max()
+        return excerpts.map { $0.lines(digits: digits) }
+    }
+}
+
+extension Source {
+    /// The line of some places, with carets under them.
+    /// - Parameter locations: places in one line; at least one.
+    fileprivate func excerpt(at locations: [SourceLocation]) -> SourceExcerpt {
+        let number = locations.first?.line ?? 1
+        let text = line(number)
+        return SourceExcerpt(
+            line: number, text,
+            places: locations.map { location in
+                let end = text.utf16.index(
+                    text.startIndex, offsetBy: location.column - 1, limitedBy: text.endIndex)
+                return text[..<(end ?? text.endIndex)].count
+            })
+    }
+
+    /// One line, from 1, without what ends it; empty past the last.
+    private func line(_ number: Int) -> String {
+        var rest = bytes[...]
+        for _ in 1..<max(number, 1) {
+            guard let end = rest.firstIndex(where: Self.endsLine) else { return "" }
+            let isPair = rest[end...].starts(with: [UInt8(ascii: "\r"), UInt8(ascii: "\n")])
+            rest = rest[(end + (isPair ? 2 : 1))...]
+        }
+        return String(decoding: rest.prefix { !Self.endsLine($0) }, as: UTF8.self)
+    }
+
+    private static func endsLine(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+    }
+}
+
+extension Character {
+    /// Terminals act on it, or reorder what stands around it.
+    fileprivate var isUnprintable: Bool {
+        if self == "\t" { return false }
+        guard let scalar = unicodeScalars.first else { return false }
+        let category = scalar.properties.generalCategory
+        return category == .control || category == .format
+    }
+
+    /// Takes two columns of a terminal: East Asian wide and emoji, by the blocks that hold them.
+    fileprivate var isWide: Bool {
+        guard let scalar = unicodeScalars.first else { return false }
+        if unicodeScalars.contains("\u{FE0F}") || scalar.properties.isEmojiPresentation {
+            return true
+        }
+        return switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+            true
+        default: false
+        }
+    }
+}
