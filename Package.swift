@@ -121,7 +121,8 @@ let package = Package(
         room("RelayArtifacts", ["RelayJSON"]),
         room("ResultPatches", ["RelayArtifacts", "RelayJSON"]),
         room("Digests", ["CCrypto"]),
-        room("EventLog", ["Digests", "Zlib"]),
+        room("Disk"),
+        room("EventLog", ["Digests", "Disk", "Threads", "Zlib"]),
         room(
             "RelayRecords",
             [
@@ -132,7 +133,8 @@ let package = Package(
         room(
             "RelayStore",
             ["RelayArtifacts", "RelayJSON", "RelayReading", "RelayRecords", "Threads"]),
-        room("EventStore", ["Digests", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
+        room(
+            "EventStore", ["Digests", "Disk", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
         room(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
@@ -213,7 +215,7 @@ let package = Package(
         tests(of: "GraphQLLanguage", ["RelayJSON"]),
         tests(of: "RelayArtifacts", ["RelayJSON"]),
         tests(of: "RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
-        tests(of: "EventLog", ["DiskSimulation"], exclude: ["Fixtures"]),
+        tests(of: "EventLog", ["Disk", "DiskSimulation", "Threads"], exclude: ["Fixtures"]),
         tests(of: "RelayRecords", ["RelayJSON", "Threads"]),
         tests(
             of: "RelayStore",
@@ -224,7 +226,8 @@ let package = Package(
         tests(
             of: "EventStore",
             [
-                "Digests", "DiskSimulation", "EventLog", "RelayJSON", "RelayRecords", "RelayStore",
+                "Digests", "Disk", "DiskSimulation", "EventLog", "RelayJSON", "RelayRecords",
+                "RelayStore",
                 "Threads", "Zlib",
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
@@ -270,7 +273,8 @@ let package = Package(
             ],
             path: "Tests/JournaledClient", swiftSettings: strict),
         .target(
-            name: "DiskSimulation", dependencies: ["BoundedTesting", "EventLog", "Threads"],
+            name: "DiskSimulation",
+            dependencies: ["BoundedTesting", "Disk", "EventLog", "Threads"],
             path: "Tests/DiskSimulation",
             swiftSettings: strict),
         .testTarget(

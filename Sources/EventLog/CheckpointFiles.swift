@@ -1,3 +1,5 @@
+import Disk
+
 /// The checkpoints of one log. Writing them never stops the log's writer.
 package struct CheckpointFiles: Sendable {
     /// A checkpoint file that is passed over, and why.

@@ -1,3 +1,4 @@
+import Disk
 import Zlib
 
 /// A sealed segment in its compressed form: the same bytes, readable from any block.

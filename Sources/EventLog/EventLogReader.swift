@@ -1,3 +1,5 @@
+package import Disk
+
 /// Reads a log without ever writing to its directory or taking its lock.
 ///
 /// Works on a copy, and on a log that a server is writing: what is appended later is seen by

@@ -1,3 +1,6 @@
+package import Disk
+import Threads
+
 /// The one writer of a log.
 ///
 /// Everything that is appended while the disk is busy shares the next write and the next sync

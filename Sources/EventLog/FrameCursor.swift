@@ -1,3 +1,5 @@
+import Disk
+
 /// Walks the frames of a log across its segments, also while a writer appends to it.
 ///
 /// Not Sendable: it moves, and what it returns points into its window.

@@ -1,4 +1,5 @@
 import Digests
+import Threads
 
 /// Hashes large batches while the thread that appends them goes on.
 ///

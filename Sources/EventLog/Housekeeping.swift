@@ -1,3 +1,6 @@
+import Disk
+import Threads
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)

@@ -1,3 +1,5 @@
+package import Disk
+
 /// What `compact` did.
 package struct CompactionReport: Sendable, Equatable {
     /// The first event that is kept now.

@@ -1,3 +1,5 @@
+import Disk
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)

@@ -1,3 +1,5 @@
+import Disk
+
 // Every sentence the log says about a failure. Tests compare them whole.
 
 extension LogError {

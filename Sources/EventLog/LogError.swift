@@ -1,3 +1,5 @@
+package import Disk
+
 /// Why something about a log could not be done.
 ///
 /// `message` is a whole sentence or more for people; programs switch over `code`.

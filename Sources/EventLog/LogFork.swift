@@ -1,3 +1,5 @@
+import Disk
+
 extension EventLogReader {
     /// Copies the log's beginning, through one event, into a new directory with a higher epoch.
     ///

@@ -1,3 +1,5 @@
+package import Disk
+
 /// Makes a damaged log one that can be opened, losing as little as can be (``RepairPlan``).
 ///
 /// What is taken out is copied or moved aside, and the epoch rises, so that cursors into the lost

@@ -1,3 +1,5 @@
+import Threads
+
 /// Runs what a log, and a store on it, do in the background: writing and syncing, housekeeping, checkpoints,
 /// reading the past.
 ///

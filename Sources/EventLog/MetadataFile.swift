@@ -1,3 +1,6 @@
+import Disk
+import Threads
+
 /// META of a log that is open for writing, for the threads that record something in it.
 final class MetadataFile: Sendable {
     private let directory: LogDirectory

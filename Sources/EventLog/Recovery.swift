@@ -1,3 +1,5 @@
+import Disk
+
 /// What opening a log for writing found and did. `sentences` is what a server says of it.
 package struct RecoveryReport: Sendable, Equatable {
     package struct TornTail: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import Digests
+import Disk
 import Zlib
 
 /// Replaces a sealed segment by its deflated form.

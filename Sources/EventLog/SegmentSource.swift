@@ -1,3 +1,5 @@
+import Disk
+
 /// The bytes of one segment as its writer wrote them, however they are stored now.
 ///
 /// Frames, checksums and offsets are the same before and after a segment is deflated, so nothing

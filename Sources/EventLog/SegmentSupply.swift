@@ -1,3 +1,5 @@
+import Disk
+
 /// Files full of zeros that wait to become segments, in `spare/`.
 ///
 /// Appending to such a file changes neither its size nor its blocks, so a sync writes the data

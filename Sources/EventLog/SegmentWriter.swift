@@ -1,3 +1,6 @@
+import Disk
+import Threads
+
 /// Puts frames into segments, one after another. Used by the sync thread alone.
 final class SegmentWriter {
     /// How a frame failed to get into the log.

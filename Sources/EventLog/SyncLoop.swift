@@ -1,3 +1,6 @@
+import Disk
+import Threads
+
 /// The sync thread's work: take what waits, write it as one frame, sync once, complete the appends.
 struct SyncLoop {
     let queue: Monitor<AppendQueue>

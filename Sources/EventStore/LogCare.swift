@@ -1,4 +1,5 @@
 import Digests
+package import Disk
 package import EventLog
 @_spi(Rooms) import RelayRecords
 

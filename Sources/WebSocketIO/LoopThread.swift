@@ -19,24 +19,21 @@ final class LoopThread: Sendable {
     private let identity = Atomic<UInt>(0)
     private let end = Lock(End())
 
-    var isCurrent: Bool { identity.load(ordering: .relaxed) == currentThreadIdentity() }
+    var isCurrent: Bool { identity.load(ordering: .relaxed) == currentThread() }
 
     /// Starts the thread, which ends when `body` has returned, and after it `end`, which is not on the thread
     /// any more in the eyes of ``isCurrent``.
     func start(
         _ body: @escaping @Sendable () -> Void, then end: @escaping @Sendable () -> Void
     ) throws(IOError) {
-        let start = ThreadStart {
-            self.identity.store(currentThreadIdentity(), ordering: .relaxed)
+        let failure = startThread {
+            self.identity.store(currentThread(), ordering: .relaxed)
             body()
             self.identity.store(0, ordering: .relaxed)
             end()
             self.finish()
         }
-        let argument = Unmanaged.passRetained(start)
-        let failure = createDetachedThread(argument.toOpaque())
         if failure != 0 {
-            argument.release()
             throw IOError(
                 code: .loopUnavailable,
                 message: "Could not start the network loop's thread: \(systemErrorText(failure)).")
@@ -63,61 +60,6 @@ final class LoopThread: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 }
-
-/// Carries a closure through the C interface of a thread.
-private final class ThreadStart: Sendable {
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-}
-
-#if canImport(Musl)
-    private func currentThreadIdentity() -> UInt { UInt(bitPattern: pthread_self()) }
-
-    private func createDetachedThread(_ argument: UnsafeMutableRawPointer) -> Int32 {
-        var thread: pthread_t?
-        let failure = pthread_create(&thread, nil, runThread, argument)
-        if failure == 0, let thread { pthread_detach(thread) }
-        return failure
-    }
-
-    private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        if let argument {
-            Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
-        }
-        return nil
-    }
-#elseif canImport(Glibc)
-    private func currentThreadIdentity() -> UInt { pthread_self() }
-
-    private func createDetachedThread(_ argument: UnsafeMutableRawPointer) -> Int32 {
-        var thread = pthread_t()
-        let failure = pthread_create(&thread, nil, runThread, argument)
-        if failure == 0 { pthread_detach(thread) }
-        return failure
-    }
-
-    private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        if let argument {
-            Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
-        }
-        return nil
-    }
-#else
-    private func currentThreadIdentity() -> UInt { UInt(bitPattern: pthread_self()) }
-
-    private func createDetachedThread(_ argument: UnsafeMutableRawPointer) -> Int32 {
-        var thread: pthread_t?
-        let failure = pthread_create(&thread, nil, runThread, argument)
-        if failure == 0, let thread { pthread_detach(thread) }
-        return failure
-    }
-
-    private func runThread(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-    }
-#endif
 
 /// Milliseconds of a clock that only goes forward.
 func monotonicMilliseconds() -> Int64 {

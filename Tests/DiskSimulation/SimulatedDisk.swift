@@ -1,5 +1,6 @@
 package import BoundedTesting
-package import EventLog
+package import Disk
+import EventLog
 import Threads
 
 /// A disk in memory that forgets, tears, fails and fills up on request.

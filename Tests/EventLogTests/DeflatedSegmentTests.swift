@@ -1,6 +1,7 @@
 import BoundedTesting
 import DiskSimulation
 import Testing
+import Threads
 
 @testable import EventLog
 

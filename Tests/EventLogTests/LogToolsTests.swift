@@ -1,5 +1,6 @@
 import DiskSimulation
 import Testing
+import Threads
 
 @testable import EventLog
 

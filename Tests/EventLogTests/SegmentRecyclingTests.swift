@@ -1,6 +1,8 @@
 import BoundedTesting
+import Disk
 import DiskSimulation
 import Testing
+import Threads
 
 @testable import EventLog
 

@@ -1,3 +1,4 @@
+import Disk
 import EventLog
 @_spi(Rooms) import RelayRecords
 import Testing

@@ -1,3 +1,4 @@
+import Disk
 import DiskSimulation
 import EventLog
 @_spi(Rooms) import RelayRecords

@@ -1,3 +1,4 @@
+import Disk
 @_spi(Rooms) import RelayRecords
 import Testing
 import Threads

@@ -1,3 +1,4 @@
+import Disk
 import Dispatch
 import EventLog
 import Synchronization

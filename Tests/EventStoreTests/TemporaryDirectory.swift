@@ -1,3 +1,4 @@
+import Disk
 import EventLog
 
 #if canImport(Glibc)

@@ -1,3 +1,4 @@
+package import Disk
 package import EventLog
 @_spi(Rooms) package import RelayRecords
 

@@ -1,3 +1,4 @@
+import Disk
 import DiskSimulation
 @_spi(Rooms) import RelayRecords
 

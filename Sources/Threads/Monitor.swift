@@ -8,14 +8,14 @@
 
 /// State behind a lock that threads can also wait on.
 ///
-/// `Synchronization.Mutex` has no condition variable, and the sync thread has to sleep until there
-/// is work. `@unchecked Sendable`: `state` is touched only with `mutex` held.
-final class Monitor<State>: @unchecked Sendable {
+/// ``Lock`` has no condition variable, and a thread that serves others has to sleep until there is
+/// work. `@unchecked Sendable`: `state` is touched only with `mutex` held.
+package final class Monitor<State>: @unchecked Sendable {
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
         #if canImport(Darwin)
@@ -37,7 +37,7 @@ final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func withLock<Result, Failure: Error>(
+    package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
@@ -46,7 +46,7 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Changes the state and wakes the threads that wait on it.
-    func update<Result, Failure: Error>(
+    package func update<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
@@ -59,13 +59,13 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Wakes the threads that wait, to ask again.
-    func notify() {
+    package func notify() {
         pthread_cond_broadcast(changed)
     }
 
     /// Waits until `body` gives an answer, asking again after every ``update(_:)``.
     @discardableResult
-    func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+    package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -76,7 +76,9 @@ final class Monitor<State>: @unchecked Sendable {
 
     /// As ``wait(_:)``, but asks again after a time, too.
     /// - Parameter sleep: how long to sleep at most before asking again; nil for as long as nothing happens.
-    func wait<Result>(for sleep: () -> Duration?, _ body: (inout State) -> Result?) -> Result {
+    package func wait<Result>(for sleep: () -> Duration?, _ body: (inout State) -> Result?)
+        -> Result
+    {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -91,7 +93,7 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// As ``wait(_:)``, but gives up after a time.
-    func wait<Result>(milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
+    package func wait<Result>(milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         var deadline = Self.deadline(after: .milliseconds(milliseconds))
@@ -118,60 +120,4 @@ final class Monitor<State>: @unchecked Sendable {
         deadline.tv_nsec = Int(nanoseconds % 1_000_000_000)
         return deadline
     }
-}
-
-/// A thread of its own for work that blocks, which Swift's cooperative pool must not be given.
-final class BlockingThread: Sendable {
-    private let finished = Monitor(false)
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        let work = Work(finished: finished, body: body)
-        let argument = Unmanaged.passRetained(work).toOpaque()
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-        let result = pthread_create(&thread, nil, runBlockingThread, argument)
-        precondition(result == 0, "the system gives no more threads")
-        #if canImport(Darwin)
-            if let thread { pthread_detach(thread) }
-        #else
-            pthread_detach(thread)
-        #endif
-    }
-
-    /// Waits until the body has returned.
-    func join() {
-        finished.wait { $0 ? true : nil }
-    }
-
-    fileprivate final class Work: Sendable {
-        let finished: Monitor<Bool>
-        let body: @Sendable () -> Void
-
-        init(finished: Monitor<Bool>, body: @escaping @Sendable () -> Void) {
-            self.finished = finished
-            self.body = body
-        }
-    }
-}
-
-#if canImport(Darwin)
-    private func runBlockingThread(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
-    {
-        run(Unmanaged<BlockingThread.Work>.fromOpaque(argument).takeRetainedValue())
-    }
-#else
-    private func runBlockingThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
-    {
-        guard let argument else { return nil }
-        return run(Unmanaged<BlockingThread.Work>.fromOpaque(argument).takeRetainedValue())
-    }
-#endif
-
-private func run(_ work: BlockingThread.Work) -> UnsafeMutableRawPointer? {
-    work.body()
-    work.finished.update { $0 = true }
-    return nil
 }

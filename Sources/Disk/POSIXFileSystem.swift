@@ -178,7 +178,7 @@ final class POSIXFile: File, @unchecked Sendable {
 }
 
 extension FileSystemError {
-    static let inputOutput = EIO
+    package static let inputOutput = EIO
     package var isMissingFile: Bool { errno == ENOENT }
     /// The process, or the system, has no file descriptor left; a moment later it may.
     package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
