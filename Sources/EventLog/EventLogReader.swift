@@ -129,9 +129,6 @@ package final class EventCursor {
     /// What could not be read so far, when damage is skipped.
     package var damages: [LogDamage] { frames.damages }
 
-    /// The sequence of the event that `next` gives when nothing is skipped.
-    package var nextSequence: UInt64 { sequence }
-
     package func next() throws(LogError) -> RecordedEvent? {
         try next { sequence, kind, time, payload in
             RecordedEvent(

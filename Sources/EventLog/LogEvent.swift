@@ -68,10 +68,6 @@ package struct EventBatch: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    package mutating func reserveCapacity(_ byteCount: Int) {
-        bytes.reserveCapacity(byteCount)
-    }
-
     package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         count = 0

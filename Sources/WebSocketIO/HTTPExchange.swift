@@ -111,8 +111,6 @@ final class HTTPExchange {
         connection?.answered(keepsAlive: keepsAlive)
     }
 
-    func abort() { connection?.abort() }
-
     // MARK: - From the connection
 
     /// The server stops: ends a stream, whose owner is told, and keeps the connection for an answer

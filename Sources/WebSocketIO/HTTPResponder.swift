@@ -81,10 +81,4 @@ package final class HTTPResponseStream: Sendable {
     package func finish() {
         loop.performSoon { [exchange] in exchange.value.finishStream() }
     }
-
-    /// Ends the connection without ending the body, so that the client sees that something is
-    /// missing.
-    package func abort() {
-        loop.performSoon { [exchange] in exchange.value.abort() }
-    }
 }

@@ -15,8 +15,6 @@ import Synchronization
 package final class HTTPServer: Sendable {
     /// The port it listens on; the one the system chose if the options said 0.
     package let port: Int
-    /// The loop that accepts connections, and serves its share of them.
-    package var loop: IOLoop { sides[0].loop }
     /// One for each loop, never none.
     private let sides: [Side]
 

@@ -93,8 +93,8 @@ struct JournaledClient {
 
     private func add(_ text: String) {
         let connection = list?.todos?.__id
-        environment.commitMutation(
-            AddTodoMutation(
+        let mutation = environment.publisher(
+            of: AddTodoMutation(
                 variables: .init(text: text, connections: connection.map { [$0] } ?? [])),
             optimisticResponse: [
                 "addTodo": [
@@ -105,11 +105,13 @@ struct JournaledClient {
                         ]
                     ]
                 ]
-            ],
-            onCompleted: { _, errors in
-                say(errors.isEmpty ? "added" : "refused", text)
-            },
-            onError: { say("failed", text, $0) })
+            ])
+        mutation.subscribe(
+            Subscribers.Sink(
+                receiveCompletion: {
+                    if case .failure(let error) = $0 { say("failed", text, error) }
+                },
+                receiveValue: { say($0.errors.isEmpty ? "added" : "refused", text) }))
     }
 }
 

@@ -114,7 +114,7 @@ final class PoisonMutationTests: Sendable {
             let results = Noted<(text: String, end: TransportError.Code?)>()
             let texts = ["one", "poison", "two", "three"]
             let running = try texts.map { text in
-                environment.executeMutation(operation: try TodoOperations.rename("VG9kbzox", text))
+                environment.execute(operation: try TodoOperations.rename("VG9kbzox", text))
                     .sink(
                         receiveCompletion: { end in
                             guard case .failure(let error) = end else { return }
@@ -151,7 +151,7 @@ final class PoisonMutationTests: Sendable {
             var running: [AnyCancellable] = []
             for text in ["poison", "behind"] {
                 running.append(
-                    environment.executeMutation(
+                    environment.execute(
                         operation: try TodoOperations.rename("VG9kbzox", text)
                     ).sink(receiveCompletion: { _ in }, receiveValue: { _ in }))
             }
@@ -195,7 +195,7 @@ final class PoisonMutationTests: Sendable {
         let journal = try FileJournal(directory: directory)
         let offline = try environment("ws://127.0.0.1:1/graphql", journal, limit: nil)
         let running = try ["poison", "behind"].map { text in
-            offline.executeMutation(operation: try TodoOperations.rename("VG9kbzox", text))
+            offline.execute(operation: try TodoOperations.rename("VG9kbzox", text))
                 .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
         }
         try await offline.store.synchronize()
@@ -237,7 +237,7 @@ final class PoisonMutationTests: Sendable {
                 if changesOthers {
                     let answered = Noted<Int>()
                     let others = try (1...3).map { number in
-                        environment.executeMutation(
+                        environment.execute(
                             operation: try TodoOperations.rename("VG9kbzox", "other \(number)")
                         ).sink(
                             receiveCompletion: { _ in answered.note(number) },
@@ -280,7 +280,7 @@ final class PoisonMutationTests: Sendable {
             }
             func change() async throws {
                 let answered = Noted<Bool>()
-                let other = environment.executeMutation(
+                let other = environment.execute(
                     operation: try TodoOperations.rename("VG9kbzox", "another")
                 ).sink(receiveCompletion: { _ in answered.note(true) }, receiveValue: { _ in })
                 await eventually { !answered.all.isEmpty }

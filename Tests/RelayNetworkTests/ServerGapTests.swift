@@ -48,7 +48,7 @@ import Testing
             let original = text()
             // It follows something else, with a cursor.
             let events = Noted<Int>()
-            let following = environment.executeSubscription(
+            let following = environment.execute(
                 operation: try TodoOperations.descriptor("AddedSubscription", [:])
             ).sink(receiveCompletion: { _ in }, receiveValue: { _ in events.note(1) })
             let other = try HTTPNetwork(url: todos.httpURL)
@@ -57,7 +57,7 @@ import Testing
                 return !events.all.isEmpty
             }
             let renamed = Noted<Int>()
-            let rename = environment.executeMutation(
+            let rename = environment.execute(
                 operation: try TodoOperations.rename(Self.todo, "renamed")
             ).sink(receiveCompletion: { _ in }, receiveValue: { _ in renamed.note(1) })
             await eventually { renamed.all.count == 1 }
@@ -77,7 +77,7 @@ import Testing
         let channels = (0..<50).map { _ in ResponseChannel(capacity: 100) {} }
         let environment = Environment(network: Channels(channels, order), store: Store())
         let subscriptions = try channels.map { _ in
-            environment.executeSubscription(
+            environment.execute(
                 operation: try TodoOperations.descriptor("AddedSubscription", [:])
             ).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
         }

@@ -52,7 +52,7 @@ struct SharedMutationTests {
         let operation = try TodoOperations.descriptor(
             name, ["input": input], adding: TodoMutations.schema)
         let answered = Noted<Int>()
-        let mutation = environment.executeMutation(
+        let mutation = environment.execute(
             operation: operation,
             optimisticUpdater: sharedUpdater(body, input: operation.request.variables)
         ).sink(receiveCompletion: { _ in answered.note(1) }, receiveValue: { _ in })
@@ -114,7 +114,7 @@ struct SharedMutationTests {
             let now: Relay.Snapshot<NodeIDs> = environment.lookup(selector: todo.fragment)
             let following = environment.subscribe(snapshot: now).sink { _ in told.note(1) }
             let answered = Noted<Int>()
-            let renaming = environment.executeMutation(
+            let renaming = environment.execute(
                 operation: try TodoOperations.rename(id.rawValue, "Renamed"),
                 optimisticResponse: [
                     "renameTodo": ["todo": ["id": id.rawValue, "text": "Renamed"]]

@@ -128,7 +128,7 @@ final class StoreOnDiskTests: Sendable {
         var subscriptions: [AnyCancellable] = []
         for text in ["one", "two", "three"] {
             subscriptions.append(
-                before.environment.executeMutation(
+                before.environment.execute(
                     operation: try TodoOperations.rename("VG9kbzox", text),
                     optimisticResponse: [
                         "renameTodo": ["todo": ["id": "VG9kbzox", "text": text]]
@@ -169,7 +169,7 @@ final class StoreOnDiskTests: Sendable {
     @Test func overHTTPUnfinishedMutationsWaitForTheServer() async throws {
         let before = try Client(directory, url: Self.nowhere)
         let running = try ["one", "two"].map { text in
-            before.environment.executeMutation(
+            before.environment.execute(
                 operation: try TodoOperations.rename("VG9kbzox", text)
             ).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
         }
@@ -209,7 +209,7 @@ final class StoreOnDiskTests: Sendable {
 
     @Test func whatTheProgramDoesNotKnowStays() throws {
         let before = try Client(directory, url: Self.nowhere)
-        let subscription = before.environment.executeMutation(
+        let subscription = before.environment.execute(
             operation: try TodoOperations.rename("VG9kbzox", "one")
         ).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
         let shown = try before.environment.applyUpdate { source in

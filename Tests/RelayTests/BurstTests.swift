@@ -131,9 +131,9 @@ import TodoFixtures
     @Test func cancellingInTheMiddleOfABurstEndsIt() throws {
         var events: [String] = []
         var subscription: AnyCancellable?
-        subscription = environment.requestSubscription(
-            TodoAddedSubscription(),
-            onNext: {
+        subscription = environment.requestSubscription(TodoAddedSubscription()).sink(
+            receiveCompletion: { _ in },
+            receiveValue: {
                 events.append($0?.todoAdded?.todo.id ?? "-")
                 subscription?.cancel()
             })

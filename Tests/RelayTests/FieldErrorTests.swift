@@ -146,24 +146,18 @@ import TodoFixtures
         #expect(error?.reason == .failed([Self.error]))
     }
 
-    @Test func dataAndErrorsBothReachTheCompletionOfAMutation() throws {
-        var told: [([String?], [String])] = []
-        environment.commitMutation(
-            change("a", true),
-            onCompleted: { data, errors in
-                told.append(([data?.changeTodoStatus?.todo.id], errors.map(\.message)))
-            })
+    @Test func aMutationsResultHasBothDataAndErrors() throws {
+        let told = Collected(environment.publisher(of: change("a", true)))
         environment.mostRecent?.resolve(
             """
             {"data":{"changeTodoStatus":{"todo":{"id":"a","complete":true}}},\
             "errors":[{"message":"half done"}]}
             """)
-        #expect(told.count == 1 && told[0].0 == ["a"] && told[0].1 == ["half done"])
+        #expect(told.values.map { $0.data?.changeTodoStatus?.todo.id } == ["a"])
+        #expect(told.values.first?.errors.map(\.message) == ["half done"] && told.isFinished)
 
-        var failures: [any Error] = []
-        environment.commitMutation(
-            change("a", true), onCompleted: { _, _ in }, onError: { failures.append($0) })
+        let refused = Collected(environment.publisher(of: change("a", true)))
         environment.mostRecent?.resolve(#"{"data":null,"errors":[{"message":"no"}]}"#)
-        #expect((failures.first as? NetworkError)?.errors.map(\.message) == ["no"])
+        #expect((refused.error as? NetworkError)?.errors.map(\.message) == ["no"])
     }
 }

@@ -17,21 +17,20 @@ import TodoFixtures
         """
 
     @Test func errorsComeBesideTheData() throws {
-        let fetched = Collected(environment.fetchQueryResult(UserQuery()))
+        let fetched = Collected(environment.publisher(of: UserQuery()))
         environment.mostRecent?.resolve(
             #"{"data":{"user":null},"errors":[{"message":"nobody","path":["user"]}]}"#)
         #expect(fetched.isFinished && fetched.values.count == 1)
         #expect(fetched.values.first?.errors.map(\.message) == ["nobody"])
         #expect(fetched.values.first?.data != nil)
 
-        let committed = Collected(environment.commitMutationResult(change("a", true)))
+        let committed = Collected(environment.publisher(of: change("a", true)))
         environment.mostRecent?.resolve(
             #"{"data":{"changeTodoStatus":null},"errors":[{"message":"late"}]}"#)
         #expect(committed.values.first?.errors.map(\.message) == ["late"])
         #expect(committed.isFinished)
 
-        let events = Collected(
-            environment.requestSubscriptionResult(TodoAddedSubscription()))
+        let events = Collected(environment.publisher(of: TodoAddedSubscription()))
         environment.mostRecent?.nextValue(
             #"{"data":{"todoAdded":null},"errors":[{"message":"one"}]}"#)
         environment.mostRecent?.nextValue(#"{"data":{"todoAdded":null}}"#)

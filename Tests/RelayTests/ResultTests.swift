@@ -120,10 +120,6 @@ import TodoFixtures
     @Test func anEventThatCannotBeReadIsAnErrorAndTheStreamGoesOn() async throws {
         let results = environment.results(of: TodoAddedSubscription())
         let values = Collected(environment.requestSubscription(TodoAddedSubscription()))
-        var told: [String] = []
-        let closures = environment.requestSubscription(
-            TodoAddedSubscription(), onNext: { told.append($0?.todoAdded?.todo.text ?? "-") },
-            onError: { told.append("\($0)") })
         for request in environment.mockNetwork.requests {
             request.nextValue(added("a", "1"))
             // No text, which a todo cannot be without.
@@ -133,14 +129,13 @@ import TodoFixtures
             request.complete()
         }
         #expect(values.values.map { $0?.todoAdded?.todo.text } == ["1", nil, nil, "3"])
-        #expect(values.isFinished && told == ["1", "-", "-", "3"])
+        #expect(values.isFinished)
         var errors: [[GraphQLError]] = []
         for try await result in results { errors.append(result.errors) }
         #expect(errors.map(\.count) == [0, 1, 1, 0])
         #expect(
             errors[1].first?.path == ["todoAdded", "todo", "text"].map { .key($0) })
         #expect(errors[2].first?.message == "not for you")
-        closures.cancel()
     }
 
     /// Nor does one end it that is no GraphQL response at all.

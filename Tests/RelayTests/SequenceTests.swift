@@ -39,32 +39,25 @@ import TodoFixtures
             try environment.commitUpdate { $0["a"]?["text"] = "new" }
         }
         #expect(texts == ["ta", "new"])
-        let later = environment.snapshots(after: environment.lookup(todo))
-        try environment.commitUpdate { $0["a"]?["text"] = "newer" }
-        for await snapshot in later {
-            #expect(snapshot.data?.text == "newer")
-            break
-        }
     }
 
-    @Test func snapshotsAfterOneBeginWithTheNext() async throws {
+    @Test func aSlowReaderSeesTheNewestSnapshotOnly() async throws {
         try write("one")
-        let now: Relay.Snapshot<TodoQuery.Data> = environment.lookup(selector: operation.fragment)
-        let changes = environment.snapshots(after: now)
+        let snapshots: AsyncStream<Relay.Snapshot<TodoQuery.Data>> = environment.snapshots(
+            of: operation.fragment)
         try write("two")
         try write("three")
-        // Whoever is slow sees the newest only.
-        for await snapshot in changes {
+        for await snapshot in snapshots {
             #expect(snapshot.data?.node?.text == "three")
             break
         }
     }
 
     @Test func aQueryBeingPreparedIsASequence() async throws {
-        let states = QueryResource(environment: environment).states(
-            of: operation, fetchPolicy: .networkOnly)
+        let states = QueryResource(environment: environment).prepare(
+            operation: operation, fetchPolicy: .networkOnly)
         var words: [String] = []
-        for await state in states {
+        for await state in states.values {
             switch state {
             case nil: words.append("loading")
             case .success?: words.append("data")
@@ -78,15 +71,19 @@ import TodoFixtures
     @Test func responsesAreSequences() async throws {
         environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
         var count = 0
-        for try await response in environment.responses(to: operation) {
+        for try await response in environment.execute(operation: operation).values {
             #expect(response.hasData)
             count += 1
         }
         #expect(count == 1)
         environment.mockResponse(change("a", true), Payloads.status("a", complete: true))
-        let answer = try await environment.response(
-            toMutation: change("a", true).createDescriptor())
-        #expect(answer?.hasData == true)
+        for try await answer in environment.execute(
+            operation: change("a", true).createDescriptor()
+        ).values {
+            #expect(answer.hasData)
+            count += 1
+        }
+        #expect(count == 2)
     }
 
     @Test func resultsOfASubscriptionHaveItsErrors() async throws {

@@ -32,29 +32,16 @@ import TodoFixtures
 
     @Test func eventsComeAsASequenceThatEndsTheSubscription() async throws {
         let environment = MockEnvironment()
-        let values = environment.values(of: TodoAddedSubscription())
+        let results = environment.results(of: TodoAddedSubscription())
         let request = try #require(environment.mostRecent)
         request.nextValue(added("a"))
         request.nextValue(added("b"))
         var ids: [String?] = []
-        for try await event in values {
-            ids.append(event?.todoAdded?.todo.id)
+        for try await event in results {
+            ids.append(event.data?.todoAdded?.todo.id)
             if ids.count == 2 { break }
         }
         #expect(ids == ["a", "b"])
-    }
-
-    @Test func closuresAreTold() throws {
-        let environment = MockEnvironment()
-        var told: [String] = []
-        let subscription = environment.requestSubscription(
-            TodoAddedSubscription(), onNext: { told.append($0?.todoAdded?.todo.id ?? "-") },
-            onError: { _ in told.append("error") }, onCompleted: { told.append("completed") })
-        let request = try #require(environment.mostRecent)
-        request.nextValue(added("a"))
-        request.complete()
-        #expect(told == ["a", "completed"])
-        subscription.cancel()
     }
 
     /// Each event has a root of its own, and nobody keeps it.
@@ -62,7 +49,8 @@ import TodoFixtures
         let environment = MockEnvironment()
         try environment.cachePayload(UserQuery(), Payloads.user(["a", "b"]))
         let retained = environment.retain(operation: UserQuery().createDescriptor())
-        let events = environment.requestSubscription(TodoAddedSubscription(), onNext: { _ in })
+        let events = environment.requestSubscription(TodoAddedSubscription())
+            .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
         let request = try #require(environment.mostRecent)
         for number in 0..<5_000 { request.nextValue(added("\(number % 10)")) }
         // Besides what is shown, what has come since it was looked at last.

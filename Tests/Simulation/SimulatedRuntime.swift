@@ -104,7 +104,7 @@ final class SimulatedRuntime: @unchecked Sendable {
         let mutation = OperationDescriptor(
             request: RequestDescriptor(
                 node: TodoDocuments.request(name), variables: VariableData(variables)))
-        let execution = environment.executeMutation(
+        let execution = environment.execute(
             operation: mutation, cacheConfig: CacheConfig(transactionID: id),
             optimisticResponse: response
         ).sink(

@@ -6,7 +6,6 @@ import Threads
 final class BackgroundQueue: Sendable {
     private struct Steps {
         var waiting: [@Sendable () -> Void] = []
-        var isOver = false
 
         mutating func next() -> (@Sendable () -> Void)? {
             waiting.isEmpty ? nil : waiting.removeFirst()

@@ -3,8 +3,6 @@
 struct SchemaIssues {
     private var issues: [(message: String, locations: [Int])] = []
 
-    var isEmpty: Bool { issues.isEmpty }
-
     mutating func report(_ message: String, at locations: [Int]) {
         issues.append((message, locations))
     }

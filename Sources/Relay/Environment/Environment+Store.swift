@@ -32,6 +32,21 @@ extension Environment {
         SnapshotPublisher(store: store, snapshot: snapshot, log: log)
     }
 
+    /// The data of a fragment: as it is now, and whenever it changes. Never fetches.
+    ///
+    /// A slow reader sees the newest state only. It begins when it is made, and is for one task.
+    public func snapshots<F: Fragment>(of fragment: F) -> AsyncStream<Snapshot<F.Data>> {
+        snapshots(of: fragment.selector)
+    }
+
+    /// What a selector reads: as it is now, and whenever it changes. Never fetches.
+    public func snapshots<T: ReadableRecord>(
+        of selector: SingularReaderSelector, as type: T.Type = T.self
+    ) -> AsyncStream<Snapshot<T>> {
+        let now: Snapshot<T> = lookup(selector: selector)
+        return subscribe(snapshot: now).prepend(now).elements(limit: 1)
+    }
+
     /// Whether everything that an operation selects is in the store. Inside an updater: whether it was before the
     /// updater began; when it was fetched is not told there, and what has been invalidated at some time is stale.
     public func check(operation: OperationDescriptor) -> OperationAvailability {

@@ -13,6 +13,7 @@ final class Polling: @unchecked Sendable {
     private let environment: Environment
     private let operation: OperationDescriptor
     private let cacheConfig: CacheConfig
+    private let updater: SelectorStoreUpdater?
     private let run: Execution<GraphQLResponse>.Run
     private let lock = NSLock()
     private var request: AnyCancellable?
@@ -23,11 +24,12 @@ final class Polling: @unchecked Sendable {
 
     init(
         _ environment: Environment, _ operation: OperationDescriptor, _ cacheConfig: CacheConfig,
-        _ run: Execution<GraphQLResponse>.Run
+        _ updater: SelectorStoreUpdater?, _ run: Execution<GraphQLResponse>.Run
     ) {
         self.environment = environment
         self.operation = operation
         self.cacheConfig = cacheConfig
+        self.updater = updater
         self.run = run
     }
 
@@ -44,7 +46,9 @@ final class Polling: @unchecked Sendable {
             self.round += 1
             return self.round
         }
-        let request = environment.execute(operation: operation, cacheConfig: once).sink(
+        let request = environment.execute(
+            operation: operation, cacheConfig: once, updater: updater
+        ).sink(
             receiveCompletion: { [self] completion in
                 switch completion {
                 case .failure: run.complete(completion)

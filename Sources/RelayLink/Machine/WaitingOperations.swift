@@ -11,8 +11,6 @@ struct WaitingOperations: Sendable {
         if isMutation { Self.remove(id, &mutations) } else { Self.remove(id, &others) }
     }
 
-    mutating func removeAll() { self = WaitingOperations() }
-
     mutating func takeOthers() -> [OperationID] {
         defer { others = [] }
         return others

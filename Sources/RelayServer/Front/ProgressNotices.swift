@@ -40,8 +40,6 @@ final class ProgressNotices: Sendable {
         self.cursor = cursor
     }
 
-    var count: Int { listeners.withLock { $0.count } }
-
     func add(_ listener: any ProgressListener) {
         listeners.withLock { $0[ObjectIdentifier(listener)] = listener }
     }

@@ -53,15 +53,6 @@ extension Store {
         }
     }
 
-    /// An event that another process appended, or that is read from a log.
-    package func fold(_ event: Event) throws {
-        try write { writer, outcome in
-            let sequence = writer.state.confirmed.sequence
-            let step = try writer.state.fold(event)
-            finish(step, from: sequence, &writer, &outcome)
-        }
-    }
-
     // MARK: Optimistic
 
     /// Shows a change until it is reverted.

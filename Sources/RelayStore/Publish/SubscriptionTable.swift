@@ -13,8 +13,6 @@ struct SubscriptionTable {
         let tell: @Sendable () -> Void
     }
 
-    var count: Int { groups.values.reduce(0) { $0 + $1.listeners.count } }
-
     // MARK: Subscriptions
 
     /// - Parameter snapshot: what the subscriber has read, perhaps from an older state.

@@ -96,8 +96,8 @@ struct ArticleExamples: Sendable {
     }
 
     func events(_ environment: Environment) async throws {
-        for try await event in environment.values(of: TodoAddedSubscription()) {
-            print(event?.todoAdded?.todo.text ?? "")
+        for try await event in environment.results(of: TodoAddedSubscription()) {
+            print(event.data?.todoAdded?.todo.text ?? "")
             break
         }
     }
@@ -107,9 +107,10 @@ struct ArticleExamples: Sendable {
             TodoAddedSubscription(),
             updater: { store, _ in
                 store.getRootField("todoAdded")?.getLinkedRecord("todo")?["isNew"] = true
-            },
-            onNext: { event in added(event?.todoAdded?.todo) },
-            onError: { error in print(error) })
+            }
+        ).sink(
+            receiveCompletion: { print($0) },
+            receiveValue: { event in added(event?.todoAdded?.todo) })
         return subscription
     }
 

@@ -1,0 +1,86 @@
+public import RelayArtifacts
+@_spi(Rooms) import RelayStore
+
+#if canImport(OpenCombine)
+    import OpenCombine
+#else
+    import Combine
+#endif
+
+/// What an operation came to.
+///
+/// As long as a result is kept, the records that its operation reaches are not collected. A record that the operation no
+/// longer reaches, because a later response linked another in its place, may go.
+public struct OperationResult<Data: ReadableRecord>: Sendable {
+    /// nil where the server had none, and where ``errors`` say that it cannot be read.
+    public var data: Data?
+    /// Those that came with the data; each says which field of it is null for what reason. Of an event of a
+    /// subscription also why its data could not be read.
+    public var errors: [GraphQLError] = []
+    /// What the server adds.
+    public var extensions: VariableData = [:]
+    /// Keeps the records.
+    private var hold: Retention?
+
+    /// The network has ended without a response.
+    static var nothing: OperationResult { OperationResult() }
+
+    private init() {}
+
+    init(_ response: GraphQLResponse) {
+        errors = response.errors ?? []
+        extensions = response.extensionVariables
+        hold = response.written?.hold
+    }
+}
+
+extension Environment {
+    func results<Op: Operation>(
+        of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
+    ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
+        responses.tryMap { [self] in try result(of: operation, $0) }.eraseToAnyPublisher()
+    }
+
+    /// What a response comes to as an operation's own data: as it was read when it was written, whatever has
+    /// happened to its records since.
+    /// - Throws: a ``ReadError`` where the data cannot be made of it. Not for an event of a subscription: its result
+    ///   says so, and those behind it come.
+    private func result<Op: Operation>(
+        of operation: Op, _ response: GraphQLResponse
+    ) throws -> OperationResult<Op.Data> {
+        var result = OperationResult<Op.Data>(response)
+        guard let reading = response.written?.reading else { return result }
+        log.noteFields(of: reading)
+        let descriptor = operation.createDescriptor()
+        do {
+            result.data = try Snapshot(reading, descriptor.fragment).value()
+        } catch let error as ReadError where descriptor.kind == .subscription {
+            let name = descriptor.request.node.params.name
+            log.note(ExecutionEvent(.executeError, operation: name, error: error))
+            result.errors.append(GraphQLError(error))
+        }
+        return result
+    }
+
+    /// An updater that gets no data where the operation's own data could not be made of it, because
+    /// something is missing that it cannot be without.
+    func readable<Op: Operation>(
+        _ updater: SelectorStoreUpdater?, _ operation: Op.Type
+    ) -> SelectorStoreUpdater? {
+        updater.map { updater in
+            { store, data in
+                try updater(
+                    &store, data.flatMap { $0.canBeRead(as: Op.Data.self) ? $0 : nil })
+            }
+        }
+    }
+}
+
+extension GraphQLError {
+    /// Why an event's data could not be read.
+    fileprivate init(_ error: ReadError) {
+        self.init(
+            message: error.errorDescription ?? "\(error)",
+            path: error.path.map { step in Int(step).map { .index($0) } ?? .key(step) })
+    }
+}
