@@ -92,6 +92,55 @@ import TodoFixtures
         #expect(value.data?.node?.id == "a" && value.errors.map(\.message) == ["too late"])
     }
 
+    /// A result says of each field that is null why it is, whichever part brought it.
+    @Test(arguments: [
+        #"{"hasNext":false}"#,
+        #"{"incremental":[],"errors":[{"message":"late"}],"hasNext":false}"#,
+        #"{"incremental":[{"path":["node"],"data":null,"errors":[{"message":"late"}]}],"hasNext":false}"#,
+    ])
+    func theErrorsOfAllPartsAreInTheResult(_ end: String) async throws {
+        let results = Collected(
+            environment.publisher(of: DeferredTodoQuery(variables: .init(id: "a"))))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(
+            """
+            {"data":{"node":{"__typename":"Todo","id":"a"}},\
+            "errors":[{"message":"first"}],"hasNext":true}
+            """)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":\#(Self.part)}],"hasNext":true}"#)
+        request.nextValue(end)
+        request.complete()
+        let late = end.contains("late") ? ["late"] : []
+        #expect(results.values.last?.errors.map(\.message) == ["first"] + late)
+        #expect(results.isFinished)
+        // The next response is another one.
+        let next = Collected(
+            environment.publisher(of: DeferredTodoQuery(variables: .init(id: "a"))))
+        environment.mostRecent?.resolve(#"{"data":{"node":null}}"#)
+        #expect(next.values.map { $0.errors.count } == [0])
+    }
+
+    @Test func anAnswerThatBreaksOffBetweenItsPartsIsAnError() async throws {
+        let query = Collected(
+            environment.publisher(of: DeferredTodoQuery(variables: .init(id: "a"))))
+        let first = try #require(environment.mostRecent)
+        first.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        first.complete()
+        #expect(query.values.count == 1)
+        #expect((query.error as? IncompleteResponseError)?.operation == "DeferredTodoQuery")
+
+        let mutation = Collected(
+            environment.publisher(
+                of: DeferredRenameMutation(variables: .init(id: "a", text: "A"))))
+        let second = try #require(environment.mostRecent)
+        second.nextValue(#"{"data":{"renameTodo":{"todo":{"id":"a"}}},"hasNext":true}"#)
+        second.complete()
+        #expect(mutation.error is IncompleteResponseError)
+        // It was carried out; what has come of it is there.
+        #expect(environment.store.snapshot.existing("a") != nil)
+    }
+
     @Test func thePartsOfAnEventGoWhereTheEventWent() throws {
         let events = Collected(environment.requestSubscription(DeferredTodoAddedSubscription()))
         let request = try #require(environment.mostRecent)

@@ -137,6 +137,55 @@ struct KeptQueryTests {
         withExtendedLifetime((result, again, preparing)) {}
     }
 
+    /// A query is kept, or kept no more and again, while its parts come, or after they have broken off.
+    @Test(arguments: [true, false], [true, false])
+    func itIsNotWholeWheneverItIsKept(_ isCutBefore: Bool, _ isKeptTwice: Bool) throws {
+        var options = StoreOptions()
+        options.schedule = { _ in }
+        let network = MockNetwork()
+        let environment = Environment(network: network, store: Store(options: options))
+        let query = DeferredTodoQuery(variables: .init(id: "a"))
+        let result = Collected(environment.fetchQuery(query))
+        let request = try #require(network.requests.first)
+        request.nextValue(Self.begun)
+        if isCutBefore { request.reject(URLError(.networkConnectionLost)) }
+        try environment.keep(query)
+        if isKeptTwice {
+            try environment.stopKeeping(query)
+            try environment.keep(query)
+        }
+        if !isCutBefore { request.reject(URLError(.networkConnectionLost)) }
+        #expect(environment.keptQueries.map(\.content) == [.incomplete])
+        let (next, again, second) = try asked(try environment.store.confirmed)
+        #expect(next.keptQueries.map(\.content) == [.incomplete])
+        second.nextValue(Self.begun)
+        second.nextValue(Self.part)
+        #expect(next.keptQueries.map(\.content) == [.complete])
+        withExtendedLifetime((result, again)) {}
+    }
+
+    /// Nor is it shown as whole where it is not kept.
+    @Test func storeOrNetworkAsksForAQueryWhoseAnswerWasCut() throws {
+        let network = MockNetwork()
+        let environment = Environment(network: network, store: Store())
+        let query = DeferredTodoQuery(variables: .init(id: "a"))
+        let operation = query.createDescriptor()
+        let result = Collected(environment.fetchQuery(query))
+        network.requests.first?.nextValue(Self.begun)
+        network.requests.first?.reject(URLError(.networkConnectionLost))
+        let told = Noted()
+        let preparing = QueryResource(environment: environment)
+            .prepare(operation: operation).sink { told.results.append($0) }
+        #expect(told.results.count == 1 && told.results[0] == nil)
+        network.requests.first?.nextValue(Self.begun)
+        network.requests.first?.nextValue(Self.part)
+        let later = Noted()
+        let shown = QueryResource(environment: environment)
+            .prepare(operation: operation).sink { later.results.append($0) }
+        #expect(later.results.count == 1 && later.results[0] != nil)
+        withExtendedLifetime((result, preparing, shown)) {}
+    }
+
     private final class Noted {
         var results: [Result<QueryResource.QueryResult, any Error>?] = []
     }

@@ -12,7 +12,7 @@ public typealias SelectorStoreUpdater =
 ///
 /// Keep one for the lifetime of the program. Any thread may use it; results are delivered on the thread
 /// on which the network delivered, and nothing needs a main run loop.
-open class Environment: @unchecked Sendable {
+public class Environment: @unchecked Sendable {
     // Unchecked: a network is any class of the program (`protocol Network` asks for no `Sendable`, or the
     // simplest of them would not compile). Its `execute` is called from whichever thread subscribes, as
     // with every publisher. Everything else here is constant, or behind a lock.

@@ -33,6 +33,8 @@ final class KeptQueries: @unchecked Sendable {
     private let limit: Int
     private let lock = NSLock()
     private var entries: [RequestDescriptor: Entry] = [:]
+    /// The queries, kept or not, whose last answer has not come whole.
+    private var partial = PartialQueries()
     /// Keeps the list itself.
     private var list: Retention?
     /// Holds collections back for queries that an earlier run has kept and this one has not named.
@@ -144,7 +146,9 @@ final class KeptQueries: @unchecked Sendable {
         lock.withLock {
             if entries[request] == nil { entries[request] = entry }
             self.list = list
+            entries[request]?.isPartial = partial.contains(request)
         }
+        writePartial(request)
         endHoldIfAllAreNamed()
     }
 
@@ -164,6 +168,11 @@ final class KeptQueries: @unchecked Sendable {
 
     func stopKeeping(_ name: String, _ variables: VariableData) throws {
         let id = Self.id(name, variables)
+        if isPartial(id) {
+            lock.withLock {
+                for (request, entry) in entries where entry.id == id { partial.insert(request) }
+            }
+        }
         if Self.listed(in: store.snapshot).contains(id) {
             try store.commitUpdate { source in
                 guard let list = source[Self.listID] else { return }
@@ -204,18 +213,28 @@ final class KeptQueries: @unchecked Sendable {
     /// The server has answered a part of a query.
     func noteBegun(_ request: RequestDescriptor) {
         let isNew = lock.withLock {
+            partial.insert(request)
             guard let entry = entries[request], !entry.isPartial else { return false }
             entries[request]?.isPartial = true
             return true
         }
-        guard isNew else { return }
+        if isNew { writePartial(request) }
+    }
+
+    /// Notes in the list that a query is not whole, unless the rest of it has come meanwhile.
+    private func writePartial(_ request: RequestDescriptor) {
+        let isPartial = { [self] in lock.withLock { entries[request]?.isPartial ?? false } }
+        if !isPartial() { return }
         // Refused inside an updater only, where no response comes.
-        try? store.commitUpdate { $0[Self.id(of: request)]?[Self.partialKey] = true }
+        try? store.commitUpdate {
+            if isPartial() { $0[Self.id(of: request)]?[Self.partialKey] = true }
+        }
     }
 
     /// The server has answered a query, whole.
     func noteEnded(_ request: RequestDescriptor, hadErrors: Bool) {
         let isKept = lock.withLock {
+            partial.remove(request)
             guard entries[request] != nil else { return false }
             entries[request]?.isPartial = false
             if !hadErrors { entries[request]?.isFetched = true }
@@ -231,9 +250,12 @@ final class KeptQueries: @unchecked Sendable {
         }
     }
 
-    /// Whether the last answer of a kept query has not come whole.
+    /// Whether the last answer of a query has not come whole; of a kept one, in an earlier run either.
     func isPartial(_ request: RequestDescriptor) -> Bool {
-        lock.withLock { entries[request]?.id }.map(isPartial) ?? false
+        let (isPartial, id) = lock.withLock {
+            (partial.contains(request), entries[request]?.id)
+        }
+        return isPartial || id.map(self.isPartial) ?? false
     }
 
     private func isPartial(_ id: DataID) -> Bool {
@@ -249,4 +271,24 @@ final class KeptQueries: @unchecked Sendable {
         return snapshot.existing(Self.id(of: request).rawValue)
             .flatMap { Self.fetchedAt($0, snapshot) }
     }
+}
+
+/// Queries whose last answer has not come whole: of parts that are outstanding, or that have broken off. The oldest is
+/// forgotten where there are more than 1,000.
+private struct PartialQueries {
+    private var queries: [RequestDescriptor: Int] = [:]
+    private var count = 0
+
+    func contains(_ request: RequestDescriptor) -> Bool { queries[request] != nil }
+
+    mutating func insert(_ request: RequestDescriptor) {
+        if queries[request] != nil { return }
+        if queries.count == 1_000, let oldest = queries.min(by: { $0.value < $1.value }) {
+            queries[oldest.key] = nil
+        }
+        count += 1
+        queries[request] = count
+    }
+
+    mutating func remove(_ request: RequestDescriptor) { queries[request] = nil }
 }

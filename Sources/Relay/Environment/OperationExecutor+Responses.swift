@@ -19,7 +19,7 @@ extension OperationExecutor {
     ) {
         do {
             let written = try result.get()
-            let summary = written.summary
+            let summary = withEarlierErrors(written.summary)
             lock.withLock {
                 lastRefusal = nil
                 partial = summary.hasNext ? written : nil
@@ -46,15 +46,22 @@ extension OperationExecutor {
     /// Tells those who keep the query how far its response has come.
     private func noteProgress(_ summary: ResponseSummary) {
         guard operation.kind == .query else { return }
-        let hadErrors = lock.withLock {
-            self.hadErrors = !summary.errors.isEmpty || (summary.isPart && self.hadErrors)
-            return self.hadErrors
-        }
         if summary.hasNext {
             environment.kept.noteBegun(request)
         } else {
-            environment.kept.noteEnded(request, hadErrors: hadErrors)
+            environment.kept.noteEnded(request, hadErrors: !summary.errors.isEmpty)
         }
+    }
+
+    /// The same with the errors of the parts before it, so that a result has the errors of all that it is made of. At
+    /// most 1,000 are remembered; the newest part's own are always there.
+    private func withEarlierErrors(_ summary: ResponseSummary) -> ResponseSummary {
+        var summary = summary
+        lock.withLock {
+            if summary.isPart { summary.errors = partialErrors + summary.errors }
+            partialErrors = summary.hasNext ? Array(summary.errors.prefix(1_000)) : []
+        }
+        return summary
     }
 
     private func withoutData(
@@ -68,14 +75,15 @@ extension OperationExecutor {
         lock.withLock { lastRefusal = nil }
         revoke(entry, reason: "the server refused it")
         if summary.isPart {
+            let all = withEarlierErrors(summary)
             let whole = lock.withLock {
                 defer { if !summary.hasNext { partial = nil } }
                 return partial
             }
-            if whole != nil { noteProgress(summary) }
+            if whole != nil { noteProgress(all) }
             // That nothing more comes is no response; the network says it too.
             if summary.errors.isEmpty { return }
-            if let whole { return deliver(response, summary, whole) }
+            if let whole { return deliver(response, all, whole) }
         }
         // An event may come to nothing; its stream goes on.
         let isEvent = operation.kind == .subscription && summary.dataIsNull
@@ -108,9 +116,13 @@ extension OperationExecutor {
                 revokes: unfinished == nil || error.isAboutMutation)
         } else {
             note(.networkComplete)
-            let refusal = lock.withLock { lastRefusal }
+            let failure = lock.withLock { () -> (any Error)? in
+                let name = request.node.params.name
+                let isCut = partial != nil && operation.kind != .subscription
+                return isCut ? IncompleteResponseError(operation: name) : lastRefusal
+            }
             end(
-                refusal.map { .failure($0) } ?? .finished,
+                failure.map { .failure($0) } ?? .finished,
                 reason: "the network completed without a response")
         }
     }

@@ -48,8 +48,8 @@ final class OperationExecutor: @unchecked Sendable {
     private var eventCount = 0
     /// A response that more parts of are to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
-    /// Whether any part of the present response had errors.
-    var hadErrors = false
+    /// The errors of a response that more parts of are to come.
+    var partialErrors: [JSONValue] = []
     let parts = ResponseParts()
     /// Of a stream: whether it has had a response, so that the server has not refused it as a whole.
     var isUnderWay = false

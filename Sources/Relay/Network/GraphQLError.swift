@@ -102,6 +102,19 @@ public struct NetworkError: SentenceError {
     }
 }
 
+/// The answer to a query or a mutation ended before all of its parts had come (`@defer`, `@stream`).
+public struct IncompleteResponseError: SentenceError, Hashable, Sendable {
+    /// The operation's name.
+    public var operation: String
+
+    public var errorDescription: String? {
+        """
+        The response to operation \(operation) broke off between its parts. What has come is in the store; a mutation \
+        was carried out.
+        """
+    }
+}
+
 /// The server's answer cannot be taken in: it is no GraphQL response, or an updater threw.
 public struct ResponseError: SentenceError {
     /// The operation's name.

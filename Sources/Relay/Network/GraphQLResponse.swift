@@ -10,7 +10,7 @@ public struct GraphQLResponse: Sendable {
     private let bytes: [UInt8]
     /// Whether there is data; false for `"data": null`.
     public let hasData: Bool
-    /// nil where there are none.
+    /// nil where there are none. Those of a part of a response come behind those of the parts before it.
     public let errors: [GraphQLError]?
     private let extensionData: JSONObject?
     /// The response as the store took it in; of a part of a response that could not be taken in, the response that

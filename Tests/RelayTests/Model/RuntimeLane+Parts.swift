@@ -21,29 +21,29 @@ extension RuntimeLane {
     func executeInParts() async throws {
         let id = "\(name)-parts-\(next())"
         let environment = environment
-        func line(_ todo: DeferredTodo?) -> String {
+        func line(_ todo: DeferredTodo?, _ errors: [GraphQLError]) -> String {
             let text = todo.map { environment.lookup(Item_todo(key: $0)).data?.text ?? "-" }
-            return "\(todo?.id ?? "null") \(text ?? "null")"
+            return "\(todo?.id ?? "null") \(text ?? "null") \(errors.count)"
         }
         switch Int.random(in: 0..<3, using: &random) {
         case 0:
             try await executeInParts(id, path: ["node"]) {
                 Outcomes(
-                    environment.fetchQuery(DeferredTodoQuery(variables: .init(id: id)))
-                ) { line($0?.node) }
+                    environment.publisher(of: DeferredTodoQuery(variables: .init(id: id)))
+                ) { line($0.data?.node, $0.errors) }
             }
         case 1:
             let mutation = DeferredRenameMutation(variables: .init(id: id, text: "x"))
             try await executeInParts(id, path: ["renameTodo", "todo"]) {
                 Outcomes(
-                    environment.commitMutation(
-                        mutation, cacheConfig: CacheConfig(metadata: requests))
-                ) { line($0?.renameTodo?.todo) }
+                    environment.publisher(
+                        of: mutation, cacheConfig: CacheConfig(metadata: requests))
+                ) { line($0.data?.renameTodo?.todo, $0.errors) }
             }
         default:
             try await executeInParts(id, path: ["todoAdded", "todo"]) {
-                Outcomes(environment.requestSubscription(DeferredTodoAddedSubscription())) {
-                    line($0?.todoAdded?.todo)
+                Outcomes(environment.publisher(of: DeferredTodoAddedSubscription())) {
+                    line($0.data?.todoAdded?.todo, $0.errors)
                 }
             }
         }
@@ -61,24 +61,29 @@ extension RuntimeLane {
         }
         made[0].send(#"{"data":\#(data),"hasNext":true}"#)
         var text = "-"
-        var lines = ["\(id) -"]
+        var errors = 0
+        var lines = ["\(id) - 0"]
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             if Bool.random(using: &random) { environment.store.collectGarbage() }
             switch Int.random(in: 0..<4, using: &random) {
             case 0: made[0].send(#"{"hasNext":true}"#)
             case 1:
                 made[0].send(part("null", path, #","errors":[{"message":"no"}]"#))
-                lines.append("\(id) \(text)")
+                errors += 1
+                lines.append("\(id) \(text) \(errors)")
             default:
                 text = "p\(next())"
                 made[0].send(part(#"{"text":"\#(text)","complete":true}"#, path))
-                lines.append("\(id) \(text)")
+                lines.append("\(id) \(text) \(errors)")
             }
         }
-        if Bool.random(using: &random) { made[0].send(#"{"hasNext":false}"#) }
+        let isWhole = Bool.random(using: &random)
+        if isWhole { made[0].send(#"{"hasNext":false}"#) }
         made[0].complete()
         note("\(id) has come: \(lines)")
-        expectations.append((outcomes, lines + ["finished"]))
+        // A subscription may end at any time.
+        let isCut = !isWhole && path[0] != "todoAdded"
+        expectations.append((outcomes, lines + [isCut ? "failed" : "finished"]))
     }
 
     private func part(_ data: String, _ path: [String], _ errors: String = "") -> String {
