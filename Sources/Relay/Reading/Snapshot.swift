@@ -8,20 +8,27 @@ import RelayArtifacts
 #endif
 
 /// What a selector reads from one state of the store.
-public struct Snapshot<Data: ReadableRecord> {
+public struct Snapshot<Data: ReadableRecord>: Sendable {
     /// What was read.
     public let selector: SingularReaderSelector
     let read: SelectorSnapshot
     private let origin: ReadOrigin
+    /// The data; nil where the record does not exist, and where ``value()`` throws.
+    public let data: Data?
+    private let failure: (any Error)?
 
     init(_ read: SelectorSnapshot, _ selector: SingularReaderSelector) {
         self.read = read
         self.selector = selector
         origin = ReadOrigin(owner: selector.owner, read)
+        do {
+            data = try Self.data(read, selector, origin)
+            failure = nil
+        } catch {
+            data = nil
+            failure = error
+        }
     }
-
-    /// The data; nil where the record does not exist, and where ``value()`` would throw.
-    public var data: Data? { try? value() }
 
     /// The data; nil where the record does not exist, and where a `@required` field makes it null.
     ///
@@ -30,8 +37,15 @@ public struct Snapshot<Data: ReadableRecord> {
     /// - Throws: a ``ReadError`` when the store's values do not fit the data's type, when a
     ///   `@required(action: THROW)` field is null, or for `@throwOnFieldError`.
     public func value() throws -> Data? {
+        if let failure { throw failure }
+        return data
+    }
+
+    private static func data(
+        _ read: SelectorSnapshot, _ selector: SingularReaderSelector, _ origin: ReadOrigin
+    ) throws -> Data? {
         let metadata = selector.fragment.metadata
-        let failure = failure(throwsErrors: metadata.throwOnFieldError)
+        let failure = failure(of: read, throwsErrors: metadata.throwOnFieldError)
         if metadata.catchTo == .null, failure != nil || !read.errors.isEmpty { return nil }
         if let failure { throw failure }
         guard let node = read.data else { return nil }
@@ -43,7 +57,7 @@ public struct Snapshot<Data: ReadableRecord> {
     public var result: Result<Data?, FieldErrors> {
         get throws {
             var errors = errors
-            if let failure = failure(throwsErrors: false) {
+            if let failure = Self.failure(of: read, throwsErrors: false) {
                 errors.append(
                     GraphQLError(
                         message: failure.errorDescription ?? "", path: failure.path.map { .key($0) }
@@ -53,7 +67,7 @@ public struct Snapshot<Data: ReadableRecord> {
         }
     }
 
-    private func failure(throwsErrors: Bool) -> ReadError? {
+    private static func failure(of read: SelectorSnapshot, throwsErrors: Bool) -> ReadError? {
         if let required = read.required, required.action == .throw {
             return ReadError(.required, at: required.path)
         }
@@ -83,7 +97,7 @@ extension Snapshot: Equatable {
 }
 
 /// What a selector reads, whenever it changes.
-public struct SnapshotPublisher<Data: ReadableRecord>: Publisher {
+public struct SnapshotPublisher<Data: ReadableRecord>: Publisher, Sendable {
     /// A snapshot whenever it has changed.
     public typealias Output = Snapshot<Data>
     /// It never fails.

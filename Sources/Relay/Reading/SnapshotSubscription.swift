@@ -61,7 +61,8 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
 
     private func take(_ read: SelectorSnapshot) {
         log.noteFields(of: read)
-        lock.withLock { newest = first.with(read) }
+        let snapshot = first.with(read)
+        lock.withLock { newest = snapshot }
         deliver()
     }
 
