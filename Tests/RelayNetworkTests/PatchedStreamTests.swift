@@ -183,8 +183,7 @@ struct PatchedStreamTests {
             let following = client.environment.execute(operation: operation).sink(
                 receiveCompletion: { _ in },
                 receiveValue: { response in
-                    let payload = response.data?["todoAdded"] as? [String: Any]
-                    texts.note((payload?["todo"] as? [String: Any])?["text"] as? String ?? "?")
+                    texts.note(response.data?.todoAdded?["todo"]?["text"]?.stringValue ?? "?")
                 })
             let editor = try WebSocketNetwork(url: todos.url)
             // Until the subscription has begun, events may pass.

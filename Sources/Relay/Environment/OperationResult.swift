@@ -29,7 +29,7 @@ public struct OperationResult<Data: ReadableRecord>: Sendable {
 
     init(_ response: GraphQLResponse) {
         errors = response.errors ?? []
-        extensions = response.extensionVariables
+        extensions = response.extensions
         hold = response.written?.hold
     }
 }

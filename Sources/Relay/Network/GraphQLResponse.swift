@@ -1,4 +1,4 @@
-import RelayArtifacts
+public import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
 
@@ -12,7 +12,8 @@ public struct GraphQLResponse: Sendable {
     public let hasData: Bool
     /// nil where there are none. Those of a part of a response come behind those of the parts before it.
     public let errors: [GraphQLError]?
-    private let extensionData: JSONObject?
+    /// What the server adds.
+    public let extensions: VariableData
     /// The response as the store took it in; of a part of a response that could not be taken in, the response that
     /// it is a part of. nil where there is no data.
     let written: WrittenResponse?
@@ -22,19 +23,13 @@ public struct GraphQLResponse: Sendable {
         self.written = written
         hasData = written != nil
         errors = summary.errors.isEmpty ? nil : summary.errors.map(GraphQLError.init)
-        extensionData = summary.extensions?.object
+        extensions = summary.extensions?.object.map { VariableData($0) } ?? [:]
     }
 
     /// The data as a tree; made whenever it is asked for. nil for a part of an earlier response
     /// (`@defer`, `@stream`).
-    public var data: [String: Any]? {
-        hasData ? (try? JSONValue(parsing: bytes))?["data"]?.anyObject : nil
+    public var data: VariableData? {
+        guard hasData, let response = try? JSONValue(parsing: bytes) else { return nil }
+        return response["data"]?.object.map { VariableData($0) }
     }
-
-    /// What the server adds.
-    public var extensions: [String: Any]? {
-        extensionData.flatMap { JSONValue.object($0).anyObject }
-    }
-
-    var extensionVariables: VariableData { extensionData.map { VariableData($0) } ?? [:] }
 }

@@ -5,44 +5,16 @@ import RelayJSON
 // `[String: Any]`, as programs write it, and JSON.
 
 extension JSONValue {
-    /// String, Int, Double, Bool, NSNull, `[Any]` or `[String: Any]`.
-    var any: Any {
-        switch self {
-        case .null: NSNull()
-        case .bool(let value): value
-        case .int(let value): Int(value)
-        case .double(let value): value
-        case .string(let value): value
-        case .array(let values): values.map(\.any)
-        case .object: anyObject ?? [:]
-        }
-    }
-
-    var anyObject: [String: Any]? {
-        object.map { $0.members.reduce(into: [:]) { $0[$1.key] = $1.value.any } }
-    }
-
     /// What a literal dictionary says. A Swift `true` is true and not 1.
     ///
     /// - Throws: an ``OptimisticResponseError`` that names the place of a value that JSON has not.
     init(any value: Any, at path: String = "") throws {
         switch value {
-        case let value as JSONValue: self = value
-        case let value as String: self = .string(value)
         case let value as NSNumber where type(of: value as Any) is NSNumber.Type:
             guard let number = JSONValue(value) else {
                 throw OptimisticResponseError(path: path, type: "an integer beyond 64 bits")
             }
             self = number
-        case let value as Bool: self = .bool(value)
-        case let value as Double: self = .double(value)
-        case let value as Float: self = .double(Double(value))
-        case let value as any BinaryInteger:
-            guard let whole = Int64(exactly: value) else {
-                throw OptimisticResponseError(path: path, type: "an integer beyond 64 bits")
-            }
-            self = .int(whole)
-        case is NSNull: self = .null
         case let value as [String: Any]:
             var object = JSONObject()
             for (key, member) in value {
@@ -52,9 +24,15 @@ extension JSONValue {
         case let value as [Any]:
             self = .array(
                 try value.enumerated().map { try JSONValue(any: $1, at: "\(path).\($0)") })
-        case let value as any VariableValueConvertible: self = value.variableValue.json
         case Optional<Any>.none: self = .null
-        default: throw OptimisticResponseError(path: path, type: "\(type(of: value))")
+        default:
+            guard let leaf = JSONValue(plain: value) else {
+                throw OptimisticResponseError(
+                    path: path,
+                    type: value is any BinaryInteger
+                        ? "an integer beyond 64 bits" : "\(type(of: value))")
+            }
+            self = leaf
         }
         // Written as JSON it would be null.
         if case .double(let number) = self, !number.isFinite {

@@ -77,6 +77,6 @@ public struct SelectorData: Sendable, Equatable {
             return list[place]?.get(path: Array(rest))
         }
         guard rest.isEmpty, let leaf = node.leaf(named: key), leaf != .null else { return nil }
-        return leaf.any
+        return leaf.plain
     }
 }

@@ -40,7 +40,7 @@ public struct MockPayloadGenerator {
 
     /// The data alone, as an `optimisticResponse` wants it.
     public func data(for operation: OperationDescriptor) -> [String: Any] {
-        JSONValue.object(generate(operation)).anyObject ?? [:]
+        JSONValue.object(generate(operation)).plain as? [String: Any] ?? [:]
     }
 
     private func generate(_ operation: OperationDescriptor) -> JSONObject {
