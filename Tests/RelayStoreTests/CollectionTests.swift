@@ -261,6 +261,25 @@ import Threads
         #expect(try store.check(TodoDocuments.operation("Nodes", ["id": "x"])) == .missing)
     }
 
+    @Test func aMissingFieldIsKnownByItsNameAndArguments() {
+        func field(_ key: String) -> MissingField {
+            MissingField(recordID: .rootID, storageKey: key)
+        }
+        let todos = field(#"todos(after:"a:b,(\"c)",filter:{"by":["x:",1]},first:2)"#)
+        #expect(todos.name == "todos" && todos.argument("first") == 2)
+        #expect(todos.argument("after") == #"a:b,("c)"#)
+        #expect(todos.argument("filter") == ["by": ["x:", 1]])
+        #expect(todos.argument("last") == nil && todos.argument("by") == nil)
+        #expect(field("me").name == "me" && field("me").argument("id") == nil)
+        #expect(field("broken(id:").argument("id") == nil)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(Int64.max), .milliseconds(-1)])
+    func anyDurationMayBeTheExpirationOfQueries(_ duration: Duration) throws {
+        let store = Store(queryExpiration: duration, missingFieldHandlers: [.node])
+        #expect(try store.check(one("a")) == .missing)
+    }
+
     /// A slice is no commit of the program's: what an entry shows does not follow from what nobody can reach.
     @Test func aCollectionRunsNoUpdater() throws {
         let store = unbuffered()

@@ -17,8 +17,8 @@ struct AvailabilityCheck {
     private let snapshot: Snapshot
     private let handlers: [MissingFieldHandler]
     private let invalidatedKey: NameIndex?
-    /// What missing-field handlers found, to be written.
-    private(set) var found: [(record: RecordIndex, key: NameIndex, value: FieldValue)] = []
+    /// The links that missing-field handlers found, to be written.
+    private(set) var found: [(record: RecordIndex, key: NameIndex, link: RecordIndex)] = []
     private(set) var isMissing = false
     /// The newest sequence at which a record on the way was invalidated.
     private(set) var invalidatedAt: Int64?
@@ -58,67 +58,22 @@ struct AvailabilityCheck {
         }
     }
 
-    /// Asks the handlers for a field that is missing.
+    /// Asks the handlers for a link that is missing.
     private mutating func handle(_ field: FlatSelection.Field, of record: RecordIndex) {
-        guard !handlers.isEmpty else {
+        guard !handlers.isEmpty, field.kind == .linked, let child = field.child else {
             isMissing = true
             return
         }
         let symbols = snapshot.symbols
         let missing = MissingField(
-            storageKey: symbols.nameString(field.key), recordID: DataID(symbols.idString(record)),
-            kind: field.kind == .scalar ? .scalar : field.kind == .linked ? .linked : .plural)
-        for handler in handlers {
-            guard let value = handler.value(missing, snapshot) else { continue }
-            found.append((record, field.key, value))
-            if let child = field.child { check(value, child) }
+            recordID: DataID(symbols.idString(record)), storageKey: symbols.nameString(field.key))
+        let answer = handlers.lazy.compactMap { $0.record(missing) }
+            .compactMap { [snapshot] in snapshot.existing($0.rawValue) }.first
+        guard let answer else {
+            isMissing = true
             return
         }
-        isMissing = true
-    }
-
-    private mutating func check(_ value: FieldValue, _ plan: NormalizationPlan) {
-        switch value {
-        case .link(let id): check(id, plan)
-        case .links(let ids): for case let id? in ids { check(id, plan) }
-        default: break
-        }
-    }
-
-    private mutating func check(_ id: DataID, _ plan: NormalizationPlan) {
-        if let record = snapshot.symbols.findRecord(id.rawValue) {
-            check(record, plan)
-        } else {
-            isMissing = true
-        }
-    }
-}
-
-/// A field that is selected and not in the store.
-package struct MissingField: Sendable {
-    package enum Kind: Sendable { case scalar, linked, plural }
-
-    /// The field with its arguments: `node(id:"4")`.
-    package var storageKey: String
-    package var recordID: DataID
-    package var kind: Kind
-}
-
-/// Answers a field from what the store has under another name, for example `node(id:)`.
-package struct MissingFieldHandler: Sendable {
-    /// nil: this handler does not know either.
-    let value: @Sendable (MissingField, Snapshot) -> FieldValue?
-
-    package init(_ value: @escaping @Sendable (MissingField, Snapshot) -> FieldValue?) {
-        self.value = value
-    }
-
-    /// `node(id: X)` of the query type is the record X, if the store has it.
-    package static let node = MissingFieldHandler { field, snapshot in
-        guard field.recordID == .rootID, field.kind == .linked,
-            field.storageKey.hasPrefix("node(id:\""), field.storageKey.hasSuffix("\")")
-        else { return nil }
-        let id = String(field.storageKey.dropFirst(9).dropLast(2))
-        return snapshot.existing(id) == nil ? nil : .link(DataID(id))
+        found.append((record, field.key, answer))
+        check(answer, child)
     }
 }

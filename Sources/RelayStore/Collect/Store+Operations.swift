@@ -50,11 +50,11 @@ extension Store {
         _ check: AvailabilityCheck, _ writer: inout Writer, _ outcome: inout Outcome
     ) {
         var draft = writer.state.draft()
-        for (record, key, value) in check.found {
+        for (record, key, link) in check.found {
             guard let type = draft.snapshot.type(of: record) else { continue }
             draft.write(
                 DataID(symbols.idString(record)), type: symbols.nameString(type),
-                fields: [(symbols.nameString(key), value)])
+                fields: [(symbols.nameString(key), .link(DataID(symbols.idString(link))))])
         }
         if !draft.changes.isEmpty { commit("missingFieldHandlers", draft, &writer, &outcome) }
     }

@@ -20,14 +20,16 @@ extension Store {
     /// - Parameters:
     ///   - journal: opened for this store.
     ///   - gcReleaseBufferSize: operations that are not retained and that are kept all the same.
+    ///   - queryExpiration: after this a query that was fetched counts as stale; nil: never.
+    ///   - missingFieldHandlers: what answers links that are not in the store; the first that knows is believed.
     ///   - onJournalChange: told when the journal refuses changes for now, takes them again, or stops.
     /// - Throws: when the journal has a store already.
     public convenience init(
         journal: some RestorableJournal, gcReleaseBufferSize: Int = 10,
+        queryExpiration: Duration? = nil, missingFieldHandlers: [MissingFieldHandler] = [],
         onJournalChange: (@Sendable (JournalStatus) -> Void)? = nil
     ) throws {
-        var options = StoreOptions()
-        options.releaseBufferSize = gcReleaseBufferSize
+        var options = StoreOptions(gcReleaseBufferSize, queryExpiration, missingFieldHandlers)
         if let onJournalChange { options.journalChanged = onJournalChange }
         try self.init(journal: journal, options: options)
     }

@@ -68,11 +68,15 @@ public final class Store: Sendable {
     /// - Parameters:
     ///   - source: the records that it begins with; see ``source``.
     ///   - gcReleaseBufferSize: operations that are not retained and that are kept all the same.
-    public convenience init(source: RecordSource = RecordSource(), gcReleaseBufferSize: Int = 10) {
-        var options = StoreOptions()
-        options.now = WallClock.microseconds
-        options.releaseBufferSize = gcReleaseBufferSize
-        self.init(source.snapshot, options: options)
+    ///   - queryExpiration: after this a query that was fetched counts as stale; nil: never.
+    ///   - missingFieldHandlers: what answers links that are not in the store; the first that knows is believed.
+    public convenience init(
+        source: RecordSource = RecordSource(), gcReleaseBufferSize: Int = 10,
+        queryExpiration: Duration? = nil, missingFieldHandlers: [MissingFieldHandler] = []
+    ) {
+        self.init(
+            source.snapshot,
+            options: StoreOptions(gcReleaseBufferSize, queryExpiration, missingFieldHandlers))
     }
 
     /// The confirmed records as they are now, as a value that can be kept and given to another store. What

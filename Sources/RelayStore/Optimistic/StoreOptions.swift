@@ -42,4 +42,21 @@ package struct StoreOptions: Sendable {
     package var leastSymbolCount = 1_024
 
     package init() {}
+
+    /// What programs say, with their clock.
+    init(
+        _ releaseBufferSize: Int, _ queryExpiration: Duration?,
+        _ missingFieldHandlers: [MissingFieldHandler]
+    ) {
+        now = WallClock.microseconds
+        self.releaseBufferSize = releaseBufferSize
+        // A duration that is too long for a number of microseconds is for ever.
+        queryExpirationMicroseconds = queryExpiration.flatMap { duration in
+            let (seconds, attoseconds) = duration.components
+            let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
+            let (sum, overflows) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+            return isTooLong || overflows ? nil : sum
+        }
+        self.missingFieldHandlers = missingFieldHandlers
+    }
 }
