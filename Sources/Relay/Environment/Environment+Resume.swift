@@ -47,7 +47,6 @@ extension Environment {
     ///
     /// Call it before other mutations. What they show stays until they are answered, or refused. One whose
     /// connection ends each time it is sent is given up; the attempts of earlier processes count.
-    /// Optimistic updates of that process that belong to no mutation are taken back: what showed them is gone.
     ///
     /// One that fails for a reason that has nothing to do with it, because no user is signed in, say, stays
     /// as it is, and is sent again by the next call, in this run of the program or a later one. Those behind it stay as
@@ -79,7 +78,6 @@ extension Environment {
             }
             let intent = pending.intent
             guard let id = intent.mutationID, let name = intent.operationName else {
-                store.revoke(entry, reason: "the process that showed it has ended")
                 outbox.release(entry)
                 continue
             }

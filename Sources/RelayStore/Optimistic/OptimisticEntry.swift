@@ -15,9 +15,6 @@ package struct OptimisticUpdate: @unchecked Sendable {
 
     package init(_ run: @escaping (inout Draft) throws -> Void) { self.run = run }
 
-    /// Of an entry that was read from a log: the updater is gone, its writes remain.
-    init(_ writes: WriteSet) { run = { $0.apply(writes) } }
-
     /// Of a mutation that shows nothing until it is answered.
     package static let none = OptimisticUpdate { _ in }
 }

@@ -11,7 +11,9 @@ extension Store {
     ///
     /// A screen does not wait for the disk: a change is shown at once, and is in the journal a moment
     /// later. Mutations that were under way when the process ended are shown as they were, until they
-    /// are sent again and answered (`Environment.resumeMutations`).
+    /// are sent again and answered (`Environment.resumeMutations`). Their updaters are gone: where a list has changed
+    /// meanwhile, what they have added and taken out there is found by its ids. Optimistic updates that belong to no
+    /// mutation are taken back.
     ///
     /// A full disk loses nothing: what happens meanwhile waits in memory, up to 64 MiB, and is written
     /// when there is room. Beyond that, or when the disk fails for good, the store goes on without its
@@ -43,6 +45,10 @@ extension Store {
         options.journaled = restored.journaled
         guard snapshot.sequence == 0 else {
             self.init(snapshot, options: options)
+            for (entry, mutation) in try unfinishedMutations where mutation.intent.mutationID == nil
+            {
+                revoke(entry, reason: "the process that showed it has ended")
+            }
             return
         }
         // The first event of a history. A client has no schema of its own.

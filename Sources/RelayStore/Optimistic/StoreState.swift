@@ -43,9 +43,10 @@ struct StoreState {
 
     /// Shows what a log has of a pending mutation.
     private mutating func show(_ writes: WriteSet, of mutation: UInt64) {
+        let restored = RestoredUpdate(writes, on: head)
+        let update = OptimisticUpdate { restored.run(&$0) }
         var draft = OptimisticEntry.draft(on: head)
-        draft.apply(writes)
-        let update = OptimisticUpdate(writes)
+        restored.run(&draft)
         entries.append(
             OptimisticEntry(id: makeEntryID(), mutation: mutation, update: update, draft))
         head = draft.snapshot

@@ -1,0 +1,128 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+
+@_spi(Rooms) @testable import RelayRecords
+@_spi(Rooms) @testable import RelayStore
+
+/// What a mutation shows that was not answered before the process ended: the next process has its writes, not its
+/// updater.
+@Suite(.bounded) struct RestoredEntryTests {
+    private static let connection = DataID("client:u:__Todos_todos_connection")
+
+    /// What a mutation does to the list while it waits.
+    enum Change: CaseIterable {
+        case delete
+        case append
+        case prepend
+        case insertBehind
+        case deleteAndAppend
+        case replaceFirst
+
+        func run(_ source: inout any RecordSourceProxy) throws {
+            let handler = ConnectionHandler.default
+            let connection = try #require(source[RestoredEntryTests.connection])
+            func edge(_ id: String) -> any RecordProxy {
+                let todo = source[DataID(id)] ?? source.create(dataID: DataID(id), typeName: "Todo")
+                todo["id"] = id
+                todo["text"] = "shown"
+                return handler.createEdge(
+                    &source, connection: connection, node: todo, type: "TodoEdge")
+            }
+            switch self {
+            case .delete: handler.delete(connection: connection, nodeID: "b")
+            case .append: handler.insert(connection: connection, edge: edge("x"), after: nil)
+            case .prepend: handler.insert(connection: connection, edge: edge("x"), before: nil)
+            case .insertBehind:
+                handler.insert(connection: connection, edge: edge("x"), after: "cb")
+            case .deleteAndAppend:
+                handler.delete(connection: connection, nodeID: "b")
+                handler.insert(connection: connection, edge: edge("x"), after: nil)
+            case .replaceFirst:
+                handler.delete(connection: connection, nodeID: "a")
+                handler.insert(connection: connection, edge: edge("x"), before: nil)
+            }
+        }
+    }
+
+    private static let lists: [[String]] = [
+        ["a", "b", "c"], ["z", "a", "b", "c"], ["a", "c", "e"], ["a", "b", "c", "x"],
+        ["x", "a", "b", "c"], ["a"], ["c", "b", "a"], ["b"], ["x"], ["d", "e"],
+    ]
+
+    private func page(_ ids: [String]) -> JSONValue {
+        let edges = ids.map { id -> JSONValue in
+            [
+                "cursor": .string("c" + id),
+                "node": [
+                    "__typename": "Todo", "id": .string(id), "text": .string("T" + id),
+                    "complete": true,
+                ],
+            ]
+        }
+        return [
+            "data": [
+                "me": [
+                    "id": "u",
+                    "todos": [
+                        "edges": .array(edges),
+                        "pageInfo": [
+                            "endCursor": .string("c" + (ids.last ?? "")),
+                            "startCursor": .string("c" + (ids.first ?? "")),
+                            "hasNextPage": true, "hasPreviousPage": false,
+                        ],
+                    ],
+                ]
+            ]
+        ]
+    }
+
+    private func nodes(_ store: Store) throws -> [String] {
+        let connection = try store.json("Page", ["count": 9])["me"]?["todos"]
+        return connection?["edges"]?.array?.map { $0["node"]?["id"]?.string ?? "-" } ?? ["?"]
+    }
+
+    private func restarted(_ store: Store) throws -> Store {
+        var options = StoreOptions()
+        options.schedule = { _ in }
+        options.journal = InMemoryJournal()
+        return Store(try store.confirmed, options: options)
+    }
+
+    /// It shows on other lists what its updater would show there. (Where `x` was to stand behind a row that is gone, the
+    /// updater puts it at the end, and so does what is left of it, or next to the row that stood behind it.)
+    @Test(arguments: Change.allCases, lists)
+    func itShowsOnAnotherListWhatItsUpdaterWould(_ change: Change, _ list: [String]) throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Page", ["count": 9], page(["a", "b", "c"]))
+        _ = try store.applyUpdate { try change.run(&$0) }
+        let next = try restarted(store)
+        #expect(try nodes(next) == nodes(store))
+        try store.commit("Page", ["count": 9], page(list))
+        try next.commit("Page", ["count": 9], page(list))
+        let shown = try nodes(next)
+        if change != .insertBehind || list.contains("b") {
+            #expect(try shown == nodes(store))
+        }
+        #expect(Set(shown).count == shown.count)
+        #expect(shown.contains("x") == (change != .delete || list.contains("x")))
+        // And so does the process after that one. (What changed nothing on that list is not known to it any more.)
+        let last = try restarted(next)
+        #expect(try nodes(last) == shown)
+        try last.commit("Page", ["count": 9], page(["a", "b", "c", "d"]))
+        let later = try nodes(last)
+        #expect(Set(later).count == later.count && later.contains("d"))
+    }
+
+    /// A list that the program has put into another order is shown as it was.
+    @Test func aListInAnotherOrderIsShownAsItWas() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Page", ["count": 9], page(["a", "b", "c"]))
+        _ = try store.applyUpdate { source in
+            let connection = source[Self.connection]
+            let edges = connection?.getLinkedRecords("edges") ?? []
+            connection?.setLinkedRecords("edges", records: edges.reversed())
+        }
+        #expect(try nodes(restarted(store)) == ["c", "b", "a"])
+    }
+}
