@@ -131,9 +131,6 @@ package final class HTTPServer: Sendable {
             all.queuedBytes += one.queuedBytes
         }
     }
-
-    /// How many connections there are, of either kind, handshakes included.
-    package func connectionCount() async throws -> Int { try await usage().connections }
 }
 
 extension HTTPServer {

@@ -1,6 +1,7 @@
 import HTTPMessages
 import Testing
 import Threads
+import WebSocketTesting
 
 @testable import WebSocketIO
 

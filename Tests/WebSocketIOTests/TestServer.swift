@@ -36,6 +36,11 @@ struct TestServer: Sendable {
     }
 }
 
+extension HTTPServer {
+    /// How many connections there are, of either kind, handshakes included.
+    func connectionCount() async throws -> Int { try await usage().connections }
+}
+
 /// Notes what happens, and answers as a test wants it.
 final class RecordingHandler: HTTPServerHandler, WebSocketHandler {
     struct Record {

@@ -1,6 +1,7 @@
 import BoundedTesting
 import Testing
 import WebSocketIO
+import WebSocketTesting
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct WebSocketSessionTests {

@@ -181,23 +181,6 @@
         }
     }
 
-    /// Every position from 0 to `end`, holes included.
-    @_spi(Rooms) public func forEachPosition(_ body: (Place) -> Void) {
-        var next = 0
-        forEachLink { position, record in
-            while next < position {
-                body(.hole)
-                next += 1
-            }
-            body(.link(record))
-            next += 1
-        }
-        while next < end {
-            body(.hole)
-            next += 1
-        }
-    }
-
     // MARK: Lists made from this one
 
     @_spi(Rooms) public func appending(_ record: RecordIndex?) -> LinkList {

@@ -95,7 +95,7 @@ import Testing
         WebSocketIO/ClientTLS.swift contexts = by the program: one for each file of authorities that it names
         WebSocketIO/Compression.swift deflaters = by HTTPServer.Options.maxCompressedConnections
         WebSocketIO/Compression.swift inflaters = by HTTPServer.Options.maxCompressedConnections
-        WebSocketIO/FIFO.swift elements = by who has one: Mailbox, LoopCore, WebSocketChannel
+        WebSocketIO/FIFO.swift elements = by who has one: Mailbox, LoopCore
         WebSocketIO/FrameReader.swift control = by 125 bytes
         WebSocketIO/FrameReader.swift head = by 14 bytes
         WebSocketIO/HTTPConnection.swift output = flag --max-queued-bytes
@@ -124,7 +124,6 @@ import Testing
         WebSocketIO/ServerState.swift peers = flag --max-connections
         WebSocketIO/ServerState.swift whenStopped = by who stops a server
         WebSocketIO/TimerQueue.swift heap = by the connections, a few timers each
-        WebSocketIO/WebSocketChannel.swift messages = by Inbox.capacity, behind which nothing is read
         WebSocketIO/WebSocketClient.swift subprotocols = by the program
         WebSocketIO/WebSocketSession.swift pongs = by the pings of one read
         WebSocketIO/WebSocketSession.swift preamble = by the answer of a handshake

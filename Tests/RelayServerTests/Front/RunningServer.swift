@@ -6,6 +6,7 @@ import RelayJSON
 import RelayServer
 import Testing
 import WebSocketIO
+import WebSocketTesting
 
 /// The todo example, served from memory on a port of its own.
 struct RunningServer: Sendable {

@@ -5,6 +5,7 @@ import RelayServer
 import StoreEngine
 import Testing
 import WebSocketIO
+import WebSocketTesting
 
 /// Limits that are not of one document.
 @Suite(.bounded, .timeLimit(.minutes(10)))
