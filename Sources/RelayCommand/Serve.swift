@@ -131,7 +131,7 @@ struct Serve: AsyncParsableCommand {
         configuration.tokens = token.isEmpty ? settings.list("token") : token
         configuration.origins = origins
         configuration.persisted = persisted
-        try limits.apply(to: &configuration, settings)
+        try limits.apply(to: &configuration.limits, settings)
         configuration.echoes = try settings.flag("ws-echo")
         return configuration
     }

@@ -49,9 +49,7 @@ package final class HTTPServer: Sendable {
     ) async throws -> HTTPServer {
         precondition(!loops.isEmpty, "a server needs a loop")
         let sockets = try sockets ?? ListeningSockets(host: options.host, port: options.port)
-        let load = ServerLoad(
-            loops: loops.count, maxConnections: options.maxConnections,
-            maxRefusals: options.maxRefusals, maxCompressed: options.maxCompressedConnections)
+        let load = ServerLoad(loops: loops.count, options.limits)
         do {
             var made: [Side] = []
             for (index, (loop, handler)) in loops.enumerated() {
@@ -134,7 +132,7 @@ package final class HTTPServer: Sendable {
 }
 
 extension HTTPServer {
-    /// Where to listen, and the bounds of everything.
+    /// Where to listen, what is spoken, and the bounds of everything.
     package struct Options: Sendable {
         /// An address or a name that stands for addresses of this machine.
         package var host: String
@@ -144,33 +142,7 @@ extension HTTPServer {
         /// The subprotocols that may be agreed on.
         package var subprotocols: [String]
 
-        /// Connections of either kind. Later clients get 503.
-        package var maxConnections = 10_000
-        /// So many clients beyond these get their 503 at the same time, and have a connection for it; later ones are
-        /// closed without an answer.
-        package var maxRefusals = 128
-        /// From accepting a connection, and from the first byte of each later request, to having the
-        /// request whole. A body has two milliseconds more for each byte of it that has come.
-        package var handshakeTimeout: Duration = .seconds(10)
-        /// How long an HTTP connection may wait for its next request.
-        package var idleTimeout: Duration = .seconds(60)
-        /// Larger messages close a connection with 1009.
-        package var maxMessageBytes = 4 << 20
-        /// A larger request line with its header fields is answered 431.
-        package var maxHeadBytes = 16_384
-        /// Larger bodies are answered 413.
-        package var maxBodyBytes = 4 << 20
-        /// Payload bytes waiting for one connection; beyond it, it is closed with 1013.
-        package var maxQueuedBytes = 16 << 20
-        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
-        package var keepAlive: Duration = .seconds(30)
-        /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
-        package var writeStuckTimeout: Duration = .seconds(10)
-        /// How long a WebSocket peer that is left may take to read on, and hear why.
-        package var farewellTimeout: Duration = .seconds(30)
-        /// How many WebSocket connections may use permessage-deflate, which costs about 300 KB each while they are
-        /// sent to, and nothing when they are idle.
-        package var maxCompressedConnections = 0
+        package var limits = Limits()
 
         package init(
             host: String = "127.0.0.1", port: Int = 0, tls: TLSIdentity? = nil,
@@ -181,10 +153,43 @@ extension HTTPServer {
             self.tls = tls
             self.subprotocols = subprotocols
         }
+    }
 
-        var sessionLimits: WebSocketSession.Limits {
+    /// What connections may take up.
+    package struct Limits: Sendable {
+        /// Connections of either kind. Later clients get 503.
+        package var connections = 20_000
+        /// So many clients beyond these get their 503 at the same time, and have a connection for it; later ones are
+        /// closed without an answer.
+        package var refusals = 128
+        /// Larger WebSocket messages close their connection with 1009.
+        package var messageBytes = 4 << 20
+        /// A larger request line with its header fields is answered 431.
+        package var headBytes = 16_384
+        /// Larger bodies of requests are answered 413.
+        package var bodyBytes = 4 << 20
+        /// Bytes that may wait for one connection; beyond it, it is closed, a WebSocket with 1013.
+        package var queuedBytes = 16 << 20
+        /// From accepting a connection, and from the first byte of each later request, to having the
+        /// request whole. A body has two milliseconds more for each byte of it that has come.
+        package var handshakeTimeout: Duration = .seconds(10)
+        /// How long an HTTP connection may wait for its next request.
+        package var idleTimeout: Duration = .seconds(60)
+        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
+        package var keepAlive: Duration = .seconds(30)
+        /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
+        package var writeStuckTimeout: Duration = .seconds(10)
+        /// How long a WebSocket peer that is left may take to read on, and hear why.
+        package var farewellTimeout: Duration = .seconds(30)
+        /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are
+        /// sent to, and nothing when they are idle.
+        package var compressedConnections = 0
+
+        package init() {}
+
+        var session: WebSocketSession.Limits {
             WebSocketSession.Limits(
-                maxMessageBytes: maxMessageBytes, maxQueuedBytes: maxQueuedBytes,
+                maxMessageBytes: messageBytes, maxQueuedBytes: queuedBytes,
                 keepAliveMilliseconds: keepAlive.wholeMilliseconds,
                 writeStuckMilliseconds: writeStuckTimeout.wholeMilliseconds,
                 farewellMilliseconds: farewellTimeout.wholeMilliseconds)

@@ -20,9 +20,9 @@ struct TestServer: Sendable {
     ) async throws {
         var options = HTTPServer.Options(subprotocols: ["graphql-transport-ws", "echo"])
         // A machine that is busy with other tests must not look like a slow client.
-        options.handshakeTimeout = .seconds(60)
-        options.writeStuckTimeout = .seconds(60)
-        options.farewellTimeout = .testDeadline
+        options.limits.handshakeTimeout = .seconds(60)
+        options.limits.writeStuckTimeout = .seconds(60)
+        options.limits.farewellTimeout = .testDeadline
         change(&options)
         let loop = try IOLoop.start()
         do {
