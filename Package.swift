@@ -79,7 +79,7 @@ let fuzz: [Target] =
             dependencies: [
                 "EventStore", "GraphQLExecution", "GraphQLLanguage", "RelayJSON", "RelayRecords",
                 "RelayServer", "SchemaService", "StoreEngine",
-            ],
+            ], path: "Tests/GraphQLFuzz",
             swiftSettings: strict, linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     ]
 
@@ -140,7 +140,12 @@ let package = Package(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("HTTPMessages"),
-        room("WebSocketIO", ["CLibwebsockets", "HTTPMessages", "Threads", "Zlib"]),
+        room(
+            "WebSocketIO",
+            [
+                "CLibwebsockets", "HTTPMessages", "Threads", "Zlib",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]),
         room(
             "RelayLink",
             ["GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO"]),
@@ -190,7 +195,7 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "Console", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
+                "Console", "Digests", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
                 "RelayArtifacts", "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords",
                 "RelayServer", "SchemaService", "StoreEngine", "Threads", "WebSocketIO",
                 argumentParser, logging,
@@ -233,7 +238,7 @@ let package = Package(
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),
         tests(of: "HTTPMessages"),
-        tests(of: "WebSocketIO", ["HTTPMessages", "Threads"]),
+        tests(of: "WebSocketIO", ["HTTPMessages", "Threads", "WebSocketTesting"]),
         tests(of: "RelayLink", ["GraphQLTransportWS", "RelayArtifacts", "WebSocketIO"]),
         tests(
             of: "RelayServer",
@@ -241,7 +246,7 @@ let package = Package(
                 "EventLog", "EventStore", "GraphQLExecution", "GraphQLLanguage",
                 "GraphQLTransportWS", "HTTPMessages", "RelayArtifacts", "RelayJSON", "RelayRecords",
                 "RelayStore", "ResultPatches", "SchemaService", "StoreEngine", "Threads",
-                "WebSocketIO", logging,
+                "WebSocketIO", "WebSocketTesting", logging,
             ], exclude: ["Differential/graphql_core_peer.py"]),
         tests(
             of: "RelayNetwork",
@@ -285,6 +290,9 @@ let package = Package(
                 "RelayLink", "RelayNetwork", "RelayServer", "RelayStore", "SchemaService",
                 "StoreEngine", "Threads", "TodoFixtures", logging, openCombine("OpenCombine"),
             ] + combineTests, path: "Tests/Simulation", exclude: ["Mutants"], swiftSettings: strict),
+        .target(
+            name: "WebSocketTesting", dependencies: ["Threads", "WebSocketIO"],
+            path: "Tests/WebSocketTesting", swiftSettings: strict),
         .target(name: "LoopbackPorts", path: "Tests/LoopbackPorts", swiftSettings: strict),
         .target(
             name: "BoundedTesting", dependencies: ["Threads"], path: "Tests/BoundedTesting",

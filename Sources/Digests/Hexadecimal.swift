@@ -33,3 +33,11 @@ extension Sequence<UInt8> {
         return String(decoding: text, as: UTF8.self)
     }
 }
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+    /// All its digits, those at the front among them: 16 of a `UInt64`.
+    package var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+    }
+}

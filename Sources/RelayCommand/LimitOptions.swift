@@ -152,71 +152,48 @@ struct LimitOptions: ParsableArguments {
             valueName: "seconds"))
     var writeTimeout: Int?
 
-    func apply(to configuration: inout Server.Configuration, _ settings: Settings) throws {
-        let options: [(String, Int?, WritableKeyPath<Server.Configuration, Int>)] = [
-            ("max-document-bytes", maxDocumentBytes, \.limits.documentBytes),
-            ("max-tokens", maxTokens, \.limits.documentTokens),
-            ("max-depth", maxDepth, \.limits.documentDepth),
-            ("max-aliases", maxAliases, \.limits.documentAliases),
-            ("max-directives", maxDirectives, \.limits.documentDirectives),
-            ("max-root-fields", maxRootFields, \.limits.rootFields),
-            ("max-complexity", maxComplexity, \.limits.resultFields),
-            ("assumed-list-size", assumedListSize, \.limits.assumedListSize),
-            ("max-waiting-mutations", maxWaitingMutations, \.limits.waitingMutations),
-            ("max-waiting-handlers", maxWaitingHandlers, \.limits.waitingHandlers),
-            ("max-connections", maxConnections, \.limits.connections),
-            ("max-message-bytes", maxMessageBytes, \.limits.messageBytes),
-            ("max-body-bytes", maxBodyBytes, \.limits.bodyBytes),
-            ("max-operations", maxOperations, \.limits.operations),
-            ("max-operation-bytes", maxOperationBytes, \.limits.operationBytes),
-            (
-                "max-requests-in-progress", maxRequestsInProgress,
-                \.limits.requestsInProgress
-            ),
-            (
-                "max-requests-per-second", maxRequestsPerSecond, \.limits.requestsPerSecond
-            ),
-            ("max-stream-queue-bytes", maxStreamQueueBytes, \.limits.streamQueueBytes),
-            ("max-queued-bytes", maxQueuedBytes, \.limits.queuedBytes),
-            (
-                "max-compressed-connections", maxCompressedConnections,
-                \.limits.compressedConnections
-            ),
-            ("max-past-events", maxPastEvents, \.limits.pastEvents),
-            ("recent-commits", recentCommits, \.limits.recentCommits),
-            ("max-resume-events", maxResumeEvents, \.limits.resumeEvents),
+    func apply(to limits: inout Server.Limits, _ settings: Settings) throws {
+        let counts: [(String, Int?, WritableKeyPath<Server.Limits, Int>)] = [
+            ("max-document-bytes", maxDocumentBytes, \.documentBytes),
+            ("max-tokens", maxTokens, \.documentTokens),
+            ("max-depth", maxDepth, \.documentDepth),
+            ("max-aliases", maxAliases, \.documentAliases),
+            ("max-directives", maxDirectives, \.documentDirectives),
+            ("max-root-fields", maxRootFields, \.rootFields),
+            ("max-complexity", maxComplexity, \.resultFields),
+            ("assumed-list-size", assumedListSize, \.assumedListSize),
+            ("max-waiting-mutations", maxWaitingMutations, \.waitingMutations),
+            ("max-waiting-handlers", maxWaitingHandlers, \.waitingHandlers),
+            ("max-connections", maxConnections, \.connections),
+            ("max-message-bytes", maxMessageBytes, \.messageBytes),
+            ("max-body-bytes", maxBodyBytes, \.bodyBytes),
+            ("max-operations", maxOperations, \.operations),
+            ("max-operation-bytes", maxOperationBytes, \.operationBytes),
+            ("max-requests-in-progress", maxRequestsInProgress, \.requestsInProgress),
+            ("max-requests-per-second", maxRequestsPerSecond, \.requestsPerSecond),
+            ("max-stream-queue-bytes", maxStreamQueueBytes, \.streamQueueBytes),
+            ("max-queued-bytes", maxQueuedBytes, \.queuedBytes),
+            ("max-compressed-connections", maxCompressedConnections, \.compressedConnections),
+            ("max-past-events", maxPastEvents, \.pastEvents),
+            ("recent-commits", recentCommits, \.recentCommits),
+            ("max-resume-events", maxResumeEvents, \.resumeEvents),
         ]
-        for (name, given, limit) in options {
-            guard let number = try given ?? settings.number(name) else { continue }
-            guard number > 0 else {
-                throw ValidationError("--\(name) must be at least 1, not \(number).")
-            }
-            configuration[keyPath: limit] = number
-        }
-        try applyTimes(to: &configuration, settings)
-    }
-
-    private func applyTimes(
-        to configuration: inout Server.Configuration, _ settings: Settings
-    ) throws {
-        func seconds(_ name: String, _ given: Int?) throws -> Duration? {
+        let times: [(String, Int?, WritableKeyPath<Server.Limits, Duration>)] = [
+            ("handshake-timeout", handshakeTimeout, \.handshakeTimeout),
+            ("progress-interval", progressInterval, \.progressInterval),
+            ("keep-alive", keepAlive, \.keepAlive),
+            ("write-timeout", writeTimeout, \.writeTimeout),
+        ]
+        func number(_ name: String, _ given: Int?) throws -> Int? {
             guard let number = try given ?? settings.number(name) else { return nil }
-            guard number > 0 else {
-                throw ValidationError("--\(name) must be at least 1, not \(number).")
-            }
-            return .seconds(number)
+            if number > 0 { return number }
+            throw ValidationError("--\(name) must be at least 1, not \(number).")
         }
-        if let time = try seconds("handshake-timeout", handshakeTimeout) {
-            configuration.limits.handshakeTimeout = time
+        for (name, given, limit) in counts {
+            if let number = try number(name, given) { limits[keyPath: limit] = number }
         }
-        if let time = try seconds("progress-interval", progressInterval) {
-            configuration.limits.progressInterval = time
-        }
-        if let time = try seconds("keep-alive", keepAlive) {
-            configuration.limits.keepAlive = time
-        }
-        if let time = try seconds("write-timeout", writeTimeout) {
-            configuration.limits.writeTimeout = time
+        for (name, given, limit) in times {
+            if let number = try number(name, given) { limits[keyPath: limit] = .seconds(number) }
         }
     }
 }

@@ -1,37 +1,16 @@
-package import StoreEngine
+import StoreEngine
+import WebSocketIO
 
 extension Server {
     /// How much clients may ask for, and what may wait. Each has the flag of `relay serve` with its default; docs/http.md and
     /// docs/websocket.md say what clients see at the limits.
     public struct Limits: Sendable {
-        package var engine = GraphQLService.Limits()
-        package var connection = ConnectionLimits()
-        package var socket = SocketLimits()
+        var engine = GraphQLService.Limits()
+        var connection = HTTPServer.Limits()
+        var socket = SocketLimits()
 
         /// The limits of `relay serve`.
         public init() {}
-    }
-
-    /// What connections may take up.
-    package struct ConnectionLimits: Sendable {
-        /// Connections of either kind; later clients get 503.
-        package var connections = 20_000
-        /// Larger WebSocket messages close their connection with 1009.
-        package var messageBytes = 4 << 20
-        /// Larger bodies of HTTP requests are answered 413.
-        package var bodyBytes = 4 << 20
-        /// Bytes that may wait for one connection; beyond it, it is closed, a WebSocket with 1013.
-        package var queuedBytes = 16 << 20
-        /// How long a client may take for its handshake, or to send a request whole.
-        package var handshakeTimeout: Duration = .seconds(10)
-        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
-        package var keepAlive: Duration = .seconds(30)
-        /// A peer that takes nothing for so long is left.
-        package var writeStuckTimeout: Duration = .seconds(10)
-        /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are sent to.
-        package var compressedConnections = 0
-
-        package init() {}
     }
 }
 

@@ -3,8 +3,8 @@ import GraphQLExecution
 public import Logging
 @_spi(Rooms) import RelayRecords
 package import SchemaService
-package import StoreEngine
-package import WebSocketIO
+import StoreEngine
+import WebSocketIO
 
 /// A schema served from a log, on a port: what `relay serve` runs, and what a program runs that has
 /// handlers of its own.
@@ -40,9 +40,9 @@ public final class Server: Sendable {
         public var tokens: [String] = []
         /// How long a stop may take before what has not ended is cut off.
         public var stopDeadline: Duration = .seconds(5)
-        package var tls: HTTPServer.TLSIdentity?
-        package var origins = OriginPolicy()
-        package var persisted = PersistedOperations()
+        var tls: HTTPServer.TLSIdentity?
+        var origins = OriginPolicy()
+        var persisted = PersistedOperations()
         /// How much clients may ask for, and what may wait.
         public var limits = Limits()
         /// Serve the subprotocol `echo` too.
@@ -185,10 +185,10 @@ public final class Server: Sendable {
             }
             for front in fronts { front.start() }
             var listening = configuration.listening
-            let wanted = listening.maxConnections
+            let wanted = listening.limits.connections
             let limit = ConnectionLimit(wanted: wanted, descriptors: descriptors)
-            listening.maxConnections = limit.connections
-            listening.maxRefusals = limit.refusals
+            listening.limits.connections = limit.connections
+            listening.limits.refusals = limit.refusals
             let http = try await HTTPServer.start(
                 listening, bound: sockets,
                 on: zip(loops.loops, fronts).map { (loop: $0, handler: $1) })
@@ -243,14 +243,7 @@ extension Server.Configuration {
         var options = HTTPServer.Options(
             host: host, port: port, tls: tls,
             subprotocols: [GraphQLSocket.subprotocol] + (echoes ? [EchoSocket.subprotocol] : []))
-        options.maxConnections = limits.connection.connections
-        options.maxMessageBytes = limits.connection.messageBytes
-        options.maxBodyBytes = limits.connection.bodyBytes
-        options.maxQueuedBytes = limits.connection.queuedBytes
-        options.handshakeTimeout = limits.connection.handshakeTimeout
-        options.keepAlive = limits.connection.keepAlive
-        options.writeStuckTimeout = limits.connection.writeStuckTimeout
-        options.maxCompressedConnections = limits.connection.compressedConnections
+        options.limits = limits.connection
         return options
     }
 }

@@ -46,8 +46,9 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         self.stream = stream
         self.peerAddress = peerAddress
         self.isRefused = isRefused
+        let limits = server.options.limits
         parser = HTTPRequestParser(
-            maxHeadBytes: server.options.maxHeadBytes, maxBodyBytes: server.options.maxBodyBytes)
+            maxHeadBytes: limits.headBytes, maxBodyBytes: limits.bodyBytes)
         stream.owner = self
         stream.isReading = true
     }
@@ -181,7 +182,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
             isCompressed: deflate != nil, loop: server.core.loop)
         let session = WebSocketSession(
             stream: stream, role: .server, connection: connection, handler: handler,
-            limits: server.options.sessionLimits,
+            limits: server.options.limits.session,
             preamble: WebSocketHandshake.answer(to: request, deflate: deflate),
             deflate: deflate
         ) { [unowned server] in
@@ -221,9 +222,9 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
 
     private func enqueue(_ bytes: [UInt8]) {
         // What waits for a turn must not look like a client that is slow.
-        sendWaiting(downTo: server.options.maxQueuedBytes)
+        sendWaiting(downTo: server.options.limits.queuedBytes)
         if phase == .over { return }
-        if queuedBytes > server.options.maxQueuedBytes {
+        if queuedBytes > server.options.limits.queuedBytes {
             return leave(reason: "Too much is waiting to be sent")
         }
         output.append(bytes)
@@ -336,10 +337,10 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
 
     func sweep(now: Int64) {
         let elapsed = now - waitingSince
-        let patience = server.options.handshakeTimeout.wholeMilliseconds
+        let patience = server.options.limits.handshakeTimeout.wholeMilliseconds
         if stream.isBlocked { stream.look(now: now) }
         let isStuck = stream.isStuck(
-            now: now, milliseconds: server.options.writeStuckTimeout.wholeMilliseconds)
+            now: now, milliseconds: server.options.limits.writeStuckTimeout.wholeMilliseconds)
         switch phase {
         case .open where exchange == nil && !stream.isBlocked:
             if let bytes = parser.receivedBodyBytes {
@@ -350,7 +351,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
                 return
             }
             let idle = hasServedRequest && !parser.isInsideRequest
-            let limit = idle ? server.options.idleTimeout.wholeMilliseconds : patience
+            let limit = idle ? server.options.limits.idleTimeout.wholeMilliseconds : patience
             if elapsed >= limit { close() }
         case .open, .ending: if isStuck { leave(reason: "Too slow: nothing was taken for a while") }
         case .over: break

@@ -47,9 +47,7 @@ package final class HTTPServer: Sendable {
     ) async throws -> HTTPServer {
         precondition(!loops.isEmpty, "a server needs a loop")
         let sockets = try sockets ?? ListeningSockets(host: options.host, port: options.port)
-        let load = ServerLoad(
-            loops: loops.count, maxConnections: options.maxConnections,
-            maxRefusals: options.maxRefusals, maxCompressed: options.maxCompressedConnections)
+        let load = ServerLoad(loops: loops.count, options.limits)
         do {
             var made: [Side] = []
             for (index, (loop, handler)) in loops.enumerated() {
@@ -89,7 +87,7 @@ package final class HTTPServer: Sendable {
     /// connections with 1001 after what is queued, lets requests be answered; what has not ended
     /// by the deadline is cut off. Returns when the last connection is gone. Idempotent.
     package func stop(within deadline: Duration) async {
-        // Who was accepted before this has been passed on before it, too: no loop gets a connection after its stop.
+        // What was accepted before this has been passed on before it, too: no loop gets a connection after its stop.
         _ = try? await sides[0].loop.run { [sides] in sides[0].state.value.stopListening() }
         await withTaskGroup { group in
             for side in sides {
@@ -129,13 +127,10 @@ package final class HTTPServer: Sendable {
             all.queuedBytes += one.queuedBytes
         }
     }
-
-    /// How many connections there are, of either kind, handshakes included.
-    package func connectionCount() async throws -> Int { try await usage().connections }
 }
 
 extension HTTPServer {
-    /// Where to listen, and the bounds of everything.
+    /// Where to listen, what is spoken, and the bounds of everything.
     package struct Options: Sendable {
         /// An address or a name that stands for addresses of this machine.
         package var host: String
@@ -145,33 +140,7 @@ extension HTTPServer {
         /// The subprotocols that may be agreed on.
         package var subprotocols: [String]
 
-        /// Connections of either kind. Later clients get 503.
-        package var maxConnections = 10_000
-        /// So many clients beyond these get their 503 at the same time, and have a connection for it; later ones are
-        /// closed without an answer.
-        package var maxRefusals = 128
-        /// From accepting a connection, and from the first byte of each later request, to having the
-        /// request whole. A body has two milliseconds more for each byte of it that has come.
-        package var handshakeTimeout: Duration = .seconds(10)
-        /// How long an HTTP connection may wait for its next request.
-        package var idleTimeout: Duration = .seconds(60)
-        /// Larger messages close a connection with 1009.
-        package var maxMessageBytes = 4 << 20
-        /// A larger request line with its header fields is answered 431.
-        package var maxHeadBytes = 16_384
-        /// Larger bodies are answered 413.
-        package var maxBodyBytes = 4 << 20
-        /// Payload bytes waiting for one connection; beyond it, it is closed with 1013.
-        package var maxQueuedBytes = 16 << 20
-        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
-        package var keepAlive: Duration = .seconds(30)
-        /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
-        package var writeStuckTimeout: Duration = .seconds(10)
-        /// How long a WebSocket peer that is left may take to read on, and hear why.
-        package var farewellTimeout: Duration = .seconds(30)
-        /// How many WebSocket connections may use permessage-deflate, which costs about 300 KB each while they are
-        /// sent to, and nothing when they are idle.
-        package var maxCompressedConnections = 0
+        package var limits = Limits()
 
         package init(
             host: String = "127.0.0.1", port: Int = 0, tls: TLSIdentity? = nil,
@@ -182,10 +151,43 @@ extension HTTPServer {
             self.tls = tls
             self.subprotocols = subprotocols
         }
+    }
 
-        var sessionLimits: WebSocketSession.Limits {
+    /// What connections may take up.
+    package struct Limits: Sendable {
+        /// Connections of either kind. Later clients get 503.
+        package var connections = 20_000
+        /// So many clients beyond these get their 503 at the same time, and have a connection for it; later ones are
+        /// closed without an answer.
+        package var refusals = 128
+        /// Larger WebSocket messages close their connection with 1009.
+        package var messageBytes = 4 << 20
+        /// A larger request line with its header fields is answered 431.
+        package var headBytes = 16_384
+        /// Larger bodies of requests are answered 413.
+        package var bodyBytes = 4 << 20
+        /// Bytes that may wait for one connection; beyond it, it is closed, a WebSocket with 1013.
+        package var queuedBytes = 16 << 20
+        /// From accepting a connection, and from the first byte of each later request, to having the
+        /// request whole. A body has two milliseconds more for each byte of it that has come.
+        package var handshakeTimeout: Duration = .seconds(10)
+        /// How long an HTTP connection may wait for its next request.
+        package var idleTimeout: Duration = .seconds(60)
+        /// After so much silence a WebSocket peer is pinged; after twice as much it is dead.
+        package var keepAlive: Duration = .seconds(30)
+        /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
+        package var writeStuckTimeout: Duration = .seconds(10)
+        /// How long a WebSocket peer that is left may take to read on, and hear why.
+        package var farewellTimeout: Duration = .seconds(30)
+        /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are
+        /// sent to, and nothing when they are idle.
+        package var compressedConnections = 0
+
+        package init() {}
+
+        var session: WebSocketSession.Limits {
             WebSocketSession.Limits(
-                maxMessageBytes: maxMessageBytes, maxQueuedBytes: maxQueuedBytes,
+                maxMessageBytes: messageBytes, maxQueuedBytes: queuedBytes,
                 keepAliveMilliseconds: keepAlive.wholeMilliseconds,
                 writeStuckMilliseconds: writeStuckTimeout.wholeMilliseconds,
                 farewellMilliseconds: farewellTimeout.wholeMilliseconds)

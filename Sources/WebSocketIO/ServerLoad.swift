@@ -15,23 +15,18 @@ final class ServerLoad: Sendable {
         var compressed = 0
     }
 
-    private let maxConnections: Int
-    private let maxRefusals: Int
-    private let maxCompressed: Int
+    private let limits: HTTPServer.Limits
     private let counts: Lock<Counts>
 
-    /// - Parameter maxRefusals: connections beyond `maxConnections` that are still told so; later ones are just closed.
-    init(loops: Int, maxConnections: Int, maxRefusals: Int, maxCompressed: Int) {
-        self.maxConnections = maxConnections
-        self.maxRefusals = maxRefusals
-        self.maxCompressed = maxCompressed
+    init(loops: Int, _ limits: HTTPServer.Limits) {
+        self.limits = limits
         counts = Lock(Counts(connections: Array(repeating: 0, count: loops)))
     }
 
     /// A place for one more connection, on the loop that has the fewest; nil when it can't even be refused.
     func take() -> Place? {
         counts.withLock { counts in
-            guard counts.total < maxConnections + maxRefusals,
+            guard counts.total < limits.connections + limits.refusals,
                 let loop = counts.connections.indices.min(by: {
                     counts.connections[$0] < counts.connections[$1]
                 })
@@ -40,7 +35,7 @@ final class ServerLoad: Sendable {
                 counts.connections[loop] += 1
                 counts.total += 1
             }
-            return Place(loop: loop, isRefused: counts.total >= maxConnections)
+            return Place(loop: loop, isRefused: counts.total >= limits.connections)
         }
     }
 
@@ -55,7 +50,7 @@ final class ServerLoad: Sendable {
     /// Whether one more connection may use compression; it is counted if so.
     func takeCompression() -> Bool {
         counts.withLock { counts in
-            if counts.compressed >= maxCompressed { return false }
+            if counts.compressed >= limits.compressedConnections { return false }
             counts.compressed += 1
             return true
         }

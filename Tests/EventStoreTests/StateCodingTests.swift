@@ -174,13 +174,10 @@ import Testing
         }
         let read = try decode(draft.snapshot.stateBytes)
         func places(_ snapshot: Snapshot) throws -> [String?] {
-            let row = try #require(snapshot.existing("a").flatMap { snapshot.row($0) })
-            var places: [String?] = []
-            row.links(0).forEachPosition { place in
-                switch place {
-                case .hole: places.append("hole")
-                case .link(let record): places.append(record.map(snapshot.symbols.idString))
-                }
+            let links = try #require(snapshot.existing("a").flatMap { snapshot.row($0) }).links(0)
+            var places = [String?](repeating: "hole", count: links.end)
+            links.forEachLink { position, record in
+                places[position] = record.map(snapshot.symbols.idString)
             }
             return places
         }

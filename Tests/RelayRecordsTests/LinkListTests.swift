@@ -81,9 +81,11 @@ import Testing
     @Test func aBuilderGivesTheSamePositions() {
         let list = LinkList([record(1), nil, record(2), record(3)]).removing(record(2))
         var builder = LinkListBuilder()
-        var places: [LinkList.Place] = []
-        list.forEachLink { builder.append($1, at: $0) }
-        list.forEachPosition { places.append($0) }
+        var places = [LinkList.Place](repeating: .hole, count: list.end)
+        list.forEachLink { position, record in
+            builder.append(record, at: position)
+            places[position] = .link(record)
+        }
         let restored = builder.finish(end: list.end)
         #expect(places == [.link(record(1)), .link(nil), .hole, .link(record(3))])
         #expect(restored == list)

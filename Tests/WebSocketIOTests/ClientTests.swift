@@ -1,6 +1,7 @@
 import HTTPMessages
 import Testing
 import Threads
+import WebSocketTesting
 
 @testable import WebSocketIO
 
@@ -46,7 +47,7 @@ struct ClientTests {
 
     @Test func offersCompressionWhenItIsAskedTo() async throws {
         let text = Array(repeatElement(Array("again and ".utf8), count: 20_000).joined())
-        try await TestServer.run({ $0.maxCompressedConnections = 1 }) { server in
+        try await TestServer.run({ $0.limits.compressedConnections = 1 }) { server in
             var options = WebSocketClient.Options()
             for (offers, agreed) in [(false, false), (true, true), (true, false)] {
                 options.offersCompression = offers
@@ -158,7 +159,7 @@ struct ClientTests {
                     OutgoingMessage(.binary, [UInt8](repeating: UInt8(index % 251), count: 10_000)))
             }
         })
-        try await TestServer.run({ $0.maxQueuedBytes = 1 << 30 }, handler: handler) { server in
+        try await TestServer.run({ $0.limits.queuedBytes = 1 << 30 }, handler: handler) { server in
             let channel = try await WebSocketChannel.connect(
                 to: address(server), capacity: 4, on: server.loop)
             // While nobody takes anything, the server keeps what the network does not hold.

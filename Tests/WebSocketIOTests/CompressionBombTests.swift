@@ -7,8 +7,8 @@ struct CompressionBombTests {
     @Test func aMessageThatGrowsBeyondTheLimitCloses1009() async throws {
         let handler = RecordingHandler(onMessage: { _, _ in })
         let limit: (inout HTTPServer.Options) -> Void = {
-            $0.maxCompressedConnections = 1
-            $0.maxMessageBytes = 100_000
+            $0.limits.compressedConnections = 1
+            $0.limits.messageBytes = 100_000
         }
         try await TestServer.run(limit, handler: handler) { server in
             let client = try RawClient(port: server.port)
@@ -31,8 +31,8 @@ struct CompressionBombTests {
     @Test func largeMessagesThatComeTogetherAllArrive() async throws {
         let handler = RecordingHandler(onMessage: { _, _ in })
         let limit: (inout HTTPServer.Options) -> Void = {
-            $0.maxCompressedConnections = 1
-            $0.maxMessageBytes = 16 << 20
+            $0.limits.compressedConnections = 1
+            $0.limits.messageBytes = 16 << 20
         }
         try await TestServer.run(limit, handler: handler) { server in
             let client = try RawClient(port: server.port)

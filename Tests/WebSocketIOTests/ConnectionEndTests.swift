@@ -68,7 +68,7 @@ struct ConnectionEndTests {
 
     /// Closing a socket with unread bytes resets the connection, and the close frame goes with it.
     @Test func aClientThatIsStillSendingHears1009() async throws {
-        try await withClient({ $0.maxMessageBytes = 10_000 }) { client, server in
+        try await withClient({ $0.limits.messageBytes = 10_000 }) { client, server in
             // Far more than the buffers of both ends hold.
             let piece = [UInt8](repeating: 0x61, count: 100_000)
             var head: [UInt8] = []
@@ -137,7 +137,7 @@ struct ConnectionEndTests {
 
     /// The library that did this before ended the process. RFC 7692 §7.2.3.6.
     @Test func anEmptyCompressedMessageIsAMessage() async throws {
-        try await TestServer.run({ $0.maxCompressedConnections = 1 }) { server in
+        try await TestServer.run({ $0.limits.compressedConnections = 1 }) { server in
             let client = try RawClient(port: server.port)
             try await client.upgrade(extra: ["Sec-WebSocket-Extensions: permessage-deflate"])
             try await client.send([0xC1, 0x81, 0, 0, 0, 0, 0x00])

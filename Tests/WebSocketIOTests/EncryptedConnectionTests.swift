@@ -40,7 +40,7 @@ struct EncryptedConnectionTests {
         let messages = [17_000, 20_000, 200_000].map { size in
             (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
         }
-        try await withClient({ $0.maxCompressedConnections = 1 }) { client, server in
+        try await withClient({ $0.limits.compressedConnections = 1 }) { client, server in
             let answer = try await client.upgrade(extra: [
                 "Sec-WebSocket-Extensions: permessage-deflate"
             ])
@@ -93,7 +93,7 @@ struct EncryptedConnectionTests {
         let certificate = try TestCertificate()
         try await TestServer.run({
             $0.tls = certificate.identity
-            $0.handshakeTimeout = .seconds(1)
+            $0.limits.handshakeTimeout = .seconds(1)
         }) { server in
             // Not even TLS is spoken.
             let silent = try RawClient(port: server.port)
@@ -108,7 +108,7 @@ struct EncryptedConnectionTests {
     }
 
     @Test func anAnswerReachesAClientThatIsStillSending() async throws {
-        try await withClient({ $0.maxBodyBytes = 1_000 }) { client, _ in
+        try await withClient({ $0.limits.bodyBytes = 1_000 }) { client, _ in
             try await client.send(
                 Array("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n".utf8)
                     + [UInt8](repeating: 0x61, count: 5_000))

@@ -1,4 +1,5 @@
 import Testing
+import WebSocketTesting
 
 @testable import WebSocketIO
 

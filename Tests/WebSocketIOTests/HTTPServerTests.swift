@@ -105,7 +105,7 @@ struct HTTPServerTests {
         ("CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n", 501),
     ])
     func refusesWithARealStatus(_ request: String, _ status: Int) async throws {
-        try await TestServer.run({ $0.maxBodyBytes = 1_000_000 }) { server in
+        try await TestServer.run({ $0.limits.bodyBytes = 1_000_000 }) { server in
             let answer = try await answer(to: request, at: server.port)
             #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
             #expect(answer.contains("\r\nconnection: close\r\n"))
@@ -114,7 +114,7 @@ struct HTTPServerTests {
     }
 
     @Test func aBodyThatIsTooLargeIsRefusedEvenWhileItIsBeingSent() async throws {
-        try await TestServer.run({ $0.maxBodyBytes = 1_000 }) { server in
+        try await TestServer.run({ $0.limits.bodyBytes = 1_000 }) { server in
             let client = try RawClient(port: server.port)
             try await client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
             try await client.send([UInt8](repeating: 0x61, count: 3_000_000))
@@ -190,7 +190,8 @@ struct HTTPServerTests {
             responder.respond(HTTPResponse(status: 200, body: body))
         })
         let count = 100
-        try await TestServer.run({ $0.maxQueuedBytes = 1_000_000 }, handler: handler) { server in
+        try await TestServer.run({ $0.limits.queuedBytes = 1_000_000 }, handler: handler) {
+            server in
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
             try await client.send(
                 String(repeating: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", count: count))
@@ -276,7 +277,7 @@ struct HTTPServerTests {
     }
 
     @Test func anIdleConnectionMayAskAgain() async throws {
-        try await TestServer.run({ $0.handshakeTimeout = .seconds(1) }) { server in
+        try await TestServer.run({ $0.limits.handshakeTimeout = .seconds(1) }) { server in
             // On a busy machine a request may come too late; then another one is tried.
             var kept: RawClient?
             await eventually {
@@ -349,7 +350,7 @@ struct HTTPServerTests {
     }
 
     @Test func whoComesAboveTheLimitIsAnswered503() async throws {
-        try await TestServer.run({ $0.maxConnections = 2 }) { server in
+        try await TestServer.run({ $0.limits.connections = 2 }) { server in
             let kept = try (0..<2).map { _ in try RawClient(port: server.port) }
             for client in kept { try await client.upgrade() }
             let http = try await answer(to: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", at: server.port)
@@ -368,7 +369,7 @@ struct HTTPServerTests {
     }
 
     @Test func whoSaysNothingIsSentAway() async throws {
-        try await TestServer.run({ $0.handshakeTimeout = .seconds(1) }) { server in
+        try await TestServer.run({ $0.limits.handshakeTimeout = .seconds(1) }) { server in
             let silent = try RawClient(port: server.port)
             let slow = try RawClient(port: server.port)
             try await slow.send("GET / HTTP/1.1\r\nHost:")
@@ -381,7 +382,7 @@ struct HTTPServerTests {
     }
 
     @Test func blankLinesAreNoRequestAndWinNoTime() async throws {
-        try await TestServer.run({ $0.handshakeTimeout = .seconds(1) }) { server in
+        try await TestServer.run({ $0.limits.handshakeTimeout = .seconds(1) }) { server in
             let client = try RawClient(port: server.port)
             // Connections are taken in order: when a later one has been answered, this one is there.
             _ = try await answer(to: "GET / HTTP/1.0\r\n\r\n", at: server.port)

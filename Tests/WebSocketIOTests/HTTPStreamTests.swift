@@ -81,7 +81,7 @@ struct HTTPStreamTests {
     /// Whether a client is slow is judged by what it takes, not by what one turn of the loop brings.
     @Test func whatComesInOneTurnGoesOutAsFarAsTheClientTakesIt() async throws {
         let streams = Streams()
-        try await TestServer.run({ $0.maxQueuedBytes = 10_000 }, handler: streams.handler) {
+        try await TestServer.run({ $0.limits.queuedBytes = 10_000 }, handler: streams.handler) {
             server in
             let client = try RawClient(port: server.port)
             try await client.send(request)
@@ -172,7 +172,7 @@ struct HTTPStreamTests {
 
     @Test func aClientThatDoesNotReadIsCutOff() async throws {
         let streams = Streams()
-        try await TestServer.run({ $0.maxQueuedBytes = 1 << 20 }, handler: streams.handler) {
+        try await TestServer.run({ $0.limits.queuedBytes = 1 << 20 }, handler: streams.handler) {
             server in
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
             try await client.send(request)

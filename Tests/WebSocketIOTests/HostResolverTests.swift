@@ -3,6 +3,7 @@ import Dispatch
 import HTTPMessages
 import Testing
 import Threads
+import WebSocketTesting
 
 @testable import WebSocketIO
 

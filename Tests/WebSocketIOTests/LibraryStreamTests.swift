@@ -1,5 +1,6 @@
 import CLibwebsockets
 import Testing
+import WebSocketTesting
 
 @testable import WebSocketIO
 

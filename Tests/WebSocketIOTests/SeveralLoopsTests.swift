@@ -1,4 +1,5 @@
 import Testing
+import WebSocketTesting
 
 @testable import WebSocketIO
 
@@ -26,8 +27,8 @@ struct SeveralLoopsTests {
         _ body: (Running) async throws -> Void
     ) async throws {
         var options = HTTPServer.Options(subprotocols: ["echo"])
-        options.handshakeTimeout = .seconds(60)
-        options.writeStuckTimeout = .seconds(60)
+        options.limits.handshakeTimeout = .seconds(60)
+        options.limits.writeStuckTimeout = .seconds(60)
         change(&options)
         var loops: [IOLoop] = []
         for _ in 0..<count { loops.append(try IOLoop.start()) }
@@ -46,7 +47,7 @@ struct SeveralLoopsTests {
     }
 
     @Test func theLoopWithTheFewestConnectionsGetsTheNext() {
-        let load = ServerLoad(loops: 3, maxConnections: 100, maxRefusals: 10, maxCompressed: 0)
+        let load = ServerLoad(loops: 3, HTTPServer.Limits())
         #expect((0..<4).map { _ in load.take()?.loop } == [0, 1, 2, 0])
         load.leave(loop: 1)
         load.leave(loop: 0)
@@ -55,7 +56,11 @@ struct SeveralLoopsTests {
     }
 
     @Test func theLimitsHoldForAllLoopsTogether() {
-        let load = ServerLoad(loops: 2, maxConnections: 3, maxRefusals: 2, maxCompressed: 1)
+        var limits = HTTPServer.Limits()
+        limits.connections = 3
+        limits.refusals = 2
+        limits.compressedConnections = 1
+        let load = ServerLoad(loops: 2, limits)
         #expect((0..<5).map { _ in load.take()?.isRefused } == [false, false, false, true, true])
         load.leave(loop: 0)
         load.leave(loop: 0)
@@ -90,7 +95,7 @@ struct SeveralLoopsTests {
     }
 
     @Test func whoComesWhenAllAreTakenIsToldByWhicheverLoop() async throws {
-        try await run(loops: 2, { $0.maxConnections = 2 }) { running in
+        try await run(loops: 2, { $0.limits.connections = 2 }) { running in
             let channels = [try await running.connect(), try await running.connect()]
             for _ in 0..<2 {
                 let client = try RawClient(port: running.server.port)

@@ -16,8 +16,8 @@ struct StillPeerTests {
         let certificate = try TestCertificate()
         try await TestServer.run(
             {
-                $0.maxQueuedBytes = 1 << 30
-                $0.keepAlive = keepAlive
+                $0.limits.queuedBytes = 1 << 30
+                $0.limits.keepAlive = keepAlive
                 if isEncrypted { $0.tls = certificate.identity }
             }, handler: handler
         ) { server in
@@ -167,7 +167,7 @@ struct StillPeerTests {
     @Test func aWebSocketPeerIsLeftWhenItTakesNothingAndNotWhenItTakesLittle() async throws {
         let handler = RecordingHandler()
         var options = HTTPServer.Options()
-        options.keepAlive = .seconds(1_000_000)
+        options.limits.keepAlive = .seconds(1_000_000)
         try await withSlowStream(taking: 1_000_000) { [options] stream, core in
             let session = self.session(on: stream, core, handler, options)
             session.enqueue(
@@ -246,8 +246,7 @@ struct StillPeerTests {
             let options = HTTPServer.Options()
             let server = try ServerState(
                 core: core, options: options, handler: handler,
-                load: ServerLoad(loops: 1, maxConnections: 1, maxRefusals: 0, maxCompressed: 0),
-                index: 0)
+                load: ServerLoad(loops: 1, HTTPServer.Limits()), index: 0)
             let connection = HTTPConnection(
                 server: server, stream: stream, peerAddress: "", isRefused: false)
             Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8).withUnsafeBytes {
@@ -274,8 +273,7 @@ struct StillPeerTests {
         try await withSlowStream(taking: .max) { stream, core in
             let server = try ServerState(
                 core: core, options: HTTPServer.Options(), handler: RecordingHandler(),
-                load: ServerLoad(loops: 1, maxConnections: 1, maxRefusals: 0, maxCompressed: 0),
-                index: 0)
+                load: ServerLoad(loops: 1, HTTPServer.Limits()), index: 0)
             let connection = HTTPConnection(
                 server: server, stream: stream, peerAddress: "", isRefused: false)
             func receive(_ bytes: [UInt8]) {
@@ -302,8 +300,7 @@ struct StillPeerTests {
         try await withSlowStream(taking: .max) { stream, core in
             let server = try ServerState(
                 core: core, options: HTTPServer.Options(), handler: RecordingHandler(),
-                load: ServerLoad(loops: 1, maxConnections: 1, maxRefusals: 0, maxCompressed: 0),
-                index: 0)
+                load: ServerLoad(loops: 1, HTTPServer.Limits()), index: 0)
             let connection = HTTPConnection(
                 server: server, stream: stream, peerAddress: "", isRefused: isRefused)
             Array("\(method) / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n".utf8)
@@ -362,7 +359,7 @@ struct StillPeerTests {
             id: core.nextID(), peerAddress: "", subprotocol: nil, loop: core.loop)
         let session = WebSocketSession(
             stream: stream, role: .server, connection: connection, handler: handler,
-            limits: options.sessionLimits, gone: {})
+            limits: options.limits.session, gone: {})
         session.begin(with: [])
         return session
     }
@@ -426,7 +423,7 @@ struct StillPeerTests {
                 id: core.nextID(), peerAddress: "", subprotocol: nil, loop: loop)
             let session = WebSocketSession(
                 stream: stream, role: .server, connection: connection, handler: RecordingHandler(),
-                limits: HTTPServer.Options().sessionLimits, gone: {})
+                limits: HTTPServer.Limits().session, gone: {})
             session.begin(with: [0x81, 0x80, 0, 0, 0, 0, 0x88, 0x80, 0, 0, 0, 0])
             return LoopConfined(stream, on: loop)
         }

@@ -20,9 +20,9 @@ struct TestServer: Sendable {
     ) async throws {
         var options = HTTPServer.Options(subprotocols: ["graphql-transport-ws", "echo"])
         // A machine that is busy with other tests must not look like a slow client.
-        options.handshakeTimeout = .seconds(60)
-        options.writeStuckTimeout = .seconds(60)
-        options.farewellTimeout = .testDeadline
+        options.limits.handshakeTimeout = .seconds(60)
+        options.limits.writeStuckTimeout = .seconds(60)
+        options.limits.farewellTimeout = .testDeadline
         change(&options)
         let loop = try IOLoop.start()
         do {
@@ -34,6 +34,11 @@ struct TestServer: Sendable {
         }
         await loop.stop()
     }
+}
+
+extension HTTPServer {
+    /// How many connections there are, of either kind, handshakes included.
+    func connectionCount() async throws -> Int { try await usage().connections }
 }
 
 /// Notes what happens, and answers as a test wants it.

@@ -129,7 +129,7 @@ struct WebSocketHandshakeTests {
     @Test func compressesForAsManyAsItMay() async throws {
         let offer = ["Sec-WebSocket-Extensions: permessage-deflate"]
         let text = String(repeating: "again and ", count: 50)
-        try await TestServer.run({ $0.maxCompressedConnections = 1 }) { server in
+        try await TestServer.run({ $0.limits.compressedConnections = 1 }) { server in
             let first = try RawClient(port: server.port)
             #expect(try await first.upgrade(extra: offer).contains("permessage-deflate"))
             let second = try RawClient(port: server.port)

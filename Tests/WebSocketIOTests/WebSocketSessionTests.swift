@@ -1,6 +1,7 @@
 import BoundedTesting
 import Testing
 import WebSocketIO
+import WebSocketTesting
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct WebSocketSessionTests {
@@ -76,7 +77,7 @@ struct WebSocketSessionTests {
     }
 
     @Test func closesOverLongMessagesWith1009() async throws {
-        try await withClient({ $0.maxMessageBytes = 1_000 }) { client, server in
+        try await withClient({ $0.limits.messageBytes = 1_000 }) { client, server in
             try await client.send(
                 frame: Frame(opcode: 1, payload: [UInt8](repeating: 0x61, count: 1_000)))
             #expect(try await client.readMessage().payload.count == 1_000)
@@ -88,7 +89,7 @@ struct WebSocketSessionTests {
     }
 
     @Test func closesOverLongFragmentedMessagesWith1009() async throws {
-        try await withClient({ $0.maxMessageBytes = 1_000 }) { client, _ in
+        try await withClient({ $0.limits.messageBytes = 1_000 }) { client, _ in
             let piece = [UInt8](repeating: 0x61, count: 600)
             try await client.send(frame: Frame(opcode: 1, isFinal: false, payload: piece))
             try await client.send(frame: Frame(opcode: 0, isFinal: false, payload: piece))
@@ -193,7 +194,7 @@ struct WebSocketSessionTests {
     }
 
     @Test func keepAliveFindsDeadPeersAndKeepsLivingOnes() async throws {
-        try await TestServer.run({ $0.keepAlive = .seconds(3) }) { server in
+        try await TestServer.run({ $0.limits.keepAlive = .seconds(3) }) { server in
             // It answers pings on a thread of its own, however busy the tests are.
             let clientLoop = try IOLoop.start()
             let living = try await WebSocketChannel.connect(
@@ -270,11 +271,11 @@ struct WebSocketSessionTests {
 
     @Test func tooMuchQueuedClosesWith1013() async throws {
         try await TestServer.run({
-            $0.maxQueuedBytes = 1_000_000
+            $0.limits.queuedBytes = 1_000_000
             // However long the test may have to wait for its turn on a busy machine.
-            $0.writeStuckTimeout = .testDeadline
-            $0.keepAlive = .testDeadline
-            $0.farewellTimeout = .testDeadline
+            $0.limits.writeStuckTimeout = .testDeadline
+            $0.limits.keepAlive = .testDeadline
+            $0.limits.farewellTimeout = .testDeadline
         }) { server in
             let client = try RawClient(port: server.port)
             try await client.upgrade()
@@ -294,7 +295,7 @@ struct WebSocketSessionTests {
 
     /// More than may wait for it comes in one turn of the loop, and nobody has tried to send any of it.
     @Test func aBurstClosesNoConnectionWhosePeerTakesIt() async throws {
-        try await TestServer.run({ $0.maxQueuedBytes = 20_000 }) { server in
+        try await TestServer.run({ $0.limits.queuedBytes = 20_000 }) { server in
             let client = try RawClient(port: server.port)
             try await client.upgrade()
             await eventually { !server.handler.now.connections.isEmpty }
@@ -309,7 +310,7 @@ struct WebSocketSessionTests {
     }
 
     @Test func aPeerThatTakesNothingIsLeftWith1013() async throws {
-        try await TestServer.run({ $0.writeStuckTimeout = .seconds(1) }) { server in
+        try await TestServer.run({ $0.limits.writeStuckTimeout = .seconds(1) }) { server in
             let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
             try await client.upgrade()
             await eventually { !server.handler.now.connections.isEmpty }

@@ -181,23 +181,6 @@
         }
     }
 
-    /// Every position from 0 to `end`, holes included.
-    @_spi(Rooms) public func forEachPosition(_ body: (Place) -> Void) {
-        var next = 0
-        forEachLink { position, record in
-            while next < position {
-                body(.hole)
-                next += 1
-            }
-            body(.link(record))
-            next += 1
-        }
-        while next < end {
-            body(.hole)
-            next += 1
-        }
-    }
-
     // MARK: Lists made from this one
 
     @_spi(Rooms) public func appending(_ record: RecordIndex?) -> LinkList {
@@ -292,13 +275,7 @@
     /// The first place whose position is not before this one.
     private func place(atOrBehind position: Int) -> Int {
         guard let positions else { return min(max(position, 0), places.count - room) + room }
-        var low = 0
-        var high = positions.count
-        while low < high {
-            let middle = (low + high) / 2
-            if positions[middle] < position { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return (0..<positions.count).firstIndex(whereNot: { positions[$0] < position })
     }
 
     /// The first place whose position is behind this one.

@@ -2,6 +2,7 @@ import GraphQLTransportWS
 import RelayJSON
 import Testing
 import WebSocketIO
+import WebSocketTesting
 
 /// One connection of graphql-transport-ws, for tests: what is said goes out, what comes is waited for.
 final class GraphQLClient {

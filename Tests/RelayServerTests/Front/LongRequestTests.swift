@@ -3,6 +3,7 @@ import Logging
 import RelayJSON
 import SchemaService
 import Testing
+import WebSocketTesting
 
 @testable import RelayServer
 @testable import WebSocketIO

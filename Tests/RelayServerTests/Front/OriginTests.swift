@@ -1,5 +1,6 @@
 import RelayJSON
 import Testing
+import WebSocketTesting
 
 @testable import HTTPMessages
 @testable import RelayServer

@@ -3,6 +3,7 @@ import RelayJSON
 import Testing
 import Threads
 import WebSocketIO
+import WebSocketTesting
 
 @testable import RelayServer
 @testable import StoreEngine

@@ -6,6 +6,7 @@ import SchemaService
 import StoreEngine
 import Testing
 import WebSocketIO
+import WebSocketTesting
 
 @testable import RelayServer
 

@@ -5,6 +5,7 @@ import RelayJSON
 import SchemaService
 import StoreEngine
 import Testing
+import WebSocketIO
 
 @testable import RelayServer
 

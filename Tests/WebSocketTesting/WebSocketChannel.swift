@@ -1,4 +1,5 @@
 import Threads
+package import WebSocketIO
 
 /// A client's WebSocket connection as a sequence of messages, for code that waits for them.
 ///
@@ -49,7 +50,7 @@ package final class WebSocketChannel: AsyncSequence, Sendable {
 /// What has come and has not been taken.
 private final class Inbox: WebSocketHandler {
     private struct State {
-        var messages = FIFO<WebSocketMessage>()
+        var messages: [WebSocketMessage] = []
         var waiting: CheckedContinuation<WebSocketMessage?, Never>?
         var connection: WebSocketConnection?
         var isPaused = false
@@ -70,7 +71,8 @@ private final class Inbox: WebSocketHandler {
             await withCheckedContinuation { continuation in
                 let (answer, toResume) = state.withLock {
                     state -> (WebSocketMessage??, WebSocketConnection?) in
-                    if let message = state.messages.pop() {
+                    if !state.messages.isEmpty {
+                        let message = state.messages.removeFirst()
                         let mayResume = state.isPaused && state.messages.count <= capacity / 2
                         if mayResume { state.isPaused = false }
                         return (message, mayResume ? state.connection : nil)

@@ -1,15 +1,17 @@
 import EventLog
-package import StoreEngine
+
+@testable import RelayServer
+@testable import StoreEngine
 
 /// A queue, how much may wait in it, and what happens then.
 ///
-/// A queue that is added to the engine is added here; docs/websocket.md has the same lines, and a test compares.
-package struct QueueBound: Sendable {
-    package let name: String
-    package let bound: String
-    package let atTheBound: String
+/// A queue that is added to the server is added here; docs/websocket.md has the same lines, and a test compares.
+struct QueueBound {
+    let name: String
+    let bound: String
+    let atTheBound: String
 
-    package static func all(_ limits: GraphQLService.Limits = .init()) -> [QueueBound] {
+    static func all(_ limits: GraphQLService.Limits = .init()) -> [QueueBound] {
         let refused = "`OVERLOADED`"
         return [
             QueueBound(
