@@ -290,7 +290,7 @@ import Testing
             try store.commit("Mixed", ["text": "x"], ["data": ["search": list]])
         }
         func elements(_ read: SelectorSnapshot) throws -> ContiguousArray<DataNode?> {
-            guard case .list(let list)? = read.data?.child("search") else {
+            guard case .list(let list)? = read.data?.child(named: "search") else {
                 throw ResponseError(description: "there is no list")
             }
             return list.elements

@@ -181,21 +181,11 @@ struct StoreHistoryTests {
             case 3...5:
                 commit(writes) { try store.commitUpdate(updater(writes)) }
                 return "commit \(writes)"
-            case 6:
+            case 6...7:
                 guard let entry else { return "-" }
                 store.revert(entry)
                 model.entries.removeAll { $0.id == entry }
                 return "revert"
-            case 7:
-                guard let entry else { return "-" }
-                let before = model
-                model.entries.removeAll { $0.id == entry }
-                if let id = try? store.replaceUpdate(entry, updater(writes)) {
-                    model.entries.append((id, writes))
-                } else {
-                    model = before
-                }
-                return "replace \(writes)"
             case 8:
                 guard let entry else { return "-" }
                 let operation = try TodoDocuments.operation("Counter", ["step": 0.5])

@@ -88,8 +88,8 @@ import Threads
         }
         #expect(store.snapshot.existing("t3") == nil)
         for (number, read) in reads.enumerated() {
-            guard case .node(let node)? = read.data?.child("node"),
-                case .node(let author)? = node.child("author")
+            guard case .node(let node)? = read.data?.child(named: "node"),
+                case .node(let author)? = node.child(named: "author")
             else { throw ResponseError(description: "there is no node") }
             #expect(store.symbols.idString(node.record) == "t\(number)")
             #expect(store.symbols.idString(author.record) == "ut\(number)")
@@ -306,7 +306,7 @@ private final class SymbolRace: Sendable {
             }
             if kept.count > 20 { kept.removeFirst(Int.random(in: 1...20)) }
             for (id, read) in kept {
-                guard case .node(let node)? = read.data?.child("node") else { continue }
+                guard case .node(let node)? = read.data?.child(named: "node") else { continue }
                 if store.symbols.idString(node.record) != id {
                     return "data of \(id) became another record's"
                 }

@@ -90,7 +90,7 @@ final class OperationExecutor: @unchecked Sendable {
             operation.kind == .mutation
             ? MutationID(transactionID) ?? MutationID(environment.transactions.next()) : nil
         cacheConfig.mutationID = mutationID.map { "\($0)" }
-        // Promise 46.
+        // A mutation is never answered from a cache.
         if operation.kind == .mutation { cacheConfig.force = true }
         self.environment = environment
         self.operation =

@@ -129,22 +129,6 @@ extension Store {
         }
     }
 
-    // MARK: Invalidation
-
-    /// Calls when one of the records, or the whole store, is invalidated; until the token is cancelled.
-    package func subscribeToInvalidation(
-        of records: [DataID], _ tell: @escaping @Sendable () -> Void
-    ) throws -> Retention {
-        try write { writer, _ in
-            let indexes = Set(records + [.rootID]).sorted().map { symbols.record($0.rawValue) }
-            let id = writer.makeWatcherID()
-            writer.subscriptions.watch(indexes, id: id, tell)
-            return Retention { [weak self] in
-                self?.afterwards { writer, _, _ in writer.subscriptions.unwatch(indexes, id: id) }
-            }
-        }
-    }
-
     // MARK: Garbage collection
 
     /// Has garbage collected soon, by `StoreOptions.schedule`. May be called under any lock.

@@ -53,15 +53,6 @@ extension Store {
         }
     }
 
-    /// An event that another process appended, or that is read from a log.
-    package func fold(_ event: Event) throws {
-        try write { writer, outcome in
-            let sequence = writer.state.confirmed.sequence
-            let step = try writer.state.fold(event)
-            finish(step, from: sequence, &writer, &outcome)
-        }
-    }
-
     // MARK: Optimistic
 
     /// Shows a change until it is reverted.
@@ -75,31 +66,6 @@ extension Store {
 
     /// Takes back what an optimistic update shows. Without effect when it has ended.
     package func revert(_ entry: OptimisticEntryID) { revoke(entry, reason: "reverted") }
-
-    /// Shows another change in the place of an earlier one: one step, one notification. The new one is on
-    /// top of all others.
-    package func replaceUpdate(
-        _ entry: OptimisticEntryID, _ updater: @escaping StoreUpdater
-    ) throws -> OptimisticEntryID {
-        try write { writer, outcome in
-            let sequence = writer.state.confirmed.sequence
-            var state = writer.state
-            guard var step = state.revoke(entry, reason: "replaced") else {
-                throw StoreError.entryHasEnded
-            }
-            let before = writer.state.head
-            let begun = try state.begin(
-                MutationIntent(field: "applyUpdate", arguments: [:]),
-                OptimisticUpdate { try $0.run(updater, isOptimistic: true) })
-            writer.state = state
-            step.events += begun.step.events
-            var touched = TouchedRecords(step.changes)
-            touched.insert(begun.step.changes)
-            step.changes = state.head.difference(from: before, in: touched)
-            finish(step, from: sequence, &writer, &outcome)
-            return begun.id
-        }
-    }
 
     /// A mutation begins. What it expects is shown until it is answered or revoked.
     /// - Parameters:
@@ -158,7 +124,7 @@ extension Store {
             let taken = try take(
                 ArrivedPayload(operation, response, updater: updater, parts: parts), into: &draft,
                 &writer, &outcome)
-            guard let step = writer.state.respond(entry, draft, result: nil) else {
+            guard let step = writer.state.respond(entry, draft) else {
                 throw StoreError.entryHasEnded
             }
             writer.ownFields.formUnion(draft.ownFields)
