@@ -27,6 +27,11 @@ public final class InlineFragmentNode<Selection: Sendable>: Sendable {
         self.possibleTypes = possibleTypes
         self.selections = selections
     }
+
+    /// Whether the compiler knew that the selections count for objects of a type.
+    package func counts(for type: String) -> Bool {
+        self.type == type || possibleTypes.contains(type)
+    }
 }
 
 /// Selections under `@include(if: $condition)` (`passingValue` true) or `@skip(if: $condition)` (false).
