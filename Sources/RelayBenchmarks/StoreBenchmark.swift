@@ -52,7 +52,7 @@ struct StoreBenchmark {
         ReaderSelector(row, dataID: DataID("todo:\(index)"), variables: [:])
     }
 
-    func subscribe(_ store: Store, count: Int) throws -> [StoreSubscription] {
+    func subscribe(_ store: Store, count: Int) throws -> [Retention] {
         try (0..<count).map { index in
             try store.subscribe(readRow(store, index)) { _ in }
         }

@@ -1,7 +1,7 @@
 public import Foundation
 import HTTPMessages
 public import Relay
-import RelayArtifacts
+public import RelayArtifacts
 import RelayJSON
 public import RelayLink
 import Synchronization

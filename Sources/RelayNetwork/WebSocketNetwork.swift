@@ -1,6 +1,6 @@
 public import Foundation
 public import Relay
-import RelayArtifacts
+public import RelayArtifacts
 import RelayJSON
 public import RelayLink
 import WebSocketIO

@@ -291,7 +291,7 @@ import Testing
         }
         func elements(_ read: SelectorSnapshot) throws -> ContiguousArray<DataNode?> {
             guard case .list(let list)? = read.data?.child(named: "search") else {
-                throw ResponseError(description: "there is no list")
+                throw InvalidResponse(description: "there is no list")
             }
             return list.elements
         }

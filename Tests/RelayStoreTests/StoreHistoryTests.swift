@@ -120,7 +120,7 @@ struct StoreHistoryTests {
         var model = StoreModel()
         var random: SeededGenerator
         let told: [String: Told]
-        var subscriptions: [StoreSubscription] = []
+        var subscriptions: [Retention] = []
         let selectors: [String: ReaderSelector]
 
         init(seed: UInt64) throws {

@@ -127,7 +127,7 @@ import Threads
         let store = Store.quiet()
         try store.commit("One", ["id": "a"], response("a", "old"))
         let told = Told()
-        var subscription: StoreSubscription? = try store.subscribe(store.lookup(row("a"))) {
+        var subscription: Retention? = try store.subscribe(store.lookup(row("a"))) {
             told.add($0)
         }
         // Also from inside an updater, where the writer's lock is held.
@@ -210,7 +210,7 @@ import Threads
 
     @Test func manyReadersOfOneRecordAreToldByField() throws {
         let store = Store.quiet()
-        var tokens: [StoreSubscription] = []
+        var tokens: [Retention] = []
         let told = Lock<[Int]>([])
         for number in 0..<100 {
             let variables: VariableData = ["step": Double(number) + 0.5]

@@ -90,7 +90,7 @@ import Threads
         for (number, read) in reads.enumerated() {
             guard case .node(let node)? = read.data?.child(named: "node"),
                 case .node(let author)? = node.child(named: "author")
-            else { throw ResponseError(description: "there is no node") }
+            else { throw InvalidResponse(description: "there is no node") }
             #expect(store.symbols.idString(node.record) == "t\(number)")
             #expect(store.symbols.idString(author.record) == "ut\(number)")
             #expect(store.symbols.findRecord("t\(number)") == node.record)
@@ -346,7 +346,7 @@ private struct SymbolRun {
     private var random: SeededGenerator
     private var search: Store.SymbolSearch?
     private var retained: [Retention] = []
-    private var subscriptions: [StoreSubscription] = []
+    private var subscriptions: [Retention] = []
     private var entries: [OptimisticEntryID] = []
     /// Old states, and what they said.
     private var states: [(snapshot: Snapshot, lines: [String])] = []

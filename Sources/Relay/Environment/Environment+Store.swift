@@ -35,7 +35,7 @@ extension Environment {
     /// Whether everything that an operation selects is in the store. Inside an updater: whether it was before the
     /// updater began; when it was fetched is not told there, and what has been invalidated at some time is stale.
     public func check(operation: OperationDescriptor) -> OperationAvailability {
-        switch store.availability(of: operation.selector) {
+        switch store.check(operation.selector) {
         case .missing: return .missing
         case .stale: return .stale
         case .available(let microseconds):
@@ -113,13 +113,6 @@ extension Environment {
             }
             try updater(&source, read)
         }
-    }
-}
-
-extension Store {
-    /// Whether an operation can be answered, also for those who ask inside an updater.
-    func availability(of operation: OperationSelector) -> RelayStore.OperationAvailability {
-        (try? check(operation)) ?? checkPublished(operation)
     }
 }
 

@@ -164,7 +164,7 @@ final class GapRecovery: @unchecked Sendable {
         let shown = Set(shown(environment))
         return operations.filter { operation in
             guard shown.contains(operation) else { return false }
-            if case .available? = try? store.check(operation) { return false }
+            if case .available = store.check(operation) { return false }
             return true
         }
     }

@@ -101,7 +101,7 @@ final class KeptQueries: @unchecked Sendable {
 
     private func content(_ entry: Entry?) -> KeptQuery.Content {
         guard let entry else { return .unnamed }
-        if isPartial(entry.id) || store.availability(of: entry.operation.selector) == .missing {
+        if isPartial(entry.id) || store.check(entry.operation.selector) == .missing {
             return .incomplete
         }
         return entry.isFetched ? .complete : .cached

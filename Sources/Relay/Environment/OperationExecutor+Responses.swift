@@ -128,7 +128,7 @@ extension Error {
     fileprivate var isAboutMutation: Bool { (self as? any NetworkFailure)?.endsMutation ?? false }
 
     /// Whether bytes are no GraphQL response.
-    fileprivate var isAboutResponse: Bool { self is JSONError || self is RelayStore.ResponseError }
+    fileprivate var isAboutResponse: Bool { self is JSONError || self is InvalidResponse }
 }
 
 extension ResponseSummary {

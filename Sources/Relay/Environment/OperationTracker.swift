@@ -30,21 +30,3 @@ final class OperationTracker: @unchecked Sendable {
         }
     }
 }
-
-/// Names executions `CLIENT:N`: what a server knows a mutation by, so that a retry is not done twice.
-///
-/// The client is named at random, once for each environment; N rises from 1.
-final class TransactionNames: @unchecked Sendable {
-    // Unchecked: the count is behind the lock.
-
-    let client = String(UInt64.random(in: .min ... .max), radix: 36)
-    private let lock = NSLock()
-    private var count = 0
-
-    func next() -> String {
-        lock.withLock {
-            count += 1
-            return "\(client):\(count)"
-        }
-    }
-}

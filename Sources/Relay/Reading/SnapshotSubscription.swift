@@ -19,7 +19,7 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     private var newest: Snapshot<Data>?
     private var demand = Subscribers.Demand.none
     private var isDelivering = false
-    private var following: StoreSubscription?
+    private var following: Retention?
 
     init(
         _ subscriber: AnySubscriber<Snapshot<Data>, Never>, _ snapshot: Snapshot<Data>,

@@ -95,9 +95,7 @@ public struct ObjectValueArgument: Argument {
 
     /// The value under these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? {
-        var data = VariableData()
-        for field in fields { data[field.name] = field.value(from: variables) }
-        return .object(data)
+        .object(fields.values(from: variables))
     }
     /// Whether no variable is part of the value.
     public var isConstant: Bool { fields.allSatisfy(\.isConstant) }

@@ -5,10 +5,12 @@ import Synchronization
 extension Store {
     // MARK: Availability
 
-    /// Whether an operation can be answered from the store. What missing-field handlers know is written on
-    /// the way.
-    package func check(_ operation: OperationSelector) throws -> OperationAvailability {
-        try write { writer, outcome in
+    /// Whether an operation can be answered from the store. What missing-field handlers know is written on the way.
+    ///
+    /// Inside an updater: from what was there before the updater began. When it was fetched is not known there, so what
+    /// has been invalidated at some time counts as stale, and nothing is written.
+    package func check(_ operation: OperationSelector) -> Availability {
+        let now = try? write { writer, outcome -> Availability in
             let plan = writer.plans.plan(operation, symbols)
             let head = writer.state.head
             var check = AvailabilityCheck(head, handlers: options.missingFieldHandlers)
@@ -19,11 +21,11 @@ extension Store {
             return check.isMissing
                 ? .missing : .available(fetchedMicroseconds: root?.fetchedMicroseconds)
         }
+        // Only a write inside a write is refused.
+        return now ?? checkPublished(operation)
     }
 
-    /// The same for those who ask inside an updater: from what was there before the updater began. When it was fetched
-    /// is not known there, so what has been invalidated at some time counts as stale. Writes nothing.
-    package func checkPublished(_ operation: OperationSelector) -> OperationAvailability {
+    private func checkPublished(_ operation: OperationSelector) -> Availability {
         let published = published
         return withExtendedLifetime(published) {
             guard let root = symbols.findRecord(operation.root.rawValue) else { return .missing }

@@ -26,7 +26,7 @@ extension Store {
     /// its updater. A response that cannot be taken in leaves the records as they were without it, and the others
     /// are taken in all the same.
     /// - Returns: each as it was written, or why it was not taken in:
-    ///   ``StoreError/responseWithoutData(_:)``, `JSONError`, `ResponseError`, or what its updater threw.
+    ///   ``StoreError/responseWithoutData(_:)``, `JSONError`, `InvalidResponse`, or what its updater threw.
     /// - Throws: ``StoreError/updateWithinUpdate``.
     package func commitPayloads(
         _ payloads: [ArrivedPayload]

@@ -1,12 +1,12 @@
 import RelayArtifacts
 import RelayJSON
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) public import RelayRecords
 
 /// What an updater of an operation may do: the records, and the data of its response.
 package typealias SelectorUpdater =
     (inout any RecordSourceSelectorProxy, SelectorSnapshot?) throws -> Void
-/// What an updater without an operation may do.
-package typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
+/// Changes records of the store. Throwing leaves them as they were.
+public typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
 
 /// What a mutation expects to come.
 package struct OptimisticMutation {
