@@ -28,6 +28,7 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = [], exclude: [
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 
 func openCombine(_ product: String) -> Target.Dependency {
     .product(name: product, package: "OpenCombine", condition: .when(platforms: [.linux]))
@@ -132,7 +133,7 @@ let package = Package(
         room("RelayReading", ["RelayArtifacts", "RelayJSON", "RelayRecords", "Threads"]),
         room(
             "RelayStore",
-            ["RelayArtifacts", "RelayJSON", "RelayReading", "RelayRecords", "Threads"]),
+            ["RelayArtifacts", "RelayJSON", "RelayReading", "RelayRecords", "Threads", deque]),
         room(
             "EventStore", ["Digests", "Disk", "EventLog", "RelayJSON", "RelayRecords", "Threads"]),
         room("RelayIR", ["GraphQLLanguage", "RelayArtifacts"]),
@@ -143,11 +144,15 @@ let package = Package(
         room("WebSocketIO", ["CLibwebsockets", "HTTPMessages", "Threads", "Zlib"]),
         room(
             "RelayLink",
-            ["GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO"]),
+            [
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO",
+                deque,
+            ]),
         room(
             "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "ResultPatches", "Threads", logging,
+                "RelayArtifacts", "RelayJSON", "RelayStore", "ResultPatches", "Threads", deque,
+                logging,
                 openCombine("OpenCombine"),
             ]),
         room(

@@ -2,6 +2,7 @@ public import Foundation
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) public import RelayStore
+import Threads
 
 #if canImport(OpenCombine)
     public import OpenCombine
@@ -117,28 +118,23 @@ extension Environment {
 }
 
 /// A retention that may begin a little later, unless it has been cancelled by then.
-private final class Retaining: @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-
-    private let lock = NSLock()
-    private var retention: Retention?
-    private var isCancelled = false
+private final class Retaining: Sendable {
+    private let state = Lock<(retention: Retention?, isCancelled: Bool)>((nil, false))
 
     func begin(_ retain: () -> Retention?) {
-        if lock.withLock({ isCancelled }) { return }
+        if state.withLock({ $0.isCancelled }) { return }
         let new = retain()
-        let isOver = lock.withLock {
-            if !isCancelled { retention = new }
-            return isCancelled
+        let isOver = state.withLock { state in
+            if !state.isCancelled { state.retention = new }
+            return state.isCancelled
         }
         if isOver { new?.cancel() }
     }
 
     func cancel() {
-        let ended = lock.withLock {
-            isCancelled = true
-            defer { retention = nil }
-            return retention
+        let ended = state.withLock { state in
+            defer { state = (nil, true) }
+            return state.retention
         }
         ended?.cancel()
     }

@@ -1,3 +1,4 @@
+import DequeModule
 import Foundation
 
 #if canImport(OpenCombine)
@@ -174,7 +175,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
     /// Kept while the subscriber is there.
     private var execution: Execution<Output>?
     private var demand = Subscribers.Demand.none
-    private var pending: [Output] = []
+    private var pending: Deque<Output> = []
     private var completion: Subscribers.Completion<any Error>?
     /// Whether some thread is handing values over: values keep their order.
     private var isDelivering = false

@@ -1,3 +1,4 @@
+import DequeModule
 @_spi(Rooms) import RelayRecords
 
 /// Events on their way to a journal: those that wait, those that were handed over, and what is to be done
@@ -39,18 +40,16 @@ struct JournalBacklog {
     /// Statuses that are not told yet, oldest first.
     private var news: [JournalStatus] = []
     private var state = State.keeping
-    /// In order; those before `first` are durable.
-    private var batches: [Batch?] = []
-    private var first = 0
-    /// The next to be handed over.
-    private var next = 0
+    /// In order; none of them is durable yet.
+    private var batches: Deque<Batch> = []
+    /// So many were handed over and are not answered: while the journal keeps what comes, the first of the batches.
     private var unanswered = 0
     private var isHandingOver = false
     private(set) var waitingBytes = 0
     /// Batches that were ever added, and of these the durable ones.
     private(set) var addedCount: UInt64 = 0
     private(set) var durableCount: UInt64 = 0
-    /// Places for batches, those of durable ones among them.
+    /// Batches that wait; for tests.
     var batchCount: Int { batches.count }
     private var delayMilliseconds = Self.firstDelayMilliseconds
     private let limitBytes: Int
@@ -79,13 +78,10 @@ struct JournalBacklog {
     mutating func nextToHandOver(isContinuing: Bool) -> Batch? {
         if isHandingOver, !isContinuing { return nil }
         isHandingOver = false
-        guard case .keeping = state, next < batches.count, let batch = batches[next] else {
-            return nil
-        }
-        next += 1
-        unanswered += 1
+        guard case .keeping = state, unanswered < batches.count else { return nil }
         isHandingOver = true
-        return batch
+        defer { unanswered += 1 }
+        return batches[unanswered]
     }
 
     /// Takes in the answer to the oldest batch that was handed over and not answered.
@@ -94,9 +90,10 @@ struct JournalBacklog {
         unanswered -= 1
         switch (state, result) {
         case (.keeping, .success):
-            letGoOfFirst()
+            waitingBytes -= batches.removeFirst().bytes
+            durableCount += 1
             delayMilliseconds = Self.firstDelayMilliseconds
-            if first == next { change(to: .keeping) }
+            if unanswered == 0 { change(to: .keeping) }
         case (.keeping, .failure(let error)):
             state = .settling(error)
         default: break  // what comes behind a failure fails too
@@ -107,7 +104,6 @@ struct JournalBacklog {
             return nil
         }
         state = .waiting
-        next = first
         change(to: .retrying(error))
         defer {
             delayMilliseconds = min(delayMilliseconds * 2, Self.longestDelayMilliseconds)
@@ -124,23 +120,9 @@ struct JournalBacklog {
 
     mutating func takeNews() -> JournalStatus? { news.isEmpty ? nil : news.removeFirst() }
 
-    private mutating func letGoOfFirst() {
-        waitingBytes -= batches[first]?.bytes ?? 0
-        batches[first] = nil
-        first += 1
-        durableCount += 1
-        // Now and then, so that each batch is moved about once.
-        guard first > 64, first * 2 > batches.count else { return }
-        batches.removeFirst(first)
-        next -= first
-        first = 0
-    }
-
     private mutating func stop(_ error: JournalError) {
         state = .stopped
         batches = []
-        first = 0
-        next = 0
         waitingBytes = 0
         change(to: .stopped(error))
     }
