@@ -185,7 +185,7 @@ import Threads
     }
 
     private func add(_ id: String, _ addition: Addition, to store: Store, _ runs: Runs) throws
-        -> (entry: OptimisticEntryID, operation: OperationSelector)
+        -> (entry: OptimisticEntryID, operation: OperationDescriptor)
     {
         let connections: VariableData = [
             "connections": [Self.connection.rawValue]
@@ -193,7 +193,7 @@ import Threads
         let isDirective = addition == .appendEdge || addition == .prependNode
         let name = addition == .appendEdge ? "Append" : isDirective ? "Prepend" : "Change"
         // As an environment does: each mutation has a root of its own.
-        let operation = OperationSelector(
+        let operation = OperationDescriptor(
             try TodoDocuments.operation(name).request, variables: connections,
             root: DataID("client:root:\(id)"))
         let updater = runs.counting("each") { source in

@@ -54,7 +54,7 @@ import Threads
         let store = store()
         func run(_ range: Range<Int>) throws {
             for number in range {
-                let operation = OperationSelector(
+                let operation = OperationDescriptor(
                     try TodoDocuments.operation("Change").request,
                     variables: ["id": "a", "text": "text \(number)"],
                     root: DataID("client:root:\(number)"))
