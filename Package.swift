@@ -148,18 +148,21 @@ let package = Package(
             ]),
         room(
             "RelayLink",
-            ["GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO"]),
+            [
+                "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO",
+            ]),
+        room("Publishing", [openCombine("OpenCombine")]),
         room(
             "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "ResultPatches", "Threads", logging,
-                openCombine("OpenCombine"),
+                "Publishing", "RelayArtifacts", "RelayJSON", "RelayStore", "ResultPatches",
+                "Threads", logging,
             ]),
         room(
             "RelayNetwork",
             [
-                "HTTPMessages", "Relay", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayStore",
-                "ResultPatches", "Threads", "WebSocketIO", openCombine("OpenCombine"),
+                "HTTPMessages", "Publishing", "Relay", "RelayArtifacts", "RelayJSON", "RelayLink",
+                "RelayStore", "ResultPatches", "Threads", "WebSocketIO",
             ]),
         room(
             "SchemaService",
@@ -208,10 +211,8 @@ let package = Package(
         .executableTarget(
             name: "ClientBenchmark",
             dependencies: [
-                "GraphQLLanguage", "HTTPMessages", "Relay", "RelayArtifacts", "RelayIR",
-                "RelayJSON",
-                "RelayNetwork", "Threads", "WebSocketIO", openCombine("OpenCombine"),
-                argumentParser,
+                "GraphQLLanguage", "HTTPMessages", "Publishing", "Relay", "RelayArtifacts",
+                "RelayIR", "RelayJSON", "RelayNetwork", "Threads", "WebSocketIO", argumentParser,
             ],
             swiftSettings: strict),
 

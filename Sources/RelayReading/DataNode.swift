@@ -35,13 +35,6 @@ package final class DataNode: @unchecked Sendable {
         self.children = children
     }
 
-    /// The value of a linked or plural field; nil when the data has no such field.
-    package func child(_ name: StaticString) -> Child? {
-        name.withUTF8Buffer { name in
-            reading.place(of: name, hint: 0).map { reading.fields[$0] }
-        }.flatMap { $0.child == nil ? nil : children[$0.childPlace] }
-    }
-
     /// Whether a node of another row of this record would say the same: not only the values, but the
     /// very children.
     func isSame(_ other: Row, _ others: ContiguousArray<Child>) -> Bool {

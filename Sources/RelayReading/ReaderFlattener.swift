@@ -8,17 +8,11 @@ struct ReaderFlattener {
     private let variables: VariableData
     private let symbols: Symbols
     private let pins: NamePins
-    private let has: (String) -> Bool
-    /// What `has` said.
-    private(set) var answers: [TypeVariants<FlatReading>.Answer] = []
+    private(set) var questions: TypeQuestions
 
-    private enum Selected {
-        case scalar(ReaderScalarField)
-        case linked([ReaderLinkedField])
-    }
-
-    private var names: [String] = []
-    private var selected: [String: (selected: Selected, isClient: Bool)] = [:]
+    private var selected = MergedFields<
+        (field: ReaderScalarField, isClient: Bool), (field: ReaderLinkedField, isClient: Bool)
+    >()
     private var spreads: [String: VariableData] = [:]
 
     init(
@@ -29,15 +23,18 @@ struct ReaderFlattener {
         self.variables = variables
         self.symbols = symbols
         self.pins = pins
-        self.has = has
+        questions = TypeQuestions(has)
     }
 
     mutating func add(_ selections: [ReaderSelection], isClient: Bool = false) {
         for selection in selections {
             switch selection {
-            case .scalarField(let field): add(field.responseName, .scalar(field), isClient)
-            case .linkedField(let field): add(field.responseName, .linked([field]), isClient)
-            case .fragmentSpread(let spread): add(spread)
+            case .scalarField(let field):
+                selected.add(field.responseName, leaf: (field, isClient))
+            case .linkedField(let field):
+                selected.add(field.responseName, link: (field, isClient))
+            case .fragmentSpread(let spread):
+                spreads[spread.name] = spread.args.values(from: variables)
             case .inlineFragment(let fragment):
                 if applies(fragment) { add(fragment.selections, isClient: isClient) }
             case .condition(let condition):
@@ -51,44 +48,19 @@ struct ReaderFlattener {
         }
     }
 
-    /// Two fields of one name are one: validation saw to it that they mean the same.
-    private mutating func add(_ name: String, _ new: Selected, _ isClient: Bool) {
-        switch (selected[name]?.selected, new) {
-        case (nil, _):
-            names.append(name)
-            selected[name] = (new, isClient)
-        case (.linked(let fields)?, .linked(let more)):
-            selected[name]?.selected = .linked(fields + more)
-        default: break
-        }
-    }
-
-    private mutating func add(_ spread: ReaderFragmentSpread) {
-        var values = VariableData()
-        for argument in spread.args { values[argument.name] = argument.value(from: variables) }
-        spreads[spread.name] = values
-    }
-
     private mutating func applies(_ fragment: ReaderInlineFragment) -> Bool {
         guard let type else { return false }
-        let name = symbols.nameString(type)
-        if fragment.type == name || fragment.possibleTypes.contains(name) { return true }
-        guard let abstractKey = fragment.abstractKey else { return false }
-        let known = answers.first { $0.abstractKey == abstractKey }
-        if let known { return known.isYes }
-        let isYes = has(abstractKey)
-        answers.append(.init(abstractKey: abstractKey, isYes: isYes))
-        return isYes
+        if fragment.counts(for: symbols.nameString(type)) { return true }
+        return fragment.abstractKey.map { questions.ask($0) } ?? false
     }
 
     func reading() -> FlatReading {
         var fields: ContiguousArray<FlatReading.Field> = []
         var children: [ReaderPlan] = []
-        for name in names {
-            guard let (selected, isClient) = selected[name] else { continue }
+        for (name, selected) in selected.all {
             let text = symbols.nameText(pins.name(name))
             switch selected {
-            case .scalar(let field):
+            case .leaf((let field, let isClient)):
                 let kind: FlatReading.Field.Kind =
                     switch field.name {
                     case "__typename": .typename
@@ -99,14 +71,16 @@ struct ReaderFlattener {
                     .init(
                         name: text, key: key(field.key), kind: kind, required: field.required,
                         catchTo: field.catchTo, isClient: isClient, child: nil, childPlace: 0))
-            case .linked(let parts):
-                guard let first = parts.first else { continue }
+            case .links(let links):
+                let parts = links.map(\.field)
+                let first = parts[0]
                 let child = ReaderPlan(parts.map(\.selections), variables, symbols, pins)
                 fields.append(
                     .init(
                         name: text, key: key(first.key), kind: first.plural ? .plural : .linked,
                         required: parts.lazy.compactMap(\.required).first,
-                        catchTo: parts.lazy.compactMap(\.catchTo).first, isClient: isClient,
+                        catchTo: parts.lazy.compactMap(\.catchTo).first,
+                        isClient: links[0].isClient,
                         child: .passUnretained(child), childPlace: children.count))
                 children.append(child)
             }

@@ -81,7 +81,7 @@ package final class ReaderPlan: Sendable {
         var flattener = ReaderFlattener(type: type, variables, symbols, names, has: has)
         for source in sources { flattener.add(source) }
         let reading = flattener.reading()
-        let answers = flattener.answers
+        let answers = flattener.questions.answers
         return readings.withLock { readings in
             // Another thread may have been faster; data is compared by the identity of its reading.
             if let known = readings.known[type] { return known }

@@ -122,7 +122,7 @@ extension NormalizationInlineFragment {
     /// Whether the selections count for an object.
     /// - Parameter type: its type, as far as it is known.
     fileprivate func counts(for object: JSONObject, _ type: String?) -> Bool {
-        if let type, self.type == type || possibleTypes.contains(type) { return true }
+        if let type, counts(for: type) { return true }
         return abstractKey.map { object[$0] != nil } ?? false
     }
 }

@@ -37,66 +37,52 @@ final class ResultPlan {
     /// The members of an object of a type.
     func fields(of type: String?) -> [Field] {
         if let fields = known[type] { return fields }
-        var members = Members(type: type, variables: variables)
-        for source in sources { members.add(source) }
-        let fields = members.fields
+        var selected = Selected()
+        for source in sources { add(source, of: type, to: &selected) }
+        let fields = selected.all.map(field)
         known[type] = fields
         return fields
     }
 
-    /// Fields that are selected on objects of one type, those of one name merged.
-    private struct Members {
-        let type: String?
-        let variables: VariableData
-        private var names: [String] = []
-        private var leaves: [String: NormalizationScalarField] = [:]
-        private var links: [String: [NormalizationLinkedField]] = [:]
+    private typealias Selected = MergedFields<NormalizationScalarField, NormalizationLinkedField>
 
-        init(type: String?, variables: VariableData) {
-            self.type = type
-            self.variables = variables
-        }
-
-        mutating func add(_ selections: [NormalizationSelection]) {
-            for selection in selections {
-                switch selection {
-                case .scalarField(let field):
-                    if leaves.updateValue(field, forKey: field.responseName) == nil {
-                        names.append(field.responseName)
-                    }
-                case .linkedField(let field):
-                    if links[field.responseName] == nil { names.append(field.responseName) }
-                    links[field.responseName, default: []].append(field)
-                case .inlineFragment(let fragment):
-                    if let type, fragment.type == type || fragment.possibleTypes.contains(type) {
-                        add(fragment.selections)
-                    }
-                case .condition(let condition):
-                    if condition.holds(under: variables) { add(condition.selections) }
-                case .defer(let part): add(part.selections)
-                case .stream(let part): add(part.selections)
-                case .handle, .typeDiscriminator, .clientExtension: continue
+    private func add(
+        _ selections: [NormalizationSelection], of type: String?, to selected: inout Selected
+    ) {
+        for selection in selections {
+            switch selection {
+            case .scalarField(let field): selected.add(field.responseName, leaf: field)
+            case .linkedField(let field): selected.add(field.responseName, link: field)
+            case .inlineFragment(let fragment):
+                if let type, fragment.counts(for: type) {
+                    add(fragment.selections, of: type, to: &selected)
                 }
+            case .condition(let condition):
+                if condition.holds(under: variables) {
+                    add(condition.selections, of: type, to: &selected)
+                }
+            case .defer(let part): add(part.selections, of: type, to: &selected)
+            case .stream(let part): add(part.selections, of: type, to: &selected)
+            case .handle, .typeDiscriminator, .clientExtension: continue
             }
         }
+    }
 
-        var fields: [Field] {
-            names.map { name in
-                let quoted = Array("\"\(name)\":".utf8)
-                if let field = leaves[name] {
-                    let key =
-                        field.name == ResultRecords.typeKey.text
-                        ? field.name : field.key.resolved(with: variables)
-                    return Field(quoted: quoted, key: key, content: .leaf)
-                }
-                let parts = links[name] ?? []
-                let plan = ResultPlan(
-                    parts.map(\.selections),
-                    concreteType: parts.lazy.compactMap(\.concreteType).first, variables)
-                return Field(
-                    quoted: quoted, key: parts[0].key.resolved(with: variables),
-                    content: parts.contains(where: \.plural) ? .list(plan) : .object(plan))
-            }
+    private func field(_ name: String, _ field: Selected.Field) -> Field {
+        let quoted = Array("\"\(name)\":".utf8)
+        switch field {
+        case .leaf(let field):
+            let key =
+                field.name == ResultRecords.typeKey.text
+                ? field.name : field.key.resolved(with: variables)
+            return Field(quoted: quoted, key: key, content: .leaf)
+        case .links(let parts):
+            let plan = ResultPlan(
+                parts.map(\.selections),
+                concreteType: parts.lazy.compactMap(\.concreteType).first, variables)
+            return Field(
+                quoted: quoted, key: parts[0].key.resolved(with: variables),
+                content: parts.contains(where: \.plural) ? .list(plan) : .object(plan))
         }
     }
 }

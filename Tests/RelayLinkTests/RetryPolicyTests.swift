@@ -26,12 +26,6 @@ struct RetryPolicyTests {
         #expect(!policy.allowsAnotherAttempt(afterFailures: 2))
     }
 
-    @Test func mutationIDsRise() {
-        let ids = MutationIDs(client: "a", after: 7)
-        #expect([ids.next(), ids.next()] == ["a:8", "a:9"])
-        #expect(MutationIDs.randomClient().count == 16)
-    }
-
     /// Whatever a program sets, a delay comes of it.
     @Test func optionsMayBeAnything() {
         for number in [Double.nan, .infinity, -.infinity, -1, 0, .greatestFiniteMagnitude] {

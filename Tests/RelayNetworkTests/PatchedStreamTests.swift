@@ -224,7 +224,7 @@ struct PatchedStreamTests {
             await eventually { Set(client.told.all).count == 2 }
 
             let store = client.environment.store
-            func read(_ selector: ReaderSelector, _ told: Noted<Int>) throws -> StoreSubscription {
+            func read(_ selector: ReaderSelector, _ told: Noted<Int>) throws -> Retention {
                 try store.subscribe(store.lookup(selector)) { _ in told.note(1) }
             }
             let (counts, texts, root) = (Noted<Int>(), Noted<Int>(), Noted<Int>())

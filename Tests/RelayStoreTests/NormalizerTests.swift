@@ -267,7 +267,7 @@ import Testing
     /// question whether they are of it.
     @Test func whatATypeOutsideOfAnInterfaceSelectsIsPreparedOnce() throws {
         let symbols = Symbols()
-        let operation = try TodoDocuments.operation("Mixed").request.operation
+        let operation = try TodoDocuments.operation("Mixed").request.node.operation
         let plan = NormalizationPlan(operation, variables: ["text": "x"], symbols: symbols)
         let root = plan.flat(symbols.name(Snapshot.rootTypeName)) { _ in false }
         let search = try #require(root.fields.first?.child)
@@ -290,8 +290,8 @@ import Testing
             try store.commit("Mixed", ["text": "x"], ["data": ["search": list]])
         }
         func elements(_ read: SelectorSnapshot) throws -> ContiguousArray<DataNode?> {
-            guard case .list(let list)? = read.data?.child("search") else {
-                throw ResponseError(description: "there is no list")
+            guard case .list(let list)? = read.data?.child(named: "search") else {
+                throw InvalidResponse(description: "there is no list")
             }
             return list.elements
         }

@@ -58,20 +58,6 @@ import Threads
                 == .string("new"))
     }
 
-    @Test func replacingAnUpdateIsOneStep() throws {
-        let store = try todos()
-        let told = Told()
-        let subscription = try store.subscribe(store.read("One", ["id": "a"])) { told.add($0) }
-        let entry = try store.applyUpdate { $0["a"]?["text"] = "first" }
-        let other = try store.replaceUpdate(entry) { $0["a"]?["text"] = "second" }
-        #expect(told.count == 2)
-        #expect(store.field("a", "text") == .string("second"))
-        #expect(throws: StoreError.entryHasEnded) { try store.replaceUpdate(entry) { _ in } }
-        store.revert(other)
-        #expect(told.last?.data?.json["node"]?["text"] == "old")
-        subscription.cancel()
-    }
-
     /// T2: nothing about invalidation keeps a payload from being published.
     @Test func trap2InvalidatingAndWritingInOneCommitDoesBoth() throws {
         let store = try todos()
@@ -93,6 +79,10 @@ import Threads
         #expect(try store.pendingMutations.map(\.entry) == [entry])
         store.revoke(entry, reason: "cancelled")
         store.revoke(entry, reason: "cancelled")
+        let late = try TodoDocuments.operation("Change", ["id": "a"])
+        #expect(throws: StoreError.entryHasEnded) {
+            try store.commitResponse(entry, late, Array(#"{"data":{}}"#.utf8))
+        }
         #expect(store.field("a", "text") == .string("old"))
         #expect(try store.pendingMutations.isEmpty)
         #expect(store.snapshot.pending.isEmpty)

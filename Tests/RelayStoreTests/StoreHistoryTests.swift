@@ -39,7 +39,7 @@ struct StoreHistoryTests {
         try store.commit("List", ["data": ["list": [["id": "a", "text": "old"]]]])
         let operation = try TodoDocuments.operation("List")
         let plan = NormalizationPlan(
-            operation.request.operation, variables: operation.variables, symbols: store.symbols)
+            operation.request.node.operation, variables: operation.request.variables, symbols: store.symbols)
         let base = try store.confirmed
         var draft = Draft(on: base, keepsPayloads: isWhole)
         let response: JSONValue = ["data": ["list": [["id": "a", "text": "new"]]]]
@@ -120,7 +120,7 @@ struct StoreHistoryTests {
         var model = StoreModel()
         var random: SeededGenerator
         let told: [String: Told]
-        var subscriptions: [StoreSubscription] = []
+        var subscriptions: [Retention] = []
         let selectors: [String: ReaderSelector]
 
         init(seed: UInt64) throws {
@@ -181,21 +181,11 @@ struct StoreHistoryTests {
             case 3...5:
                 commit(writes) { try store.commitUpdate(updater(writes)) }
                 return "commit \(writes)"
-            case 6:
+            case 6...7:
                 guard let entry else { return "-" }
                 store.revert(entry)
                 model.entries.removeAll { $0.id == entry }
                 return "revert"
-            case 7:
-                guard let entry else { return "-" }
-                let before = model
-                model.entries.removeAll { $0.id == entry }
-                if let id = try? store.replaceUpdate(entry, updater(writes)) {
-                    model.entries.append((id, writes))
-                } else {
-                    model = before
-                }
-                return "replace \(writes)"
             case 8:
                 guard let entry else { return "-" }
                 let operation = try TodoDocuments.operation("Counter", ["step": 0.5])

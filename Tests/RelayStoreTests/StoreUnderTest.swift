@@ -123,16 +123,16 @@ enum TodoDocuments {
 
     static func operation(
         _ name: String, _ variables: VariableData = [:]
-    ) throws -> OperationSelector {
+    ) throws -> OperationDescriptor {
         guard let operation = try compiled.get().operation(name) else {
-            throw ResponseError(description: "there is no operation \(name)")
+            throw InvalidResponse(description: "there is no operation \(name)")
         }
-        return OperationSelector(operation.request, variables: variables)
+        return OperationDescriptor(operation.request, variables: variables)
     }
 
     static func fragment(_ name: String) throws -> ReaderFragment {
         guard let fragment = try compiled.get().fragment(name) else {
-            throw ResponseError(description: "there is no fragment \(name)")
+            throw InvalidResponse(description: "there is no fragment \(name)")
         }
         return fragment.node
     }

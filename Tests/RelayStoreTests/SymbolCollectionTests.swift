@@ -54,8 +54,8 @@ import Threads
         let store = store()
         func run(_ range: Range<Int>) throws {
             for number in range {
-                let operation = OperationSelector(
-                    try TodoDocuments.operation("Change").request,
+                let operation = OperationDescriptor(
+                    try TodoDocuments.operation("Change").request.node,
                     variables: ["id": "a", "text": "text \(number)"],
                     root: DataID("client:root:\(number)"))
                 let entry = try store.applyMutation(
@@ -88,9 +88,9 @@ import Threads
         }
         #expect(store.snapshot.existing("t3") == nil)
         for (number, read) in reads.enumerated() {
-            guard case .node(let node)? = read.data?.child("node"),
-                case .node(let author)? = node.child("author")
-            else { throw ResponseError(description: "there is no node") }
+            guard case .node(let node)? = read.data?.child(named: "node"),
+                case .node(let author)? = node.child(named: "author")
+            else { throw InvalidResponse(description: "there is no node") }
             #expect(store.symbols.idString(node.record) == "t\(number)")
             #expect(store.symbols.idString(author.record) == "ut\(number)")
             #expect(store.symbols.findRecord("t\(number)") == node.record)
@@ -306,7 +306,7 @@ private final class SymbolRace: Sendable {
             }
             if kept.count > 20 { kept.removeFirst(Int.random(in: 1...20)) }
             for (id, read) in kept {
-                guard case .node(let node)? = read.data?.child("node") else { continue }
+                guard case .node(let node)? = read.data?.child(named: "node") else { continue }
                 if store.symbols.idString(node.record) != id {
                     return "data of \(id) became another record's"
                 }
@@ -346,7 +346,7 @@ private struct SymbolRun {
     private var random: SeededGenerator
     private var search: Store.SymbolSearch?
     private var retained: [Retention] = []
-    private var subscriptions: [StoreSubscription] = []
+    private var subscriptions: [Retention] = []
     private var entries: [OptimisticEntryID] = []
     /// Old states, and what they said.
     private var states: [(snapshot: Snapshot, lines: [String])] = []

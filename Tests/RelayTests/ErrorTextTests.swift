@@ -59,7 +59,7 @@ import TodoFixtures
         func thrown(_ updater: StoreUpdater) throws -> any Error {
             try #require(throws: (any Error).self) { try environment.commitUpdate(updater) }
         }
-        let unread = RelayStore.ResponseError(description: "It is no response.")
+        let unread = InvalidResponse(description: "It is no response.")
         let errors: [(error: any Error, text: String)] = [
             (
                 try thrown { _ in throw HandlerError("A todo needs a text.", code: "BAD") },

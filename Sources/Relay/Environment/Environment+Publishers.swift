@@ -1,8 +1,4 @@
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
+public import Publishing
 
 // The data alone, as publishers: for programs that follow the pages on Relay.swift. All of them are
 // `publisher(of:)` without the errors that came with the data.

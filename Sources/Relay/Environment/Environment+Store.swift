@@ -1,13 +1,9 @@
 public import Foundation
+public import Publishing
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) public import RelayStore
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
+import Threads
 
 extension Environment {
     // MARK: Reading
@@ -50,7 +46,7 @@ extension Environment {
     /// Whether everything that an operation selects is in the store. Inside an updater: whether it was before the
     /// updater began; when it was fetched is not told there, and what has been invalidated at some time is stale.
     public func check(operation: OperationDescriptor) -> OperationAvailability {
-        switch store.availability(of: operation.selector) {
+        switch store.check(operation) {
         case .missing: return .missing
         case .stale: return .stale
         case .available(let microseconds):
@@ -64,7 +60,7 @@ extension Environment {
         let retaining = Retaining()
         // Inside an updater it begins when that has ended.
         store.outsideUpdaters { [store] in
-            retaining.begin { try? store.retain(operation.selector) }
+            retaining.begin { try? store.retain(operation) }
         }
         return AnyCancellable { retaining.cancel() }
     }
@@ -82,7 +78,7 @@ extension Environment {
     ///   - payload: the response's data.
     public func commitPayload(_ operation: OperationDescriptor, _ payload: [String: Any]) throws {
         let response = JSONValue.object(["data": try JSONValue(any: payload)])
-        try store.commitPayload(operation.selector, response.bytes)
+        try store.commitPayload(operation, response.bytes)
     }
 
     /// Shows a change that is no part of a mutation, until what is returned is cancelled or let go.
@@ -100,7 +96,7 @@ extension Environment {
     ) throws -> AnyCancellable {
         let transactionID = transactions.next()
         let entry = try store.applyMutation(
-            operation.rooted(at: DataID("client:root:" + transactionID)).selector,
+            operation.rooted(at: DataID("client:root:" + transactionID)),
             optimistic: OptimisticMutation(
                 response: try optimisticResponse.map { try bytes(ofOptimistic: $0, to: operation) },
                 updater: optimisticUpdater.map { selectorUpdater($0, operation.request) }))
@@ -131,36 +127,24 @@ extension Environment {
     }
 }
 
-extension Store {
-    /// Whether an operation can be answered, also for those who ask inside an updater.
-    func availability(of operation: OperationSelector) -> RelayStore.OperationAvailability {
-        (try? check(operation)) ?? checkPublished(operation)
-    }
-}
-
 /// A retention that may begin a little later, unless it has been cancelled by then.
-private final class Retaining: @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-
-    private let lock = NSLock()
-    private var retention: Retention?
-    private var isCancelled = false
+private final class Retaining: Sendable {
+    private let state = Lock<(retention: Retention?, isCancelled: Bool)>((nil, false))
 
     func begin(_ retain: () -> Retention?) {
-        if lock.withLock({ isCancelled }) { return }
+        if state.withLock({ $0.isCancelled }) { return }
         let new = retain()
-        let isOver = lock.withLock {
-            if !isCancelled { retention = new }
-            return isCancelled
+        let isOver = state.withLock { state in
+            if !state.isCancelled { state.retention = new }
+            return state.isCancelled
         }
         if isOver { new?.cancel() }
     }
 
     func cancel() {
-        let ended = lock.withLock {
-            isCancelled = true
-            defer { retention = nil }
-            return retention
+        let ended = state.withLock { state in
+            defer { state = (nil, true) }
+            return state.retention
         }
         ended?.cancel()
     }

@@ -1,7 +1,5 @@
 @_spi(Rooms) public import RelayStore
 
-/// Changes records of the store. Throwing leaves them as they were.
-public typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
 /// Changes records of the store after an operation's result has been written to it. The data is nil where
 /// the result could not be read, or where there is none yet. Throwing leaves the records as they were.
 public typealias SelectorStoreUpdater =
@@ -22,7 +20,7 @@ public class Environment: @unchecked Sendable {
     /// What is kept.
     public let store: Store
     let tracker = OperationTracker()
-    let transactions = TransactionNames()
+    let transactions = MutationIDs()
     let queries = SharedQueries()
     let scheduler: any Scheduling
     let log: ExecutionLog

@@ -1,42 +1,58 @@
-import Foundation
 @_spi(Rooms) import RelayStore
+@_spi(Rooms) import Threads
 
 /// Hands events to those who listen, one after the other, in the order in which they were noted.
 ///
 /// Nothing is kept of an event that was handed over, and nothing is noted while there are no listeners. While listeners are at
 /// work on one thread, up to ``waitingLimit`` events of others wait; beyond that the oldest are dropped, and what comes
 /// next is a `log.overflow` that counts them.
-final class ExecutionLog: @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-
+final class ExecutionLog: Sendable {
     typealias Listener = @Sendable (ExecutionEvent) -> Void
 
-    private let lock = NSLock()
+    private struct State {
+        var listeners: [Int: Listener] = [:]
+        var count = 0
+        var waiting = FIFO<ExecutionEvent>()
+        var droppedCount = 0
+        var isDelivering = false
+        /// The store's own events, from the first listener on.
+        var observation: Retention?
+
+        /// The next event, and who is to be told of it; nil ends the delivery.
+        mutating func next() -> (event: ExecutionEvent, listeners: [Listener])? {
+            if droppedCount > 0 {
+                defer { droppedCount = 0 }
+                return (
+                    ExecutionEvent(.logOverflow, count: droppedCount), Array(listeners.values)
+                )
+            }
+            guard let event = waiting.popFirst() else {
+                isDelivering = false
+                return nil
+            }
+            return (event, Array(listeners.values))
+        }
+    }
+
     private let store: Store
-    private var listeners: [Int: Listener] = [:]
-    private var count = 0
-    private var waiting: [ExecutionEvent] = []
-    private var droppedCount = 0
+    private let state = Lock(State())
     /// Events that wait for listeners that are slower than what they listen to.
     static let waitingLimit = 1_024
-    private var isDelivering = false
-    /// The store's own events, from the first listener on.
-    private var observation: Retention?
 
     init(_ store: Store) { self.store = store }
 
     /// - Returns: what ends it.
     func listen(_ listener: @escaping Listener) -> Retention {
-        let number = lock.withLock {
-            if observation == nil {
-                observation = store.observe { [weak self] in self?.note(ExecutionEvent($0)) }
+        let number = state.withLock { state in
+            if state.observation == nil {
+                state.observation = store.observe { [weak self] in self?.note(ExecutionEvent($0)) }
             }
-            count += 1
-            listeners[count] = listener
-            return count
+            state.count += 1
+            state.listeners[state.count] = listener
+            return state.count
         }
         return Retention { [weak self] in
-            self?.lock.withLock { _ = self?.listeners.removeValue(forKey: number) }
+            self?.state.withLock { $0.listeners[number] = nil }
         }
     }
 
@@ -49,36 +65,24 @@ final class ExecutionLog: @unchecked Sendable {
 
     /// Tells of an event. One that comes up while listeners are told waits until they were.
     func note(_ event: @autoclosure () -> ExecutionEvent) {
-        lock.lock()
-        guard !listeners.isEmpty else { return lock.unlock() }
-        if waiting.count == Self.waitingLimit {
-            waiting.removeFirst()
-            droppedCount += 1
+        let mustDeliver = state.withLock { state in
+            if state.listeners.isEmpty { return false }
+            if state.waiting.count == Self.waitingLimit {
+                _ = state.waiting.popFirst()
+                state.droppedCount += 1
+            }
+            state.waiting.append(event())
+            defer { state.isDelivering = true }
+            return !state.isDelivering
         }
-        waiting.append(event())
-        guard !isDelivering else { return lock.unlock() }
-        isDelivering = true
-        while let event = next() {
-            let listeners = Array(self.listeners.values)
-            lock.unlock()
+        guard mustDeliver else { return }
+        while let (event, listeners) = state.withLock({ $0.next() }) {
             for listener in listeners { listener(event) }
-            lock.lock()
         }
-        isDelivering = false
-        lock.unlock()
-    }
-
-    /// Only under the lock.
-    private func next() -> ExecutionEvent? {
-        if droppedCount > 0 {
-            defer { droppedCount = 0 }
-            return ExecutionEvent(.logOverflow, count: droppedCount)
-        }
-        return waiting.isEmpty ? nil : waiting.removeFirst()
     }
 
     /// Events that wait; for tests.
-    var waitingCount: Int { lock.withLock { waiting.count } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Tells of what is wrong with fields that were read.
     func noteFields(of read: SelectorSnapshot) {

@@ -2,6 +2,7 @@ import Foundation
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
+import Threads
 
 /// The queries that are kept, with their records, from run to run of the program.
 ///
@@ -9,9 +10,7 @@ import RelayJSON
 ///    far as the journal had come.
 /// 2. A query of the list that this run has named is retained as long as the run lasts.
 /// 3. While there are others, nothing is collected, until the store has doubled.
-final class KeptQueries: @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-
+final class KeptQueries: Sendable {
     private struct Entry {
         /// In the list.
         let id: DataID
@@ -31,14 +30,17 @@ final class KeptQueries: @unchecked Sendable {
 
     private let store: Store
     private let limit: Int
-    private let lock = NSLock()
-    private var entries: [RequestDescriptor: Entry] = [:]
-    /// The queries, kept or not, whose last answer has not come whole.
-    private var partial = PartialQueries()
-    /// Keeps the list itself.
-    private var list: Retention?
-    /// Holds collections back for queries that an earlier run has kept and this one has not named.
-    private var hold: Retention?
+    private let state = Lock(State())
+
+    private struct State {
+        var entries: [RequestDescriptor: Entry] = [:]
+        /// The queries, kept or not, whose last answer has not come whole.
+        var partial = PartialQueries()
+        /// Keeps the list itself.
+        var list: Retention?
+        /// Holds collections back for queries that an earlier run has kept and this one has not named.
+        var hold: Retention?
+    }
 
     init(_ store: Store, limit: Int = 1_000) {
         self.store = store
@@ -46,15 +48,16 @@ final class KeptQueries: @unchecked Sendable {
         let listed = Self.listed(in: store.snapshot)
         if listed.isEmpty { return }
         // Refused inside an updater only.
-        list = try? store.retain(Self.listOperation)
-        hold = store.holdCollections(upTo: 2 * store.snapshot.recordCount + 10_000)
+        let list = try? store.retain(Self.listOperation)
+        let hold = store.holdCollections(upTo: 2 * store.snapshot.recordCount + 10_000)
+        state.withLock { ($0.list, $0.hold) = (list, hold) }
     }
 
     // MARK: The list
 
     /// What leads a collection through the list. No query, or it would be fetched where retained queries
     /// are.
-    private static let listOperation = OperationSelector(
+    private static let listOperation = OperationDescriptor(
         ConcreteRequest(
             fragment: ReaderFragment(name: "KeptQueries", type: "__KeptQueries", selections: []),
             operation: NormalizationOperation(
@@ -85,8 +88,8 @@ final class KeptQueries: @unchecked Sendable {
 
     var all: [KeptQuery] {
         let snapshot = store.snapshot
-        let entries = lock.withLock {
-            Dictionary(self.entries.values.map { ($0.id, $0) }) { first, _ in first }
+        let entries = state.withLock { state in
+            Dictionary(state.entries.values.map { ($0.id, $0) }) { first, _ in first }
         }
         return Self.listed(in: snapshot).compactMap { id in
             guard let record = snapshot.existing(id.rawValue),
@@ -103,7 +106,7 @@ final class KeptQueries: @unchecked Sendable {
 
     private func content(_ entry: Entry?) -> KeptQuery.Content {
         guard let entry else { return .unnamed }
-        if isPartial(entry.id) || store.availability(of: entry.operation.selector) == .missing {
+        if isPartial(entry.id) || store.check(entry.operation) == .missing {
             return .incomplete
         }
         return entry.isFetched ? .complete : .cached
@@ -124,7 +127,7 @@ final class KeptQueries: @unchecked Sendable {
         guard operation.kind == .query, operation.root == .rootID else {
             throw KeptQueryError(.notAQuery, "\(name) is no query.")
         }
-        if lock.withLock({ entries[request] != nil }) { return }
+        if contains(request) { return }
         let listed = Self.listed(in: store.snapshot)
         let id = Self.id(of: request)
         if !listed.contains(id) {
@@ -140,13 +143,13 @@ final class KeptQueries: @unchecked Sendable {
             }
         }
         let entry = Entry(
-            id: id, operation: operation, retention: try store.retain(operation.selector))
+            id: id, operation: operation, retention: try store.retain(operation))
         let list = try store.retain(Self.listOperation)
         if !listed.contains(id) { try add(id, request) }
-        lock.withLock {
-            if entries[request] == nil { entries[request] = entry }
-            self.list = list
-            entries[request]?.isPartial = partial.contains(request)
+        state.withLock { state in
+            if state.entries[request] == nil { state.entries[request] = entry }
+            state.list = list
+            state.entries[request]?.isPartial = state.partial.contains(request)
         }
         writePartial(request)
         endHoldIfAllAreNamed()
@@ -169,8 +172,10 @@ final class KeptQueries: @unchecked Sendable {
     func stopKeeping(_ name: String, _ variables: VariableData) throws {
         let id = Self.id(name, variables)
         if isPartial(id) {
-            lock.withLock {
-                for (request, entry) in entries where entry.id == id { partial.insert(request) }
+            state.withLock { state in
+                for (request, entry) in state.entries where entry.id == id {
+                    state.partial.insert(request)
+                }
             }
         }
         if Self.listed(in: store.snapshot).contains(id) {
@@ -182,9 +187,9 @@ final class KeptQueries: @unchecked Sendable {
                 source.delete(dataID: id)
             }
         }
-        let ended = lock.withLock { () -> [Retention] in
-            let ended = entries.filter { $0.value.id == id }
-            for request in ended.keys { entries[request] = nil }
+        let ended = state.withLock { state -> [Retention] in
+            let ended = state.entries.filter { $0.value.id == id }
+            for request in ended.keys { state.entries[request] = nil }
             return ended.values.map(\.retention)
         }
         for retention in ended { retention.cancel() }
@@ -192,13 +197,13 @@ final class KeptQueries: @unchecked Sendable {
     }
 
     private func endHoldIfAllAreNamed() {
-        if lock.withLock({ hold == nil }) { return }
+        if state.withLock({ $0.hold == nil }) { return }
         let listed = Self.listed(in: store.snapshot)
-        let ended = lock.withLock { () -> Retention? in
-            let named = Set(entries.values.map(\.id))
+        let ended = state.withLock { state -> Retention? in
+            let named = Set(state.entries.values.map(\.id))
             guard listed.allSatisfy(named.contains) else { return nil }
-            defer { hold = nil }
-            return hold
+            defer { state.hold = nil }
+            return state.hold
         }
         ended?.cancel()
     }
@@ -207,15 +212,15 @@ final class KeptQueries: @unchecked Sendable {
 
     /// Whether this run keeps a query, and so retains it.
     func contains(_ request: RequestDescriptor) -> Bool {
-        lock.withLock { entries[request] != nil }
+        state.withLock { $0.entries[request] != nil }
     }
 
     /// The server has answered a part of a query.
     func noteBegun(_ request: RequestDescriptor) {
-        let isNew = lock.withLock {
-            partial.insert(request)
-            guard let entry = entries[request], !entry.isPartial else { return false }
-            entries[request]?.isPartial = true
+        let isNew = state.withLock { state in
+            state.partial.insert(request)
+            guard let entry = state.entries[request], !entry.isPartial else { return false }
+            state.entries[request]?.isPartial = true
             return true
         }
         if isNew { writePartial(request) }
@@ -223,7 +228,7 @@ final class KeptQueries: @unchecked Sendable {
 
     /// Notes in the list that a query is not whole, unless the rest of it has come meanwhile.
     private func writePartial(_ request: RequestDescriptor) {
-        let isPartial = { [self] in lock.withLock { entries[request]?.isPartial ?? false } }
+        let isPartial = { [self] in state.withLock { $0.entries[request]?.isPartial ?? false } }
         if !isPartial() { return }
         // Refused inside an updater only, where no response comes.
         try? store.commitUpdate {
@@ -233,11 +238,11 @@ final class KeptQueries: @unchecked Sendable {
 
     /// The server has answered a query, whole.
     func noteEnded(_ request: RequestDescriptor, hadErrors: Bool) {
-        let isKept = lock.withLock {
-            partial.remove(request)
-            guard entries[request] != nil else { return false }
-            entries[request]?.isPartial = false
-            if !hadErrors { entries[request]?.isFetched = true }
+        let isKept = state.withLock { state in
+            state.partial.remove(request)
+            guard state.entries[request] != nil else { return false }
+            state.entries[request]?.isPartial = false
+            if !hadErrors { state.entries[request]?.isFetched = true }
             return true
         }
         guard isKept else { return }
@@ -252,8 +257,8 @@ final class KeptQueries: @unchecked Sendable {
 
     /// Whether the last answer of a query has not come whole; of a kept one, in an earlier run either.
     func isPartial(_ request: RequestDescriptor) -> Bool {
-        let (isPartial, id) = lock.withLock {
-            (partial.contains(request), entries[request]?.id)
+        let (isPartial, id) = state.withLock {
+            ($0.partial.contains(request), $0.entries[request]?.id)
         }
         return isPartial || id.map(self.isPartial) ?? false
     }
@@ -266,7 +271,7 @@ final class KeptQueries: @unchecked Sendable {
 
     /// When a kept query was answered, also in an earlier run.
     func fetchedAt(_ request: RequestDescriptor) -> Date? {
-        if lock.withLock({ entries[request] == nil }) { return nil }
+        if !contains(request) { return nil }
         let snapshot = store.snapshot
         return snapshot.existing(Self.id(of: request).rawValue)
             .flatMap { Self.fetchedAt($0, snapshot) }

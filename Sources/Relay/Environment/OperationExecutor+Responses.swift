@@ -1,12 +1,7 @@
 import Foundation
+import Publishing
 import RelayJSON
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 // What becomes of responses once the store has taken them in, or has not.
 
@@ -140,7 +135,7 @@ extension Error {
     fileprivate var isAboutMutation: Bool { (self as? any NetworkFailure)?.endsMutation ?? false }
 
     /// Whether bytes are no GraphQL response.
-    fileprivate var isAboutResponse: Bool { self is JSONError || self is RelayStore.ResponseError }
+    fileprivate var isAboutResponse: Bool { self is JSONError || self is InvalidResponse }
 }
 
 extension ResponseSummary {

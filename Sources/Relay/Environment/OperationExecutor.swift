@@ -1,13 +1,8 @@
 import Foundation
+import Publishing
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// A variable of an operation is NaN or infinity, or has such a number in it. JSON has none: it would be sent
 /// as null.
@@ -90,7 +85,7 @@ final class OperationExecutor: @unchecked Sendable {
             operation.kind == .mutation
             ? MutationID(transactionID) ?? MutationID(environment.transactions.next()) : nil
         cacheConfig.mutationID = mutationID.map { "\($0)" }
-        // Promise 46.
+        // A mutation is never answered from a cache.
         if operation.kind == .mutation { cacheConfig.force = true }
         self.environment = environment
         self.operation =
@@ -187,7 +182,7 @@ final class OperationExecutor: @unchecked Sendable {
         lock.withLock { self.place = place }
         func apply(_ optimistic: OptimisticMutation?) throws {
             _ = try environment.store.applyMutation(
-                operation.selector, mutationID: mutationID, optimistic: optimistic
+                operation, mutationID: mutationID, optimistic: optimistic
             ) { entry in
                 enter(.waiting(entry))
                 outbox.enter(place, environment.store)
@@ -230,7 +225,7 @@ final class OperationExecutor: @unchecked Sendable {
             bytes,
             Result {
                 try environment.store.commitResponse(
-                    entry, operation.selector, bytes, updater: storeUpdater, parts: parts)
+                    entry, operation, bytes, updater: storeUpdater, parts: parts)
             }, answering: entry)
     }
 

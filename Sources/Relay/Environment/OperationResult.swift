@@ -1,11 +1,6 @@
+import Publishing
 public import RelayArtifacts
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// What an operation came to.
 ///

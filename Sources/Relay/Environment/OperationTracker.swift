@@ -1,50 +1,29 @@
-import Foundation
 import RelayArtifacts
+import Threads
 
 /// Counts the executions of each request that have begun and not ended.
-final class OperationTracker: @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-
-    private let lock = NSLock()
-    private var active: [RequestDescriptor: Int] = [:]
+final class OperationTracker: Sendable {
+    private let active = Lock<[RequestDescriptor: Int]>([:])
 
     func begin(_ request: RequestDescriptor) {
-        lock.withLock { active[request, default: 0] += 1 }
+        active.withLock { $0[request, default: 0] += 1 }
     }
 
     func end(_ request: RequestDescriptor) {
-        lock.withLock {
+        active.withLock { active in
             let count = active[request, default: 0] - 1
             active[request] = count > 0 ? count : nil
         }
     }
 
     func isActive(_ request: RequestDescriptor) -> Bool {
-        lock.withLock { active[request] != nil }
+        active.withLock { $0[request] != nil }
     }
 
     /// The request being executed that a network knows by these.
     func request(_ parameters: RequestParameters, _ variables: VariableData) -> RequestDescriptor? {
-        lock.withLock {
+        active.withLock { active in
             active.keys.first { $0.variables == variables && $0.node.params == parameters }
-        }
-    }
-}
-
-/// Names executions `CLIENT:N`: what a server knows a mutation by, so that a retry is not done twice.
-///
-/// The client is named at random, once for each environment; N rises from 1.
-final class TransactionNames: @unchecked Sendable {
-    // Unchecked: the count is behind the lock.
-
-    let client = String(UInt64.random(in: .min ... .max), radix: 36)
-    private let lock = NSLock()
-    private var count = 0
-
-    func next() -> String {
-        lock.withLock {
-            count += 1
-            return "\(client):\(count)"
         }
     }
 }

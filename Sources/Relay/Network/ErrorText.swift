@@ -28,6 +28,6 @@ extension StoreError: SentenceError {
     package var errorDescription: String? { description }
 }
 
-extension RelayStore.ResponseError: SentenceError {
+extension InvalidResponse: SentenceError {
     package var errorDescription: String? { description }
 }

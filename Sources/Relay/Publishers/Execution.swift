@@ -1,10 +1,6 @@
 import Foundation
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
+import Publishing
+@_spi(Rooms) import Threads
 
 /// One piece of work that begins with its first subscriber, is shared by all of them, and is
 /// cancelled when the last of them leaves.
@@ -174,7 +170,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
     /// Kept while the subscriber is there.
     private var execution: Execution<Output>?
     private var demand = Subscribers.Demand.none
-    private var pending: [Output] = []
+    private var pending = FIFO<Output>()
     private var completion: Subscribers.Completion<any Error>?
     /// Whether some thread is handing values over: values keep their order.
     private var isDelivering = false
@@ -196,7 +192,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
         let execution = lock.withLock { () -> Execution<Output>? in
             guard subscriber != nil else { return nil }
             subscriber = nil
-            pending = []
+            pending = FIFO()
             defer { self.execution = nil }
             return self.execution
         }
@@ -226,8 +222,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
         guard !isDelivering else { return lock.unlock() }
         isDelivering = true
         while let subscriber {
-            if !pending.isEmpty, demand > .none {
-                let value = pending.removeFirst()
+            if demand > .none, let value = pending.popFirst() {
                 demand -= 1
                 lock.unlock()
                 let more = subscriber.receive(value)

@@ -1,11 +1,6 @@
 import Foundation
+import Publishing
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// One subscriber to a selector. What it does not ask for in time it never sees: only the newest state
 /// waits for it.
@@ -19,7 +14,7 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     private var newest: Snapshot<Data>?
     private var demand = Subscribers.Demand.none
     private var isDelivering = false
-    private var following: StoreSubscription?
+    private var following: Retention?
 
     init(
         _ subscriber: AnySubscriber<Snapshot<Data>, Never>, _ snapshot: Snapshot<Data>,

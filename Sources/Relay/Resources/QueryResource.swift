@@ -1,11 +1,6 @@
 public import Foundation
+public import Publishing
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// Fetches queries for views: decides by the fetch policy, and keeps what it fetched from being collected
 /// while it is shown.
@@ -71,7 +66,7 @@ public final class QueryResource: @unchecked Sendable {
             var isAvailable = false
             var fetched: Date?
             // Before it is looked at. Refused inside an updater only.
-            let hold = try? environment.store.hold(operation.selector)
+            let hold = try? environment.store.hold(operation)
             if case .available(let date) = environment.check(operation: operation) {
                 // Of a kept query the store may have half a list.
                 isAvailable = !environment.kept.isPartial(operation.request)

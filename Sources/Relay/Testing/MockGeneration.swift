@@ -12,14 +12,8 @@ final class MockGeneration {
         self.variables = variables
     }
 
-    /// What is selected of an object under one response name.
-    private enum Selected {
-        case leaf(NormalizationScalarField)
-        /// The first field of the name, and the selections of all of them.
-        case object(NormalizationLinkedField, [[NormalizationSelection]])
-        /// `__isTYPE`: the object's type.
-        case discriminator
-    }
+    /// What is selected of an object; `__isTYPE` is a leaf of no field.
+    private typealias Selected = MergedFields<NormalizationScalarField?, NormalizationLinkedField>
 
     /// - Parameters:
     ///   - given: what resolvers said of the object.
@@ -32,10 +26,9 @@ final class MockGeneration {
         for (name, selected) in fields(of: type, selections) {
             let value: JSONValue =
                 switch selected {
-                case .leaf(let field): leaf(field, of: type, given, path + [name])
-                case .object(let field, let inner):
-                    link(field, inner, of: type, given, path + [name])
-                case .discriminator: .string(type)
+                case .leaf(let field?): leaf(field, of: type, given, path + [name])
+                case .leaf(nil): .string(type)
+                case .links(let fields): link(fields, of: type, given, path + [name])
                 }
             result[name] = value
         }
@@ -46,30 +39,16 @@ final class MockGeneration {
 
     private func fields(
         of type: String, _ selections: [[NormalizationSelection]]
-    ) -> [(name: String, selected: Selected)] {
-        var order: [String] = []
-        var fields: [String: Selected] = [:]
-        func add(_ name: String, _ selected: Selected) {
-            if fields[name] == nil { order.append(name) }
-            if case .object(let field, let new) = selected,
-                case .object(_, let old)? = fields[name]
-            {
-                fields[name] = .object(field, old + new)
-            } else {
-                fields[name] = selected
-            }
-        }
+    ) -> [(name: String, field: Selected.Field)] {
+        var selected = Selected()
         func walk(_ selections: [NormalizationSelection]) {
             for selection in selections {
                 switch selection {
-                case .scalarField(let field): add(field.responseName, .leaf(field))
-                case .linkedField(let field):
-                    add(field.responseName, .object(field, [field.selections]))
+                case .scalarField(let field): selected.add(field.responseName, leaf: field)
+                case .linkedField(let field): selected.add(field.responseName, link: field)
                 case .inlineFragment(let fragment):
-                    guard fragment.type == type || fragment.possibleTypes.contains(type) else {
-                        continue
-                    }
-                    if let key = fragment.abstractKey { add(key, .discriminator) }
+                    guard fragment.counts(for: type) else { continue }
+                    if let key = fragment.abstractKey { selected.add(key, leaf: nil) }
                     walk(fragment.selections)
                 case .condition(let condition):
                     if condition.holds(under: variables) { walk(condition.selections) }
@@ -80,7 +59,7 @@ final class MockGeneration {
             }
         }
         selections.forEach(walk)
-        return order.compactMap { name in fields[name].map { (name, $0) } }
+        return selected.all
     }
 
     // MARK: Leaves
@@ -121,9 +100,11 @@ final class MockGeneration {
     // MARK: Objects
 
     private func link(
-        _ field: NormalizationLinkedField, _ selections: [[NormalizationSelection]],
-        of parent: String, _ given: VariableData, _ path: [String]
+        _ fields: [NormalizationLinkedField], of parent: String, _ given: VariableData,
+        _ path: [String]
     ) -> JSONValue {
+        let field = fields[0]
+        let selections = fields.map(\.selections)
         let said =
             given[field.responseName] ?? given[field.name]
             ?? resolver(at: path)?(

@@ -14,7 +14,7 @@ public struct LiteralArgument: Argument, Hashable {
     /// The argument's name.
     public let name: String
     /// Its value under all variables.
-    public let value: VariableValue
+    package let value: VariableValue
 
     /// A literal argument, as the compiler writes it.
     /// - Parameters:
@@ -36,7 +36,7 @@ public struct VariableArgument: Argument, Hashable {
     /// The argument's name.
     public let name: String
     /// The name of the variable that gives the value, without `$`.
-    public let variableName: String
+    package let variableName: String
 
     /// A variable argument, as the compiler writes it.
     /// - Parameters:
@@ -58,7 +58,7 @@ public struct ListValueArgument: Argument {
     /// The argument's name.
     public let name: String
     /// The elements, in order.
-    public let items: [any Argument]
+    package let items: [any Argument]
 
     /// A list value argument, as the compiler writes it.
     /// - Parameters:
@@ -82,7 +82,7 @@ public struct ObjectValueArgument: Argument {
     /// The argument's name.
     public let name: String
     /// The fields of the input object.
-    public let fields: [any Argument]
+    package let fields: [any Argument]
 
     /// An object value argument, as the compiler writes it.
     /// - Parameters:
@@ -95,9 +95,7 @@ public struct ObjectValueArgument: Argument {
 
     /// The value under these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? {
-        var data = VariableData()
-        for field in fields { data[field.name] = field.value(from: variables) }
-        return .object(data)
+        .object(fields.values(from: variables))
     }
     /// Whether no variable is part of the value.
     public var isConstant: Bool { fields.allSatisfy(\.isConstant) }

@@ -7,7 +7,7 @@ public enum ArgumentDefinition: Hashable, Sendable {
     case root(name: String)
 
     /// The name of the variable, without `$`.
-    public var name: String {
+    package var name: String {
         switch self {
         case .local(let name, _), .root(let name): name
         }

@@ -3,9 +3,9 @@
 ///
 /// An argument that is null or not given is left out, as in relay-runtime. Without variables the key is
 /// made once, when the node is.
-public struct StorageKey: Sendable {
+package struct StorageKey: Sendable {
     /// The field's name.
-    public let name: String
+    package let name: String
     /// Sorted by name.
     package let arguments: [any Argument]
     /// The key, if it is the same under all variables.

@@ -1,17 +1,17 @@
 /// A field whose value is a leaf, or a list of leaves.
 public final class NormalizationScalarField: Sendable {
     /// The field's name in the schema.
-    public let name: String
+    package let name: String
     /// The alias; nil where there is none.
-    public let alias: String?
+    package let alias: String?
     /// The arguments that are written; empty where there are none.
-    public let args: [any Argument]
+    package let args: [any Argument]
     /// Where a record keeps the value.
-    public let key: StorageKey
+    package let key: StorageKey
     /// The member of the response that has the value.
-    public let responseName: String
+    package let responseName: String
     /// nil for operations that are not marked as tests.
-    public let typeInfo: SelectionTypeInfo?
+    package let typeInfo: SelectionTypeInfo?
 
     /// A leaf for writing, as the compiler writes it.
     /// - Parameters:
@@ -33,28 +33,28 @@ public final class NormalizationScalarField: Sendable {
     }
 
     /// The storage key where no variable is part of it.
-    public var storageKey: String? { key.constant }
+    package var storageKey: String? { key.constant }
 }
 
 /// A field whose value is a record, or a list of records.
 public final class NormalizationLinkedField: Sendable {
     /// The field's name in the schema.
-    public let name: String
+    package let name: String
     /// The alias; nil where there is none.
-    public let alias: String?
+    package let alias: String?
     /// The arguments that are written; empty where there are none.
-    public let args: [any Argument]
+    package let args: [any Argument]
     /// The type of the records where the schema leaves no choice; nil for an abstract type, whose
     /// objects bring their `__typename`.
-    public let concreteType: String?
+    package let concreteType: String?
     /// Whether the value is a list.
-    public let plural: Bool
+    package let plural: Bool
     /// What is selected of each record.
-    public let selections: [NormalizationSelection]
+    package let selections: [NormalizationSelection]
     /// Where a record keeps the link.
-    public let key: StorageKey
+    package let key: StorageKey
     /// The member of the response that has the object.
-    public let responseName: String
+    package let responseName: String
 
     /// A field of objects for writing, as the compiler writes it.
     /// - Parameters:
@@ -80,7 +80,7 @@ public final class NormalizationLinkedField: Sendable {
     }
 
     /// The storage key where no variable is part of it.
-    public var storageKey: String? { key.constant }
+    package var storageKey: String? { key.constant }
 }
 
 /// A field that a handler looks at once it is normalized (`@connection`, `@appendNode`, …).
@@ -94,25 +94,25 @@ public final class NormalizationHandle: Sendable {
     }
 
     /// What kind of field the handler looks at.
-    public let kind: Kind
+    package let kind: Kind
     /// The field's name in the schema.
-    public let name: String
+    package let name: String
     /// The alias; nil where there is none.
-    public let alias: String?
+    package let alias: String?
     /// The arguments that are written; empty where there are none.
-    public let args: [any Argument]
+    package let args: [any Argument]
     /// Which handler: `connection`, `deleteRecord`, `appendNode` …
-    public let handle: String
+    package let handle: String
     /// The name that tells this value from others of the handler; empty: the field's name.
-    public let key: String
+    package let key: String
     /// The arguments of the field that tell one handled value from another; nil: none do.
-    public let filters: [String]?
+    package let filters: [String]?
     /// Arguments of the directive itself, such as `connections`.
-    public let handleArgs: [any Argument]
+    package let handleArgs: [any Argument]
     /// Where the record keeps the field itself.
-    public let fieldKey: StorageKey
+    package let fieldKey: StorageKey
     /// Where the handler keeps what it makes of the field: `__KEY_HANDLE`, with the filters as arguments.
-    public let handleKey: StorageKey
+    package let handleKey: StorageKey
 
     /// A handle, as the compiler writes it.
     /// - Parameters:

@@ -1,11 +1,11 @@
 /// How the response to an operation becomes records: all fragments are part of its selections.
 public final class NormalizationOperation: Sendable {
     /// The operation's name.
-    public let name: String
+    package let name: String
     /// The variables that the operation declares.
-    public let argumentDefinitions: [ArgumentDefinition]
+    package let argumentDefinitions: [ArgumentDefinition]
     /// What is selected of the root.
-    public let selections: [NormalizationSelection]
+    package let selections: [NormalizationSelection]
 
     /// An operation for writing, as the compiler writes it.
     /// - Parameters:

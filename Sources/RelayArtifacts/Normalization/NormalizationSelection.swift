@@ -27,41 +27,12 @@ public enum NormalizationSelection: Sendable {
     public static func field(_ field: NormalizationLinkedField) -> Self { .linkedField(field) }
 }
 
-/// Selections that count for records of a type only.
-public final class NormalizationInlineFragment: Sendable {
-    /// The type condition.
-    public let type: String
-    /// Set if the type is abstract: `__isTYPE`. A response object that has this key is of the type, also
-    /// when its own type is younger than `possibleTypes`.
-    public let abstractKey: String?
-    /// If the type is abstract: the object types that the compiler's schema counts to it.
-    public let possibleTypes: [String]
-    /// What is selected where this counts.
-    public let selections: [NormalizationSelection]
-
-    /// An inline fragment for writing, as the compiler writes it.
-    /// - Parameters:
-    ///   - type: the abstract type.
-    ///   - abstractKey: `__isTYPE`.
-    ///   - possibleTypes: if the type is abstract.
-    ///   - selections: what is selected where this counts.
-    public init(
-        type: String, abstractKey: String? = nil, possibleTypes: [String] = [],
-        selections: [NormalizationSelection]
-    ) {
-        self.type = type
-        self.abstractKey = abstractKey
-        self.possibleTypes = possibleTypes
-        self.selections = selections
-    }
-}
-
 /// `__isTYPE: __typename` in the operation: there exactly when the record is of the abstract type.
 public final class NormalizationTypeDiscriminator: Sendable {
     /// The abstract type.
-    public let type: String
+    package let type: String
     /// `__isTYPE`
-    public let abstractKey: String
+    package let abstractKey: String
 
     /// A type discriminator, as the compiler writes it.
     /// - Parameters:
@@ -73,72 +44,27 @@ public final class NormalizationTypeDiscriminator: Sendable {
     }
 }
 
-/// Selections under `@include(if: $condition)` (`passingValue` true) or `@skip(if: $condition)` (false).
-public final class NormalizationCondition: Sendable {
-    /// The name of the variable.
-    public let condition: String
-    /// The value of the variable with which the selections count.
-    public let passingValue: Bool
-    /// What is selected where this counts.
-    public let selections: [NormalizationSelection]
-
-    /// `@include` or `@skip` for writing, as the compiler writes it.
-    /// - Parameters:
-    ///   - condition: the name of the variable.
-    ///   - passingValue: the value of the variable with which the selections count.
-    ///   - selections: what is selected where this counts.
-    public init(condition: String, passingValue: Bool, selections: [NormalizationSelection]) {
-        self.condition = condition
-        self.passingValue = passingValue
-        self.selections = selections
-    }
-
-    package func holds(under variables: VariableData) -> Bool {
-        (variables[condition] == .bool(true)) == passingValue
-    }
-}
-
+/// Selections that count for records of a type only.
+public typealias NormalizationInlineFragment = InlineFragmentNode<NormalizationSelection>
+/// Selections under `@include` or `@skip`.
+public typealias NormalizationCondition = ConditionNode<NormalizationSelection>
 /// Fields that only the client's schema has: no response brings them.
-public final class NormalizationClientExtension: Sendable {
-    /// What is selected where this counts.
-    public let selections: [NormalizationSelection]
-
-    /// Fields of the client's own schema for writing, as the compiler writes it.
-    /// - Parameter selections: what is selected where this counts.
-    public init(selections: [NormalizationSelection]) { self.selections = selections }
-}
-
+public typealias NormalizationClientExtension = SelectionGroup<NormalizationSelection>
 /// Selections under `@defer`: they may come later, or at once from a server that does not defer.
-public final class NormalizationDefer: Sendable {
-    /// The variable of the directive's `if`; nil where there is none.
-    public let `if`: String?
-    /// The directive's label.
-    public let label: String
-    /// What is selected where this counts.
-    public let selections: [NormalizationSelection]
-
-    /// `@defer` for writing, as the compiler writes it.
-    /// - Parameters:
-    ///   - if: the variable of the directive's `if`.
-    ///   - label: the directive's label.
-    ///   - selections: what is selected where this counts.
-    public init(if: String? = nil, label: String, selections: [NormalizationSelection]) {
-        self.if = `if`
-        self.label = label
-        self.selections = selections
-    }
-}
-
+public typealias NormalizationDefer = NormalizationPart
 /// A list under `@stream`: its later items may come later, or at once from a server that does not stream.
-public final class NormalizationStream: Sendable {
-    /// The variable of the directive's `if`; nil where there is none.
-    public let `if`: String?
-    /// The directive's label.
-    public let label: String
-    /// What is selected where this counts.
-    public let selections: [NormalizationSelection]
+public typealias NormalizationStream = NormalizationPart
 
-    /// `@stream` for writing, as the compiler writes it.
+/// Selections that a server may send in a part of their own: under `@defer` or `@stream`.
+public final class NormalizationPart: Sendable {
+    /// The variable of the directive's `if`; nil where there is none.
+    package let `if`: String?
+    /// The directive's label.
+    package let label: String
+    /// What is selected where this counts.
+    package let selections: [NormalizationSelection]
+
+    /// `@defer` or `@stream` for writing, as the compiler writes it.
     /// - Parameters:
     ///   - if: the variable of the directive's `if`.
     ///   - label: the directive's label.

@@ -1,13 +1,13 @@
 /// The type of a leaf. Kept for operations with `@relay_test_operation` only: mocks make values of it.
 public struct SelectionTypeInfo: Hashable, Sendable {
     /// The name of the scalar or enum type.
-    public var type: String
+    package var type: String
     /// Whether the field is a list of it.
-    public var plural: Bool
+    package var plural: Bool
     /// Whether the field may be null.
-    public var nullable: Bool
+    package var nullable: Bool
     /// If it is an enum: its values, in the schema's order.
-    public var enumValues: [String]
+    package var enumValues: [String]
 
     /// A type, as the compiler writes it.
     /// - Parameters:

@@ -19,19 +19,19 @@ public enum CatchTarget: String, Hashable, Sendable {
 /// A field whose value is a leaf, or a list of leaves.
 public final class ReaderScalarField: Sendable {
     /// The field's name in the schema.
-    public let name: String
+    package let name: String
     /// The alias; nil where there is none.
-    public let alias: String?
+    package let alias: String?
     /// The arguments that are written; empty where there are none.
-    public let args: [any Argument]
+    package let args: [any Argument]
     /// nil without `@required`.
-    public let required: RequiredAction?
+    package let required: RequiredAction?
     /// nil without `@catch`.
-    public let catchTo: CatchTarget?
+    package let catchTo: CatchTarget?
     /// Where a record keeps the value.
-    public let key: StorageKey
+    package let key: StorageKey
     /// The name of the value in the data.
-    public let responseName: String
+    package let responseName: String
 
     /// A leaf for reading, as the compiler writes it.
     /// - Parameters:
@@ -55,31 +55,31 @@ public final class ReaderScalarField: Sendable {
     }
 
     /// The storage key where no variable is part of it.
-    public var storageKey: String? { key.constant }
+    package var storageKey: String? { key.constant }
 }
 
 /// A field whose value is a record, or a list of records.
 public final class ReaderLinkedField: Sendable {
     /// The field's name in the schema.
-    public let name: String
+    package let name: String
     /// The alias; nil where there is none.
-    public let alias: String?
+    package let alias: String?
     /// The arguments that are written; empty where there are none.
-    public let args: [any Argument]
+    package let args: [any Argument]
     /// The type of the records where the schema leaves no choice.
-    public let concreteType: String?
+    package let concreteType: String?
     /// Whether the value is a list.
-    public let plural: Bool
+    package let plural: Bool
     /// nil without `@required`.
-    public let required: RequiredAction?
+    package let required: RequiredAction?
     /// nil without `@catch`.
-    public let catchTo: CatchTarget?
+    package let catchTo: CatchTarget?
     /// What is read of each record.
-    public let selections: [ReaderSelection]
+    package let selections: [ReaderSelection]
     /// Where a record keeps the link.
-    public let key: StorageKey
+    package let key: StorageKey
     /// The name of the value in the data.
-    public let responseName: String
+    package let responseName: String
 
     /// A field of objects for reading, as the compiler writes it.
     /// - Parameters:
@@ -110,5 +110,5 @@ public final class ReaderLinkedField: Sendable {
     }
 
     /// The storage key where no variable is part of it.
-    public var storageKey: String? { key.constant }
+    package var storageKey: String? { key.constant }
 }

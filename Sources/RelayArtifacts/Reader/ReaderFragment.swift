@@ -2,19 +2,19 @@
 /// reader gives a pointer in their place.
 public final class ReaderFragment: Sendable {
     /// The name of the fragment or operation.
-    public let name: String
+    package let name: String
     /// The type condition; the root type of an operation.
-    public let type: String
+    package let type: String
     /// Set if the type is abstract: `__isTYPE`.
-    public let abstractKey: String?
+    package let abstractKey: String?
     /// If the type is abstract: the object types that the compiler's schema counts to it.
-    public let possibleTypes: [String]
+    package let possibleTypes: [String]
     /// The variables that count in it.
-    public let argumentDefinitions: [ArgumentDefinition]
+    package let argumentDefinitions: [ArgumentDefinition]
     /// What directives on it say.
-    public let metadata: ReaderMetadata
+    package let metadata: ReaderMetadata
     /// What is read of the record.
-    public let selections: [ReaderSelection]
+    package let selections: [ReaderSelection]
 
     /// A fragment for reading, as the compiler writes it.
     /// - Parameters:
@@ -43,15 +43,15 @@ public final class ReaderFragment: Sendable {
 /// What directives on a fragment or operation say about reading it.
 public struct ReaderMetadata: Hashable, Sendable {
     /// `@relay(plural: true)`: read from a list of pointers.
-    public var plural: Bool
+    package var plural: Bool
     /// `@catch` on the fragment itself.
-    public var catchTo: CatchTarget?
+    package var catchTo: CatchTarget?
     /// `@throwOnFieldError`
-    public var throwOnFieldError: Bool
+    package var throwOnFieldError: Bool
     /// The `@connection` fields in it.
-    public var connections: [ConnectionMetadata]
+    package var connections: [ConnectionMetadata]
     /// `@refetchable`
-    public var refetch: RefetchDescription?
+    package var refetch: RefetchDescription?
 
     /// What a fragment has beyond its selections, as the compiler writes it.
     /// - Parameters:
@@ -75,11 +75,11 @@ public struct ReaderMetadata: Hashable, Sendable {
 /// Where a connection is in a fragment's data, and which variables page it.
 public struct ConnectionMetadata: Hashable, Sendable {
     /// Response names from the fragment's data to the connection.
-    public var path: [String]
+    package var path: [String]
     /// The variables for pages before the start; nil: it is not paged backwards.
-    public var backward: ConnectionVariableConfig?
+    package var backward: ConnectionVariableConfig?
     /// The variables for pages behind the end; nil: it is not paged forwards.
-    public var forward: ConnectionVariableConfig?
+    package var forward: ConnectionVariableConfig?
 
     /// A connection in a fragment, as the compiler writes it.
     /// - Parameters:
@@ -99,9 +99,9 @@ public struct ConnectionMetadata: Hashable, Sendable {
 /// The variables for one direction of paging.
 public struct ConnectionVariableConfig: Hashable, Sendable {
     /// The variable given as `first` or `last`.
-    public var count: String
+    package var count: String
     /// The variable given as `after` or `before`.
-    public var cursor: String
+    package var cursor: String
 
     /// The variables of one direction of paging, as the compiler writes it.
     /// - Parameters:
@@ -116,11 +116,11 @@ public struct ConnectionVariableConfig: Hashable, Sendable {
 /// How `@refetchable` fetches a fragment again.
 public struct RefetchDescription: Hashable, Sendable {
     /// The name of the query made for it.
-    public var operation: String
+    package var operation: String
     /// Response names from the query's data to the fragment's record: `["node"]`, `["viewer"]`, `[]`.
-    public var path: [String]
+    package var path: [String]
     /// The field of the fragment's data that names the record (`id`); nil where the path says it all.
-    public var identifierField: String?
+    package var identifierField: String?
 
     /// How a fragment is fetched again, as the compiler writes it.
     /// - Parameters:

@@ -4,9 +4,9 @@
 /// it by its identity.
 public final class ConcreteRequest: Sendable {
     /// How the result is read.
-    public let fragment: ReaderFragment
+    package let fragment: ReaderFragment
     /// How a response is normalized.
-    public let operation: NormalizationOperation
+    package let operation: NormalizationOperation
     /// What a network sends.
     public let params: RequestParameters
 

@@ -1,31 +1,15 @@
-import Threads
+@_spi(Rooms) import Threads
 
 /// Responses on their way from the network to their reader: a bounded buffer between the network's
 /// thread and one task.
 package final class ResponseChannel: Sendable {
     private struct State {
-        var responses: [[UInt8]] = []
-        var taken = 0
+        var responses = FIFO<[UInt8]>()
         var end: Result<Void, TransportError>?
         var waiting: CheckedContinuation<[UInt8]?, any Error>?
         var isFull = false
         /// Told of each response and of the end, in order.
         var listener: (@Sendable () -> Void)?
-
-        var count: Int { responses.count - taken }
-
-        mutating func takeFirst() -> [UInt8]? {
-            guard taken < responses.count else { return nil }
-            defer {
-                responses[taken] = []
-                taken += 1
-                if taken == responses.count || taken >= 256 {
-                    responses.removeFirst(taken)
-                    taken = 0
-                }
-            }
-            return responses[taken]
-        }
     }
 
     /// What is there for the taker.
@@ -60,7 +44,7 @@ package final class ResponseChannel: Sendable {
                 return (waiting, false, nil)
             }
             state.responses.append(response)
-            state.isFull = state.count >= capacity
+            state.isFull = state.responses.count >= capacity
             return (nil, state.isFull, state.listener)
         }
         waiting?.resume(returning: response)
@@ -119,7 +103,7 @@ package final class ResponseChannel: Sendable {
     /// The end, if nothing is left to be taken before it.
     package func pollEnd() -> Next {
         state.withLock { state in
-            state.count > 0 || state.end == nil ? .waits : Self.next(&state, capacity)
+            state.responses.count > 0 || state.end == nil ? .waits : Self.next(&state, capacity)
         }
     }
 
@@ -127,14 +111,14 @@ package final class ResponseChannel: Sendable {
     package func listen(_ listener: @escaping @Sendable () -> Void) {
         let waitingCount = state.withLock { state in
             if state.end == nil { state.listener = listener }
-            return state.count + (state.end == nil ? 0 : 1)
+            return state.responses.count + (state.end == nil ? 0 : 1)
         }
         for _ in 0..<waitingCount { listener() }
     }
 
     private static func next(_ state: inout State, _ capacity: Int) -> Next {
-        if let response = state.takeFirst() {
-            let wasFull = state.isFull && state.count <= capacity / 2
+        if let response = state.responses.popFirst() {
+            let wasFull = state.isFull && state.responses.count <= capacity / 2
             if wasFull { state.isFull = false }
             return .response(response, wasFull: wasFull)
         }

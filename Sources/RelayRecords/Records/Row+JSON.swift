@@ -65,14 +65,8 @@ extension Row {
     /// The value of a slot that holds a leaf; nil for links.
     package func leaf(_ slot: Int) -> JSONValue? {
         switch tag(slot) {
-        case .absent, .null, .failed: .null
-        case .true: true
-        case .false: false
-        case .int: .int(int(slot))
-        case .double: .double(double(slot))
-        case .string: .string(withText(slot) { String(decoding: $0, as: UTF8.self) })
-        case .json: withText(slot) { (try? JSONValue(parsing: $0)) ?? .null }
         case .link, .links: nil
+        default: json(slot)
         }
     }
 

@@ -1,18 +1,8 @@
 /// What is prepared for types that the compiler did not know, which may have abstract types that it asks for: one for
 /// each set of answers.
 package struct TypeVariants<Prepared> {
-    /// Whether a type has an abstract one, as an object or the store says.
-    package struct Answer: Equatable {
-        package let abstractKey: String
-        package let isYes: Bool
-
-        package init(abstractKey: String, isYes: Bool) {
-            self.abstractKey = abstractKey
-            self.isYes = isYes
-        }
-    }
-
-    private var variants: [(type: NameIndex, answers: [Answer], prepared: Prepared)] = []
+    private var variants: [(type: NameIndex, answers: [TypeQuestions.Answer], prepared: Prepared)] =
+        []
 
     package init() {}
 
@@ -29,8 +19,34 @@ package struct TypeVariants<Prepared> {
         return nil
     }
 
-    package mutating func keep(_ prepared: Prepared, for type: NameIndex, _ answers: [Answer]) {
+    package mutating func keep(
+        _ prepared: Prepared, for type: NameIndex, _ answers: [TypeQuestions.Answer]
+    ) {
         if variants.count < Self.limit { variants.append((type, answers, prepared)) }
+    }
+}
+
+/// Asks whether a type has abstract ones that the compiler did not count it to: about each once.
+package struct TypeQuestions {
+    /// Whether a type has an abstract one, as an object or the store says.
+    package struct Answer: Equatable {
+        package let abstractKey: String
+        package let isYes: Bool
+    }
+
+    /// Where there are none, what is prepared is for all objects of the type.
+    package private(set) var answers: [Answer] = []
+    private let has: (_ abstractKey: String) -> Bool
+
+    package init(_ has: @escaping (_ abstractKey: String) -> Bool) { self.has = has }
+
+    package mutating func ask(_ abstractKey: String) -> Bool {
+        if let known = answers.first(where: { $0.abstractKey == abstractKey }) {
+            return known.isYes
+        }
+        let isYes = has(abstractKey)
+        answers.append(Answer(abstractKey: abstractKey, isYes: isYes))
+        return isYes
     }
 }
 

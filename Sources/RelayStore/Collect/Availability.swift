@@ -2,7 +2,7 @@ import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
 /// Whether an operation can be answered from the store.
-package enum OperationAvailability: Hashable, Sendable {
+package enum Availability: Hashable, Sendable {
     /// Everything is there.
     /// - Parameter fetchedMicroseconds: when it was fetched, in microseconds since 1970; nil when it was
     ///   not fetched by itself.

@@ -5,10 +5,12 @@ import Synchronization
 extension Store {
     // MARK: Availability
 
-    /// Whether an operation can be answered from the store. What missing-field handlers know is written on
-    /// the way.
-    package func check(_ operation: OperationSelector) throws -> OperationAvailability {
-        try write { writer, outcome in
+    /// Whether an operation can be answered from the store. What missing-field handlers know is written on the way.
+    ///
+    /// Inside an updater: from what was there before the updater began. When it was fetched is not known there, so what
+    /// has been invalidated at some time counts as stale, and nothing is written.
+    package func check(_ operation: OperationDescriptor) -> Availability {
+        let now = try? write { writer, outcome -> Availability in
             let plan = writer.plans.plan(operation, symbols)
             let head = writer.state.head
             var check = AvailabilityCheck(head, handlers: options.missingFieldHandlers)
@@ -19,17 +21,18 @@ extension Store {
             return check.isMissing
                 ? .missing : .available(fetchedMicroseconds: root?.fetchedMicroseconds)
         }
+        // Only a write inside a write is refused.
+        return now ?? checkPublished(operation)
     }
 
-    /// The same for those who ask inside an updater: from what was there before the updater began. When it was fetched
-    /// is not known there, so what has been invalidated at some time counts as stale. Writes nothing.
-    package func checkPublished(_ operation: OperationSelector) -> OperationAvailability {
+    private func checkPublished(_ operation: OperationDescriptor) -> Availability {
         let published = published
         return withExtendedLifetime(published) {
             guard let root = symbols.findRecord(operation.root.rawValue) else { return .missing }
             // As in ``plan(_:)``: the writer has its plans to himself.
             let plan = NormalizationPlan(
-                operation.request.operation, variables: operation.variables, symbols: symbols)
+                operation.request.node.operation, variables: operation.request.variables,
+                symbols: symbols)
             // What handlers find would have to be written.
             var check = AvailabilityCheck(published.snapshot, handlers: [])
             check.check(root, plan)
@@ -59,7 +62,7 @@ extension Store {
         if !draft.changes.isEmpty { commit("missingFieldHandlers", draft, &writer, &outcome) }
     }
 
-    func noteFetched(_ operation: OperationSelector, _ writer: inout Writer) {
+    func noteFetched(_ operation: OperationDescriptor, _ writer: inout Writer) {
         let isGarbage = writer.operations.noteFetched(
             operation, at: writer.state.confirmed.sequence, microseconds: options.now(),
             bufferSize: options.releaseBufferSize,
@@ -69,7 +72,7 @@ extension Store {
     }
 
     /// Tells a collection under way of an operation that is kept, and may not have been when it began.
-    private func tellCollection(of operation: OperationSelector, _ writer: inout Writer) {
+    private func tellCollection(of operation: OperationDescriptor, _ writer: inout Writer) {
         guard writer.collection != nil, writer.operations[operation] != nil else { return }
         let plan = writer.plans.plan(operation, symbols)
         writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
@@ -77,7 +80,7 @@ extension Store {
 
     /// Keeps the records of an operation from being collected while a response to it is on its way to the code that it
     /// is for.
-    func hold(_ operation: OperationSelector, _ writer: inout Writer) -> Retention {
+    func hold(_ operation: OperationDescriptor, _ writer: inout Writer) -> Retention {
         // One that is kept anyway, a collection has been told of.
         let isKept = writer.operations[operation]?.isKept ?? false
         writer.operations.hold(operation)
@@ -93,7 +96,7 @@ extension Store {
     // MARK: Retaining
 
     /// Keeps the records of an operation until the token is cancelled or let go of.
-    package func retain(_ operation: OperationSelector) throws -> Retention {
+    package func retain(_ operation: OperationDescriptor) throws -> Retention {
         try write { writer, _ in
             writer.operations.retain(operation)
             tellCollection(of: operation, &writer)
@@ -102,11 +105,11 @@ extension Store {
     }
 
     /// The queries that are retained, at the moment, and how often each is retained.
-    package var retainedQueries: [(operation: OperationSelector, holders: Int)] {
+    package var retainedQueries: [(operation: OperationDescriptor, holders: Int)] {
         get throws {
             try write { writer, _ in
                 writer.operations.roots.compactMap { operation, root in
-                    root.holders > 0 && operation.request.params.operationKind == .query
+                    root.holders > 0 && operation.request.node.params.operationKind == .query
                         ? (operation: operation, holders: root.holders) : nil
                 }
             }
@@ -115,33 +118,17 @@ extension Store {
 
     /// Keeps the records of an operation from being collected until the token is cancelled or let go of, for
     /// a reader that may retain it next.
-    package func hold(_ operation: OperationSelector) throws -> Retention {
+    package func hold(_ operation: OperationDescriptor) throws -> Retention {
         try write { writer, _ in hold(operation, &writer) }
     }
 
-    private func release(_ operation: OperationSelector) {
+    private func release(_ operation: OperationDescriptor) {
         afterwards { [options] writer, _, store in
             let root = writer.operations[operation]
             let isGarbage = writer.operations.release(
                 operation, bufferSize: options.releaseBufferSize,
                 isStale: store.isStale(root, nil))
             if isGarbage { store.scheduleCollection() }
-        }
-    }
-
-    // MARK: Invalidation
-
-    /// Calls when one of the records, or the whole store, is invalidated; until the token is cancelled.
-    package func subscribeToInvalidation(
-        of records: [DataID], _ tell: @escaping @Sendable () -> Void
-    ) throws -> Retention {
-        try write { writer, _ in
-            let indexes = Set(records + [.rootID]).sorted().map { symbols.record($0.rawValue) }
-            let id = writer.makeWatcherID()
-            writer.subscriptions.watch(indexes, id: id, tell)
-            return Retention { [weak self] in
-                self?.afterwards { writer, _, _ in writer.subscriptions.unwatch(indexes, id: id) }
-            }
         }
     }
 

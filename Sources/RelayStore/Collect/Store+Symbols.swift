@@ -57,7 +57,7 @@ extension Store {
     private func advanceSymbols(_ writer: inout Writer) -> Bool {
         let epoch = writer.state.confirmed.epoch
         let goesOn = writer.symbols.advance(symbols, epoch) { held in
-            writer.subscriptions.forEachRecord { held.ids.insert($0.rawValue) }
+            writer.subscriptions.index.forEachRecord { held.ids.insert($0.rawValue) }
             for entry in writer.state.entries {
                 for record in entry.looked { held.ids.insert(record.rawValue) }
                 for record in entry.touched { held.ids.insert(record.rawValue) }

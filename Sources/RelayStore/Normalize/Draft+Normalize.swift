@@ -26,7 +26,7 @@ extension Draft {
     ///
     /// - Parameter read: is given the state that the response is read from: with what its handlers have made, and also
     ///   with the records that they have deleted, because the server has spoken of them.
-    /// - Throws: `JSONError` when it is not JSON, or `ResponseError` when it is no response; the draft is
+    /// - Throws: `JSONError` when it is not JSON, or `InvalidResponse` when it is no response; the draft is
     ///   then half written and must be thrown away.
     package mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID = .rootID,
@@ -80,19 +80,12 @@ extension Draft {
         var source: any RecordSourceProxy = proxy
         for field in fields {
             guard let handler = handlers.handler(for: field.handle.handle) else { continue }
-            func values(_ arguments: [any Argument]) -> VariableData {
-                var values = VariableData()
-                for argument in arguments {
-                    values[argument.name] = argument.value(from: variables)
-                }
-                return values
-            }
             var payload = HandleFieldPayload(
                 dataID: DataID(symbols.idString(field.record)),
                 fieldKey: field.handle.fieldKey.resolved(with: variables),
                 handleKey: field.handle.handleKey.resolved(with: variables),
-                handle: field.handle.handle, args: values(field.handle.args),
-                handleArgs: values(field.handle.handleArgs))
+                handle: field.handle.handle, args: field.handle.args.values(from: variables),
+                handleArgs: field.handle.handleArgs.values(from: variables))
             payload.part = field.part
             handler.update(store: &source, fieldPayload: payload)
         }
@@ -104,6 +97,6 @@ extension Draft {
 }
 
 /// Bytes that are JSON but no GraphQL response.
-package struct ResponseError: Error, Hashable, CustomStringConvertible {
+package struct InvalidResponse: Error, Hashable, CustomStringConvertible {
     package let description: String
 }

@@ -5,27 +5,18 @@ import RelayArtifacts
 struct Flattener {
     let type: NameIndex
     let context: NormalizationPlan.Context
-    /// Whether the type has an abstract one that the compiler did not count it to.
-    let has: (String) -> Bool
-    /// What `has` said; where nothing, the list is for all objects of the type.
-    private(set) var answers: [TypeVariants<FlatSelection>.Answer] = []
+    private(set) var questions: TypeQuestions
 
-    private enum Selected {
-        case scalar(NormalizationScalarField, NameIndex)
-        case linked([NormalizationLinkedField], NameIndex)
-    }
-
-    private var names: [String] = []
     private var typename: Member?
-    private var selected: [String: Selected] = [:]
+    private var selected = MergedFields<NormalizationScalarField, NormalizationLinkedField>()
     private var handles: [NormalizationHandle] = []
     private var discriminators: [String] = []
     private var clientSelections: [NormalizationSelection] = []
 
-    init(type: NameIndex, context: NormalizationPlan.Context, has: @escaping (String) -> Bool) {
+    init(type: NameIndex, context: NormalizationPlan.Context, _ questions: TypeQuestions) {
         self.type = type
         self.context = context
-        self.has = has
+        self.questions = questions
     }
 
     mutating func add(_ selections: [NormalizationSelection]) {
@@ -33,16 +24,14 @@ struct Flattener {
             switch selection {
             case .scalarField(let field) where field.name == "__typename":
                 typename = Member(field.responseName, context)
-            case .scalarField(let field):
-                add(field.responseName, .scalar(field, key(field.key)))
-            case .linkedField(let field):
-                add(field.responseName, .linked([field], key(field.key)))
+            case .scalarField(let field): selected.add(field.responseName, leaf: field)
+            case .linkedField(let field): selected.add(field.responseName, link: field)
             case .handle(let handle):
                 handles.append(handle)
             case .inlineFragment(let fragment):
                 if applies(fragment) { add(fragment.selections) }
             case .typeDiscriminator(let discriminator):
-                if ask(discriminator.abstractKey) {
+                if questions.ask(discriminator.abstractKey) {
                     discriminators.append(discriminator.abstractKey)
                 }
             case .condition(let condition):
@@ -61,90 +50,66 @@ struct Flattener {
         context.pins.name(key.resolved(with: context.variables))
     }
 
-    /// Two fields of one name are one: validation saw to it that they mean the same.
-    private mutating func add(_ name: String, _ new: Selected) {
-        switch (selected[name], new) {
-        case (nil, _):
-            names.append(name)
-            selected[name] = new
-        case (.linked(let fields, let key)?, .linked(let more, _)):
-            selected[name] = .linked(fields + more, key)
-        default: break
-        }
-    }
-
     private mutating func applies(_ fragment: NormalizationInlineFragment) -> Bool {
-        let name = context.symbols.nameString(type)
-        if fragment.type == name || fragment.possibleTypes.contains(name) { return true }
-        guard let abstractKey = fragment.abstractKey else { return false }
-        guard ask(abstractKey) else { return false }
+        if fragment.counts(for: context.symbols.nameString(type)) { return true }
+        guard let abstractKey = fragment.abstractKey, questions.ask(abstractKey) else {
+            return false
+        }
         discriminators.append(abstractKey)
         return true
     }
 
-    private mutating func ask(_ abstractKey: String) -> Bool {
-        let known = answers.first { $0.abstractKey == abstractKey }
-        if let known { return known.isYes }
-        let isYes = has(abstractKey)
-        answers.append(.init(abstractKey: abstractKey, isYes: isYes))
-        return isYes
-    }
-
     /// What was added, as one list.
     mutating func flat() -> FlatSelection {
-        var client = Flattener(type: type, context: context, has: has)
-        client.answers = answers
+        var client = Flattener(type: type, context: context, questions)
         client.add(clientSelections)
-        answers = client.answers
+        questions = client.questions
         return FlatSelection(
             type: type, fields: fields(), typename: typename, handles: handles,
             discriminators: discriminators, handleFields: handleFields(),
             clientFields: clientSelections.isEmpty ? [] : client.fields(),
-            handleKeys: ContiguousArray(
-                handles.map {
-                    context.pins.name($0.handleKey.resolved(with: context.variables))
-                }),
+            handleKeys: ContiguousArray(handles.map { key($0.handleKey) }),
             symbols: context.symbols)
     }
 
     private func handleFields() -> ContiguousArray<FlatSelection.Field> {
         var fields: ContiguousArray<FlatSelection.Field> = []
         for handle in handles where handle.handle == "connection" {
-            guard case .linked(let parts, _)? = selected[handle.alias ?? handle.name] else {
+            guard case .links(let parts)? = selected[handle.alias ?? handle.name] else {
                 continue
             }
             let name = handle.handleKey.resolved(with: context.variables)
-            let type = parts.first { $0.concreteType != nil }?.concreteType
-            let child = NormalizationPlan(
-                parts.map(\.selections), concreteType: type.map { context.symbols.name($0) },
-                context)
             fields.append(
                 .init(
                     member: Member(name, context), key: context.pins.name(name),
-                    kind: .linked, child: child))
+                    kind: .linked, child: plan(parts)))
         }
         return fields
     }
 
     private func fields() -> ContiguousArray<FlatSelection.Field> {
         var fields: ContiguousArray<FlatSelection.Field> = []
-        for name in names {
+        for (name, field) in selected.all {
             let member = Member(name, context)
-            switch selected[name] {
-            case .scalar(_, let key)?:
-                fields.append(.init(member: member, key: key, kind: .scalar, child: nil))
-            case .linked(let parts, let key)?:
-                let type = parts.first { $0.concreteType != nil }?.concreteType
-                let child = NormalizationPlan(
-                    parts.map(\.selections), concreteType: type.map { context.symbols.name($0) },
-                    context)
+            switch field {
+            case .leaf(let field):
+                fields.append(
+                    .init(member: member, key: key(field.key), kind: .scalar, child: nil))
+            case .links(let parts):
                 let isPlural = parts.contains(where: \.plural)
                 fields.append(
                     .init(
-                        member: member, key: key, kind: isPlural ? .plural : .linked, child: child))
-            case nil: break
+                        member: member, key: key(parts[0].key),
+                        kind: isPlural ? .plural : .linked, child: plan(parts)))
             }
         }
         return fields
+    }
+
+    /// What fields of one name select of the objects that they lead to.
+    private func plan(_ parts: [NormalizationLinkedField]) -> NormalizationPlan {
+        let type = parts.lazy.compactMap(\.concreteType).first
+        return NormalizationPlan(
+            parts.map(\.selections), concreteType: type.map { context.symbols.name($0) }, context)
     }
 }

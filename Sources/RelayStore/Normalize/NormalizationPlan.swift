@@ -113,13 +113,13 @@ package final class NormalizationPlan: @unchecked Sendable {
         _ type: NameIndex, has: @escaping (_ abstractKey: String) -> Bool
     ) -> FlatSelection {
         if let known = known(type) ?? variants.prepared(for: type, has: has) { return known }
-        var flattener = Flattener(type: type, context: context, has: has)
+        var flattener = Flattener(type: type, context: context, TypeQuestions(has))
         for source in sources { flattener.add(source) }
         let flat = flattener.flat()
-        if flattener.answers.isEmpty {
+        if flattener.questions.answers.isEmpty {
             flats.append((type, flat))
         } else {
-            variants.keep(flat, for: type, flattener.answers)
+            variants.keep(flat, for: type, flattener.questions.answers)
         }
         return flat
     }

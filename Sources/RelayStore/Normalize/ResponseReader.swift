@@ -35,7 +35,7 @@ struct ResponseReader {
 
     mutating func read() throws {
         guard try normalizer.reader.peek() == .object else {
-            throw ResponseError(description: "A GraphQL response is an object; this one is not.")
+            throw InvalidResponse(description: "A GraphQL response is an object; this one is not.")
         }
         try payload(isWhole: true)
         try normalizer.reader.finish()
@@ -111,7 +111,7 @@ struct ResponseReader {
             try normalizer.reader.readNull()
             summary.dataIsNull = true
         default:
-            throw ResponseError(description: "\"data\" of a response is an object or null.")
+            throw InvalidResponse(description: "\"data\" of a response is an object or null.")
         }
     }
 

@@ -7,8 +7,6 @@ enum Delivery: Sendable {
     case call(@Sendable () -> Void)
     /// A subscriber's data is another now.
     case data(Listener, SelectorSnapshot)
-    /// Records that are watched have become stale.
-    case invalidation(SubscriptionTable.Watcher)
     /// For those who watch the store.
     case event(StoreEvent)
 }
@@ -20,7 +18,7 @@ enum Delivery: Sendable {
 /// a thread that only collects garbage runs no callback of another thread's commit.
 ///
 /// While a callback takes its time, deliveries wait. Beyond the limit those are dropped that newer ones stand in for: of
-/// each subscriber and watcher the newest stays, and of events their number. A committing thread does not wait for a
+/// each subscriber the newest stays, and of events their number. A committing thread does not wait for a
 /// callback: it may hold a lock that the callback needs.
 final class Deliveries: Sendable {
     private struct State {
@@ -62,15 +60,12 @@ final class Deliveries: Sendable {
     private static func newest(of deliveries: [Delivery]) -> [Delivery] {
         var newest: [Delivery] = []
         var listeners: Set<ObjectIdentifier> = []
-        var watchers: Set<UInt64> = []
         var eventCount = 0
         for delivery in deliveries.reversed() {
             switch delivery {
             case .call: newest.append(delivery)
             case .data(let listener, _):
                 if listeners.insert(ObjectIdentifier(listener)).inserted { newest.append(delivery) }
-            case .invalidation(let watcher):
-                if watchers.insert(watcher.id).inserted { newest.append(delivery) }
             case .event(.dropped(let count)): eventCount += count
             case .event: eventCount += 1
             }
@@ -105,7 +100,6 @@ final class Deliveries: Sendable {
         switch delivery {
         case .call(let call): call()
         case .data(let listener, let snapshot): listener.tell(snapshot)
-        case .invalidation(let watcher): watcher.tell()
         case .event(let event): observers.tell(event)
         }
     }

@@ -1,5 +1,5 @@
 @_spi(Rooms) import RelayRecords
-import Threads
+@_spi(Rooms) import Threads
 
 /// Events on their way to a journal: those that wait, those that were handed over, and what is to be done
 /// about a journal that refuses.
@@ -40,10 +40,9 @@ struct JournalBacklog {
     /// Statuses that are not told yet, oldest first.
     private var news: [JournalStatus] = []
     private var state = State.keeping
-    /// Those that are not durable, in order.
+    /// In order; none of them is durable yet.
     private var batches = FIFO<Batch>()
-    /// The next of them to be handed over.
-    private var next = 0
+    /// So many were handed over and are not answered: while the journal keeps what comes, the first of the batches.
     private var unanswered = 0
     private var isHandingOver = false
     private(set) var waitingBytes = 0
@@ -79,11 +78,10 @@ struct JournalBacklog {
     mutating func nextToHandOver(isContinuing: Bool) -> Batch? {
         if isHandingOver, !isContinuing { return nil }
         isHandingOver = false
-        guard case .keeping = state, next < batches.count else { return nil }
-        defer { next += 1 }
-        unanswered += 1
+        guard case .keeping = state, unanswered < batches.count else { return nil }
         isHandingOver = true
-        return batches[next]
+        defer { unanswered += 1 }
+        return batches[unanswered]
     }
 
     /// Takes in the answer to the oldest batch that was handed over and not answered.
@@ -92,9 +90,10 @@ struct JournalBacklog {
         unanswered -= 1
         switch (state, result) {
         case (.keeping, .success):
-            letGoOfFirst()
+            waitingBytes -= batches.popFirst()?.bytes ?? 0
+            durableCount += 1
             delayMilliseconds = Self.firstDelayMilliseconds
-            if next == 0 { change(to: .keeping) }
+            if unanswered == 0 { change(to: .keeping) }
         case (.keeping, .failure(let error)):
             state = .settling(error)
         default: break  // what comes behind a failure fails too
@@ -105,7 +104,6 @@ struct JournalBacklog {
             return nil
         }
         state = .waiting
-        next = 0
         change(to: .retrying(error))
         defer {
             delayMilliseconds = min(delayMilliseconds * 2, Self.longestDelayMilliseconds)
@@ -122,16 +120,9 @@ struct JournalBacklog {
 
     mutating func takeNews() -> JournalStatus? { news.isEmpty ? nil : news.removeFirst() }
 
-    private mutating func letGoOfFirst() {
-        waitingBytes -= batches.popFirst()?.bytes ?? 0
-        next -= 1
-        durableCount += 1
-    }
-
     private mutating func stop(_ error: JournalError) {
         state = .stopped
         batches = FIFO()
-        next = 0
         waitingBytes = 0
         change(to: .stopped(error))
     }

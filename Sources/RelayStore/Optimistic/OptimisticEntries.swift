@@ -34,14 +34,7 @@ struct OptimisticEntries: Sequence {
     }
 
     mutating func remove(_ id: OptimisticEntryID) -> Ended? {
-        entries.firstIndex { $0.id == id }.map { remove(at: $0) }
-    }
-
-    mutating func remove(ofMutation mutation: UInt64) -> Ended? {
-        entries.firstIndex { $0.mutation == mutation }.map { remove(at: $0) }
-    }
-
-    private mutating func remove(at place: Int) -> Ended {
+        guard let place = entries.firstIndex(where: { $0.id == id }) else { return nil }
         let entry = entries.remove(at: place)
         count(entry.looked, -1)
         return Ended(entry: entry, place: place)

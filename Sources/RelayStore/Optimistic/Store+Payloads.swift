@@ -2,14 +2,14 @@
 
 /// A response that belongs to no mutation, on its way to the store.
 package struct ArrivedPayload {
-    package let operation: OperationSelector
+    package let operation: OperationDescriptor
     package let response: [UInt8]
     package let updater: SelectorUpdater?
     /// Of the execution that it is for; nil: it comes in one piece.
     package let parts: ResponseParts?
 
     package init(
-        _ operation: OperationSelector, _ response: [UInt8], updater: SelectorUpdater? = nil,
+        _ operation: OperationDescriptor, _ response: [UInt8], updater: SelectorUpdater? = nil,
         parts: ResponseParts? = nil
     ) {
         self.operation = operation
@@ -26,7 +26,7 @@ extension Store {
     /// its updater. A response that cannot be taken in leaves the records as they were without it, and the others
     /// are taken in all the same.
     /// - Returns: each as it was written, or why it was not taken in:
-    ///   ``StoreError/responseWithoutData(_:)``, `JSONError`, `ResponseError`, or what its updater threw.
+    ///   ``StoreError/responseWithoutData(_:)``, `JSONError`, `InvalidResponse`, or what its updater threw.
     /// - Throws: ``StoreError/updateWithinUpdate``.
     package func commitPayloads(
         _ payloads: [ArrivedPayload]

@@ -1,12 +1,12 @@
 import RelayArtifacts
 import RelayJSON
-@_spi(Rooms) import RelayRecords
+@_spi(Rooms) public import RelayRecords
 
 /// What an updater of an operation may do: the records, and the data of its response.
 package typealias SelectorUpdater =
     (inout any RecordSourceSelectorProxy, SelectorSnapshot?) throws -> Void
-/// What an updater without an operation may do.
-package typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
+/// Changes records of the store. Throwing leaves them as they were.
+public typealias StoreUpdater = (inout any RecordSourceProxy) throws -> Void
 
 /// What a mutation expects to come.
 package struct OptimisticMutation {
@@ -39,7 +39,7 @@ extension Store {
     ///   updater throws; nothing has changed then.
     @discardableResult
     package func commitPayload(
-        _ operation: OperationSelector, _ response: [UInt8], updater: SelectorUpdater? = nil
+        _ operation: OperationDescriptor, _ response: [UInt8], updater: SelectorUpdater? = nil
     ) throws -> ResponseSummary {
         try write { writer, outcome in
             var draft = writer.state.draft()
@@ -67,31 +67,6 @@ extension Store {
     /// Takes back what an optimistic update shows. Without effect when it has ended.
     package func revert(_ entry: OptimisticEntryID) { revoke(entry, reason: "reverted") }
 
-    /// Shows another change in the place of an earlier one: one step, one notification. The new one is on
-    /// top of all others.
-    package func replaceUpdate(
-        _ entry: OptimisticEntryID, _ updater: @escaping StoreUpdater
-    ) throws -> OptimisticEntryID {
-        try write { writer, outcome in
-            let sequence = writer.state.confirmed.sequence
-            var state = writer.state
-            guard var step = state.revoke(entry, reason: "replaced") else {
-                throw StoreError.entryHasEnded
-            }
-            let before = writer.state.head
-            let begun = try state.begin(
-                MutationIntent(field: "applyUpdate", arguments: [:]),
-                OptimisticUpdate { try $0.run(updater, isOptimistic: true) })
-            writer.state = state
-            step.events += begun.step.events
-            var touched = TouchedRecords(step.changes)
-            touched.insert(begun.step.changes)
-            step.changes = state.head.difference(from: before, in: touched)
-            finish(step, from: sequence, &writer, &outcome)
-            return begun.id
-        }
-    }
-
     /// A mutation begins. What it expects is shown until it is answered or revoked.
     /// - Parameters:
     ///   - optimistic: nil: nothing is shown.
@@ -99,17 +74,19 @@ extension Store {
     ///     order in which mutations begin. It must not call the store, but for
     ///     ``awaitDurability(waitsOutRefusals:_:)``.
     package func applyMutation(
-        _ operation: OperationSelector, mutationID: MutationID? = nil,
+        _ operation: OperationDescriptor, mutationID: MutationID? = nil,
         optimistic: OptimisticMutation? = nil, begun: (OptimisticEntryID) -> Void = { _ in }
     ) throws -> OptimisticEntryID {
         let intent = MutationIntent(
-            operationName: operation.request.params.name, field: operation.request.params.name,
-            arguments: .object(operation.variables.json), mutationID: mutationID)
+            operationName: operation.request.node.params.name,
+            field: operation.request.node.params.name,
+            arguments: .object(operation.request.variables.json), mutationID: mutationID)
         guard let optimistic else { return try begin(intent, .none, begun) }
         // As in ``plan(_:)``.
         let plan = withExtendedLifetime(published) {
             NormalizationPlan(
-                operation.request.operation, variables: operation.variables, symbols: symbols)
+                operation.request.node.operation, variables: operation.request.variables,
+                symbols: symbols)
         }
         let handlers = handlers
         return try begin(
@@ -140,7 +117,7 @@ extension Store {
     /// - Throws: as ``commitPayload(_:_:updater:)``; the mutation is then still to be revoked.
     @discardableResult
     package func commitResponse(
-        _ entry: OptimisticEntryID, _ operation: OperationSelector, _ response: [UInt8],
+        _ entry: OptimisticEntryID, _ operation: OperationDescriptor, _ response: [UInt8],
         updater: SelectorUpdater? = nil, parts: ResponseParts? = nil
     ) throws -> WrittenResponse {
         try write { writer, outcome in
@@ -149,7 +126,7 @@ extension Store {
             let taken = try take(
                 ArrivedPayload(operation, response, updater: updater, parts: parts), into: &draft,
                 &writer, &outcome)
-            guard let step = writer.state.respond(entry, draft, result: nil) else {
+            guard let step = writer.state.respond(entry, draft) else {
                 throw StoreError.entryHasEnded
             }
             writer.ownFields.formUnion(draft.ownFields)
@@ -235,7 +212,7 @@ extension Store {
     /// Writes a response's data to a draft, and has the handlers of its fields run.
     /// - Returns: also the state that the operation reads the response from.
     func normalize(
-        _ response: [UInt8], _ operation: OperationSelector, _ draft: inout Draft,
+        _ response: [UInt8], _ operation: OperationDescriptor, _ draft: inout Draft,
         _ writer: inout Writer
     ) throws -> (summary: ResponseSummary, state: Snapshot) {
         let plan = writer.plans.plan(operation, symbols)
@@ -251,7 +228,7 @@ extension Store {
     /// Runs an operation's updater on a draft that has the response.
     /// - Parameter reading: what the operation reads of it.
     func run(
-        _ updater: SelectorUpdater, of operation: OperationSelector, _ reading: SelectorSnapshot,
+        _ updater: SelectorUpdater, of operation: OperationDescriptor, _ reading: SelectorSnapshot,
         _ draft: inout Draft, _ writer: inout Writer
     ) throws {
         let plan = writer.plans.plan(operation, symbols)
@@ -259,7 +236,7 @@ extension Store {
     }
 
     /// What an operation reads from a state.
-    func read(_ operation: OperationSelector, _ snapshot: Snapshot) -> SelectorSnapshot {
+    func read(_ operation: OperationDescriptor, _ snapshot: Snapshot) -> SelectorSnapshot {
         let selector = ReaderSelector(operation)
         return snapshot.read(selector, plan(selector))
     }

@@ -27,17 +27,11 @@ public final class Store: Sendable {
         var collection: GarbageCollection?
         /// Another was asked for meanwhile.
         var collectsAgain = false
-        private var nextWatcherID: UInt64 = 0
 
         init(state: StoreState, _ options: StoreOptions) {
             self.state = state
             symbols = SymbolCollection(
                 liveCount: state.confirmed.symbols.liveCount, leastCount: options.leastSymbolCount)
-        }
-
-        mutating func makeWatcherID() -> UInt64 {
-            nextWatcherID += 1
-            return nextWatcherID
         }
     }
 

@@ -106,7 +106,7 @@ struct StoreState {
     /// A mutation is answered: its entry goes and what was written comes, in one step.
     /// - Parameter draft: made by ``draft()`` since the last input.
     /// - Returns: nil for an entry that has ended; the draft is then not taken in.
-    mutating func respond(_ id: OptimisticEntryID, _ draft: Draft, result: DataID?) -> Step? {
+    mutating func respond(_ id: OptimisticEntryID, _ draft: Draft) -> Step? {
         guard let ended = entries.remove(id) else { return nil }
         let base = confirmed
         confirmed = draft.snapshot
@@ -116,7 +116,7 @@ struct StoreState {
         }
         let (changes, rebased, failures) = rebase(draft.changes, without: ended)
         let response = MutationResponse(
-            mutation: ended.entry.mutation, writes: draft.writeSet, result: result,
+            mutation: ended.entry.mutation, writes: draft.writeSet, result: nil,
             rebased: rebased)
         return step(
             [.response(response)], on: base, changes, confirmed: draft.changes, failures)
@@ -147,24 +147,6 @@ struct StoreState {
         confirmed.noteInterruption(of: mutation)
         head.follow(confirmed)
         return step([.update(.interruption(of: mutation))], on: base, ChangeSet())
-    }
-
-    /// An event that was made elsewhere, or read from the log.
-    mutating func fold(_ event: Event) throws(FoldError) -> Step {
-        var changes = ChangeSet()
-        try confirmed.fold(event, changes: &changes)
-        var result = Step()
-        result.confirmed = changes
-        if case .mutation(let intent) = event.body {
-            let before = head
-            show(intent.optimistic ?? .empty, of: event.sequence)
-            head.follow(confirmed)
-            result.changes = head.difference(from: before, in: entries.last?.touched ?? .init())
-        } else {
-            let ended = event.body.endedMutation.flatMap { entries.remove(ofMutation: $0) }
-            (result.changes, _, result.failures) = rebase(changes, without: ended)
-        }
-        return result
     }
 
     /// Makes `head` anew from `confirmed` and the entries.
@@ -223,16 +205,5 @@ extension Snapshot {
     @discardableResult
     fileprivate mutating func endPending(_ mutation: UInt64) -> MutationIntent? {
         pending.firstIndex { $0.sequence == mutation }.map { pending.remove(at: $0).intent }
-    }
-}
-
-extension EventBody {
-    /// The pending mutation that the event ends.
-    fileprivate var endedMutation: UInt64? {
-        switch self {
-        case .response(let response): response.mutation
-        case .revocation(let revocation): revocation.mutation
-        case .genesis, .schema, .mutation, .update, .unknown: nil
-        }
     }
 }

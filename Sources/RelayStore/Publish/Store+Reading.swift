@@ -13,10 +13,10 @@ extension Store {
     ///
     /// Subscriptions to one selector share one reading. The callback runs outside all locks, on whichever
     /// thread committed; it may read and write.
-    /// - Returns: a token; telling ends when it is cancelled or let go of.
+    /// - Returns: a token. Once it is cancelled or let go of, nothing is told any more, also of what has happened already.
     package func subscribe(
         _ snapshot: SelectorSnapshot, _ tell: @escaping @Sendable (SelectorSnapshot) -> Void
-    ) throws -> StoreSubscription {
+    ) throws -> Retention {
         let selector = snapshot.selector
         let plan = plan(selector)
         return try write { writer, outcome in
@@ -25,7 +25,8 @@ extension Store {
                 listener, snapshot, plan, head: writer.state.head)
             writer.collection?.keep(current.seen)
             if isNew { outcome.deliveries.append(.data(listener, current)) }
-            return StoreSubscription(listener) { [weak self] in
+            return Retention { [weak self] in
+                listener.stop()
                 self?.afterwards { writer, _, _ in
                     writer.subscriptions.remove(listener, selector)
                 }

@@ -14,7 +14,7 @@ struct SubscriptionIndex {
     private enum Readers {
         case none
         case one(Reader)
-        case several(RecordReaders)
+        case several(RecordSubscribers)
     }
 
     /// By record.
@@ -30,7 +30,7 @@ struct SubscriptionIndex {
             let new = Reader(group: group, reading: record.reading)
             switch readers[index] {
             case .none: readers[index] = .one(new)
-            case .one(let old): readers[index] = .several(RecordReaders([old, new]))
+            case .one(let old): readers[index] = .several(RecordSubscribers([old, new]))
             case .several(let all): all.add(new)
             }
         }
@@ -112,7 +112,7 @@ struct SubscriptionIndex {
 }
 
 /// Those who read one record.
-final class RecordReaders: @unchecked Sendable {
+final class RecordSubscribers: @unchecked Sendable {
     // Unchecked: the writer's alone.
 
     private typealias Number = Int

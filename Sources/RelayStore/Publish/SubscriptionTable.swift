@@ -5,13 +5,6 @@ struct SubscriptionTable {
     private var groups: [ReaderSelector: SubscriptionGroup] = [:]
     private var nextNumber = 0
     private(set) var index = SubscriptionIndex()
-    private var watchers: [RecordIndex: [Watcher]] = [:]
-
-    /// A watcher: told when a record becomes stale.
-    struct Watcher: Sendable {
-        let id: UInt64
-        let tell: @Sendable () -> Void
-    }
 
     // MARK: Subscriptions
 
@@ -60,11 +53,6 @@ struct SubscriptionTable {
             guard let new = refresh(group, head) else { continue }
             for listener in group.listeners { deliveries.append(.data(listener, new)) }
         }
-        if !watchers.isEmpty, let key = head.symbols.findName(Snapshot.invalidatedKey) {
-            for field in changes.fields where field.key == key {
-                deliveries += watchers[field.record]?.map(Delivery.invalidation) ?? []
-            }
-        }
         return deliveries
     }
 
@@ -80,27 +68,6 @@ struct SubscriptionTable {
         }
         group.current = new
         return new.isSame(as: old) ? nil : new
-    }
-
-    // MARK: Watching for invalidation
-
-    mutating func watch(
-        _ records: [RecordIndex], id: UInt64, _ tell: @escaping @Sendable () -> Void
-    ) {
-        for record in records { watchers[record, default: []].append(.init(id: id, tell: tell)) }
-    }
-
-    /// Calls the body with every record that is read or watched.
-    func forEachRecord(_ body: (RecordIndex) -> Void) {
-        index.forEachRecord(body)
-        for record in watchers.keys { body(record) }
-    }
-
-    mutating func unwatch(_ records: [RecordIndex], id: UInt64) {
-        for record in records {
-            watchers[record]?.removeAll { $0.id == id }
-            if watchers[record]?.isEmpty ?? false { watchers[record] = nil }
-        }
     }
 }
 

@@ -10,20 +10,20 @@ public final class MutationIDs: Sendable {
     private let last: Atomic<UInt64>
 
     /// - Parameters:
-    ///   - client: by default a random name, for a client that remembers nothing from run to run.
+    ///   - client: nil: a random name, for a client that remembers nothing from run to run.
     ///   - last: the last number in use; numbers go on behind it.
-    public init(client: String = MutationIDs.randomClient(), after last: UInt64 = 0) {
-        self.client = client
+    public init(client: String? = nil, after last: UInt64 = 0) {
+        self.client = client ?? Self.randomClient()
         self.last = Atomic(last)
     }
 
     /// The name of the next mutation.
-    public func next() -> String {
+    package func next() -> String {
         "\(client):\(last.wrappingAdd(1, ordering: .relaxed).newValue)"
     }
 
     /// 16 random hexadecimal digits.
-    public static func randomClient() -> String {
+    package static func randomClient() -> String {
         let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -1,0 +1,40 @@
+/// What is selected on one object, one field for each name in the response, in order.
+///
+/// Two fields of one name are one: validation saw to it that they mean the same. Of leaves the first is kept, of
+/// links all are, because each may select something else of the objects that it leads to.
+package struct MergedFields<Leaf, Link> {
+    package enum Field {
+        case leaf(Leaf)
+        /// At least one.
+        case links([Link])
+    }
+
+    private var names: [String] = []
+    private var fields: [String: Field] = [:]
+
+    package init() {}
+
+    package mutating func add(_ name: String, leaf: Leaf) {
+        if fields[name] == nil { append(name, .leaf(leaf)) }
+    }
+
+    package mutating func add(_ name: String, link: Link) {
+        switch fields[name] {
+        case nil: append(name, .links([link]))
+        case .links(let links)?: fields[name] = .links(links + [link])
+        case .leaf?: break
+        }
+    }
+
+    private mutating func append(_ name: String, _ field: Field) {
+        names.append(name)
+        fields[name] = field
+    }
+
+    package subscript(name: String) -> Field? { fields[name] }
+
+    /// The fields in order.
+    package var all: [(name: String, field: Field)] {
+        names.compactMap { name in fields[name].map { (name, $0) } }
+    }
+}
