@@ -190,7 +190,7 @@ let package = Package(
         .executableTarget(
             name: "RelayCommand",
             dependencies: [
-                "Console", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
+                "Console", "Digests", "EventLog", "EventStore", "GraphQLLanguage", "HTTPMessages",
                 "RelayArtifacts", "RelayBenchmarks", "RelayJSON", "RelayLink", "RelayRecords",
                 "RelayServer", "SchemaService", "StoreEngine", "Threads", "WebSocketIO",
                 argumentParser, logging,

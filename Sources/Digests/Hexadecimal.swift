@@ -33,3 +33,23 @@ extension Sequence<UInt8> {
         return String(decoding: text, as: UTF8.self)
     }
 }
+
+extension UInt64 {
+    /// 16 digits.
+    package var hexadecimal: String { allDigits(self, count: 16) }
+}
+
+extension UInt32 {
+    /// 8 digits.
+    package var hexadecimal: String { allDigits(UInt64(self), count: 8) }
+}
+
+extension UInt8 {
+    /// 2 digits.
+    package var hexadecimal: String { allDigits(UInt64(self), count: 2) }
+}
+
+private func allDigits(_ number: UInt64, count: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: count - digits.count) + digits
+}

@@ -141,10 +141,3 @@ extension LogError {
         .damaged(LogDamage(file: file, offset: 0, length: nil, sequence: nil, reason: reason))
     }
 }
-
-extension UInt32 {
-    /// 8 hexadecimal digits.
-    var hexadecimal: String {
-        withUnsafeBytes(of: bigEndian) { $0.hexadecimal }
-    }
-}

@@ -175,11 +175,6 @@ package struct StoreID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// 16 hexadecimal digits.
-    var hexadecimal: String {
-        withUnsafeBytes(of: bigEndian) { $0.hexadecimal }
-    }
-
     /// 20 decimal digits, which sort as the numbers do.
     var twentyDigits: String {
         let digits = String(self)

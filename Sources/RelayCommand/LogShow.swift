@@ -1,5 +1,6 @@
 import ArgumentParser
 import Console
+import Digests
 import EventLog
 import EventStore
 import RelayJSON
@@ -47,9 +48,9 @@ struct LogShow: HistoryTool {
     private func hexDump(_ bytes: [UInt8]) -> [String] {
         stride(from: 0, to: bytes.count, by: 16).map { start in
             let row = bytes[start..<min(start + 16, bytes.count)]
-            let values = row.map { inHex($0, digits: 2) }.joined(separator: " ")
+            let values = row.map { $0.hexadecimal }.joined(separator: " ")
             let text = row.map { 0x20..<0x7F ~= $0 ? String(UnicodeScalar($0)) : "." }.joined()
-            return inHex(start, digits: 8) + "  " + values.padded(to: 49) + text
+            return UInt32(start).hexadecimal + "  " + values.padded(to: 49) + text
         }
     }
 }
@@ -122,7 +123,7 @@ private struct EventDescription {
 }
 
 extension FrameInfo {
-    fileprivate var checksumText: String { inHex(checksum, digits: 8) }
+    fileprivate var checksumText: String { checksum.hexadecimal }
 
     fileprivate var json: JSONValue {
         [
@@ -134,10 +135,4 @@ extension FrameInfo {
             "chain": .string("\(chain)"),
         ]
     }
-}
-
-/// A number in base 16, filled up with zeros.
-private func inHex(_ number: some BinaryInteger, digits: Int) -> String {
-    let text = String(number, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
 }

@@ -8,11 +8,7 @@ package struct StateHash: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
     /// 64 hexadecimal digits.
-    package var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package var description: String { bytes.hexadecimal }
 }
 
 extension Snapshot {

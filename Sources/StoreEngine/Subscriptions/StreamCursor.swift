@@ -1,3 +1,4 @@
+import Digests
 @_spi(Rooms) import RelayRecords
 
 /// A place in the history of one store: what `extensions.relay.cursor` says.
@@ -8,7 +9,7 @@ struct StreamCursor: Hashable, Sendable {
     let epoch: UInt64
     let sequence: UInt64
 
-    var text: String { "\(storeID)-\(Self.hexadecimal(epoch))-\(Self.hexadecimal(sequence))" }
+    var text: String { "\(storeID)-\(epoch.hexadecimal)-\(sequence.hexadecimal)" }
 
     init(storeID: String, epoch: UInt64, sequence: UInt64) {
         self.storeID = storeID
@@ -24,11 +25,6 @@ struct StreamCursor: Hashable, Sendable {
         else { return nil }
         self.init(storeID: String(parts[0]), epoch: epoch, sequence: sequence)
         guard self.text == text else { return nil }
-    }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }
 
