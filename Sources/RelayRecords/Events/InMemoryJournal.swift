@@ -54,17 +54,10 @@ package final class InMemoryJournal: EventJournal {
         at timeMicroseconds: Int64, through last: UInt64
     ) async throws -> UInt64? {
         history.withLock { history in
-            var low = 0
-            var high = min(history.count, Int(clamping: last))
-            while low < high {
-                let middle = (low + high) / 2
-                if history[middle].timeMicroseconds <= timeMicroseconds {
-                    low = middle + 1
-                } else {
-                    high = middle
-                }
-            }
-            return low == 0 ? nil : history[low - 1].sequence
+            let next = (0..<min(history.count, Int(clamping: last))).firstIndex(whereNot: {
+                history[$0].timeMicroseconds <= timeMicroseconds
+            })
+            return next == 0 ? nil : history[next - 1].sequence
         }
     }
 }

@@ -62,17 +62,7 @@ package struct NewestCommits<Commit: CommitWithState>: Sendable {
     }
 
     private func firstIndex(after sequence: UInt64) -> Int {
-        var low = first
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if commits[middle].snapshot.sequence <= sequence {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low
+        (first..<commits.count).firstIndex(whereNot: { commits[$0].snapshot.sequence <= sequence })
     }
 }
 

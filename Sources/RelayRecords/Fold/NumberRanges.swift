@@ -57,12 +57,6 @@ package struct NumberRanges: Sendable, Hashable {
 
     /// The place of the first range that ends at or behind a number.
     private func firstPlace(endingFrom number: UInt64) -> Int {
-        var low = 0
-        var high = ranges.count
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
-        }
-        return low
+        ranges.indices.firstIndex(whereNot: { ranges[$0].upperBound < number })
     }
 }

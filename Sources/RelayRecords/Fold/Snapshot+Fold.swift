@@ -58,12 +58,8 @@ extension Snapshot {
 
     /// Where a mutation stands among those that are pending, which stand in log order.
     private func pendingPlace(of mutation: UInt64) -> Int? {
-        var (low, high) = (0, pending.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if pending[middle].sequence < mutation { low = middle + 1 } else { high = middle }
-        }
-        return low < pending.count && pending[low].sequence == mutation ? low : nil
+        let place = pending.indices.firstIndex(whereNot: { pending[$0].sequence < mutation })
+        return place < pending.count && pending[place].sequence == mutation ? place : nil
     }
 
     /// A mutation was sent, and its connection ended before the answer came. One that has ended is passed

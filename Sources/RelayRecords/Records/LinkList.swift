@@ -275,13 +275,7 @@
     /// The first place whose position is not before this one.
     private func place(atOrBehind position: Int) -> Int {
         guard let positions else { return min(max(position, 0), places.count - room) + room }
-        var low = 0
-        var high = positions.count
-        while low < high {
-            let middle = (low + high) / 2
-            if positions[middle] < position { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return (0..<positions.count).firstIndex(whereNot: { positions[$0] < position })
     }
 
     /// The first place whose position is behind this one.
