@@ -4,8 +4,6 @@ import EventLog
 import EventStore
 import Logging
 import RelayServer
-import StoreEngine
-import WebSocketIO
 
 /// `relay serve`: a schema, served from a log.
 struct Serve: AsyncParsableCommand {
@@ -108,9 +106,9 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("Missing expected argument '--schema <file>'")
         }
         let storage = try makeStorage(settings, onFreeze: onFreeze)
-        let tls = try makeTLS(settings)
+        let tls = try tlsFiles(settings)
         let origins = try makeOrigins(settings)
-        let persisted = try makePersisted(settings)
+        let persisted = try persistedOperations(settings)
         var configuration = Server.Configuration(
             schema: String(decoding: try readFile(schemaFile, "schema"), as: UTF8.self),
             schemaName: schemaFile, storage: storage)
@@ -127,10 +125,14 @@ struct Serve: AsyncParsableCommand {
         guard 1...64 ~= configuration.loops else {
             throw ValidationError("--loops must be from 1 to 64, not \(configuration.loops).")
         }
-        configuration.tls = tls
+        if let tls {
+            configuration.useTLS(certificateFile: tls.certificate, keyFile: tls.key)
+        }
         configuration.tokens = token.isEmpty ? settings.list("token") : token
         configuration.origins = origins
-        configuration.persisted = persisted
+        if let (documents, isExclusive) = persisted {
+            configuration.usePersistedOperations(documents, isExclusive: isExclusive)
+        }
         try limits.apply(to: &configuration.limits, settings)
         configuration.echoes = try settings.flag("ws-echo")
         return configuration
@@ -157,11 +159,10 @@ struct Serve: AsyncParsableCommand {
         return isInMemory ? .memory : .directory(directory ?? "relay-data", options)
     }
 
-    private func makeTLS(_ settings: Settings) throws -> HTTPServer.TLSIdentity? {
+    private func tlsFiles(_ settings: Settings) throws -> (certificate: String, key: String)? {
         switch (tlsCert ?? settings.text("tls-cert"), tlsKey ?? settings.text("tls-key")) {
         case (nil, nil): return nil
-        case (let certificate?, let key?):
-            return HTTPServer.TLSIdentity(certificateFile: certificate, keyFile: key)
+        case (let certificate?, let key?): return (certificate, key)
         default: throw ValidationError("--tls-cert and --tls-key need each other.")
         }
     }
@@ -175,16 +176,17 @@ struct Serve: AsyncParsableCommand {
         return OriginPolicy(allowing: origins)
     }
 
-    private func makePersisted(_ settings: Settings) throws -> PersistedOperations {
+    private func persistedOperations(
+        _ settings: Settings
+    ) throws -> (documents: [String: String], isExclusive: Bool)? {
         let isExclusive = try persistedOnly || settings.flag("persisted-only")
         guard let file = persisted ?? settings.text("persisted") else {
             if isExclusive { throw ValidationError("--persisted-only needs --persisted.") }
-            return PersistedOperations()
+            return nil
         }
         let bytes = try readFile(file, "persisted operations")
         do throws(PersistedFileError) {
-            return PersistedOperations(
-                documents: try PersistedFile.read(bytes), isExclusive: isExclusive)
+            return (try PersistedFile.read(bytes), isExclusive)
         } catch {
             throw CommandFailure("Could not read the persisted operations in \(file). \(error)")
         }

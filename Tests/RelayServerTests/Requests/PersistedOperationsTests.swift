@@ -143,12 +143,13 @@ struct PersistedOperationsTests {
     }
 
     @Test func aServerOfPersistedOperationsRunsNoOthers() async throws {
-        let exclusive = PersistedOperations(
-            documents: [
-                "add": #"mutation { addTodo(input: { text: "x" }) { todo { text } } }"#,
-                "count": "{ user { totalCount } }",
-            ], isExclusive: true)
-        try await RunningServer.run({ $0.persisted = exclusive }) { server in
+        let documents = [
+            "add": #"mutation { addTodo(input: { text: "x" }) { todo { text } } }"#,
+            "count": "{ user { totalCount } }",
+        ]
+        try await RunningServer.run({
+            $0.usePersistedOperations(documents, isExclusive: true)
+        }) { server in
             // Not even parsed.
             for text in ["{ __typename }", "{", ""] {
                 let response = try await server.post(["query": .string(text)])
