@@ -62,7 +62,7 @@ func medianMicroseconds(runs: Int, _ body: () throws -> Void) rethrows -> Double
         times.append(time / .microseconds(1) / Double(calls))
     }
     times.removeFirst()  // warming up
-    return times.sorted()[runs / 2]
+    return median(times)
 }
 
 func median(_ values: [Double]) -> Double {

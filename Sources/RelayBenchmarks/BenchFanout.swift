@@ -58,7 +58,7 @@ struct BenchFanout: AsyncParsableCommand {
 
 /// One publisher, and the subscribers of what it publishes.
 private final class FanoutLoad: Sendable {
-    private struct State {
+    private struct State: LoadState {
         /// When each commit was sent, by its number.
         var sent: [ContinuousClock.Instant] = [.now]
         /// The last commit that each subscriber was told of.
@@ -93,18 +93,11 @@ private final class FanoutLoad: Sendable {
         for _ in 0..<60 {
             publisher.start(TodoLoad.add(0)) { self.answered($0) }
             let isReady = try await waited(.seconds(1)) {
-                try check { state in !state.told.contains(nil) }
+                try state.check { state in !state.told.contains(nil) }
             }
             if isReady { return }
         }
         throw CommandFailure("Not all subscribers were told of commits within a minute.")
-    }
-
-    /// Throws when something has gone wrong meanwhile.
-    private func check<Value: Sendable>(_ read: (State) -> Value) throws -> Value {
-        let (value, failure) = state.withLock { (read($0), $0.failure) }
-        if let failure { throw failure }
-        return value
     }
 
     func run(seconds: Double) async throws -> DeliveryMeasure {
@@ -120,12 +113,11 @@ private final class FanoutLoad: Sendable {
         } else {
             client.loop.perform { self.publish() }
         }
-        while ContinuousClock.now < end {
-            try await Task.sleep(until: min(end, .now + .milliseconds(100)))
-            _ = try check { _ in }
-        }
+        try await state.wait(until: end)
         // However short the time, one commit is seen to arrive.
-        _ = try await waited(.seconds(10)) { try check { $0.told.contains { ($0 ?? 0) >= first } } }
+        _ = try await waited(.seconds(10)) {
+            try state.check { $0.told.contains { ($0 ?? 0) >= first } }
+        }
         state.withLock { state in
             state.isPublishing = false
             state.measure.seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -133,7 +125,7 @@ private final class FanoutLoad: Sendable {
         // What is still on its way counts as delivered, though not for the rate.
         var measure = state.withLock { $0.measure }
         let hasAll = try await waited(.seconds(10)) {
-            try check { state in state.told.allSatisfy { $0 == state.sent.count - 1 } }
+            try state.check { state in state.told.allSatisfy { $0 == state.sent.count - 1 } }
         }
         if !hasAll {
             measure.lost = state.withLock { state in
@@ -159,19 +151,20 @@ private final class FanoutLoad: Sendable {
         switch event {
         case .result(let bytes):
             if bytes.starts(with: #"{"data":{"addTodo":{"#.utf8) { return }
-            fail("A mutation was refused: \(String(decoding: bytes, as: UTF8.self))")
+            state.fail("A mutation was refused: \(String(decoding: bytes, as: UTF8.self))")
         case .ended(let failure):
-            if let failure { fail(failure.description) }
+            if let failure { state.fail(failure.description) }
         }
     }
 
     private func received(_ event: LoadConnection.Event, at subscriber: Int) {
         let now = ContinuousClock.now
         switch event {
-        case .ended(let failure): fail(failure?.description ?? "A subscription has ended.")
+        case .ended(let failure): state.fail(failure?.description ?? "A subscription has ended.")
         case .result(let bytes):
             guard let number = TodoLoad.number(in: bytes) else {
-                return fail("A result without a number: \(String(decoding: bytes, as: UTF8.self))")
+                return state.fail(
+                    "A result without a number: \(String(decoding: bytes, as: UTF8.self))")
             }
             let publishesNext = state.withLock { state in
                 take(number, at: subscriber, now, &state)
@@ -196,11 +189,5 @@ private final class FanoutLoad: Sendable {
         guard rate == nil, number == state.sent.count - 1 else { return false }
         state.newestDeliveries += 1
         return state.newestDeliveries == subscribers.count
-    }
-
-    private func fail(_ message: String) {
-        state.withLock { state in
-            if state.failure == nil { state.failure = CommandFailure(message) }
-        }
     }
 }

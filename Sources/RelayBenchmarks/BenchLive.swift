@@ -65,7 +65,7 @@ struct BenchLive: AsyncParsableCommand {
 
 /// One publisher that changes records, and a live query for each of them.
 private final class LiveLoad: Sendable {
-    private struct State {
+    private struct State: LoadState {
         /// When each commit was sent, by its number; commit N changes record N modulo their number.
         var sent: [ContinuousClock.Instant] = [.now]
         /// The newest commit that each live query was told of; nil as long as it has said nothing.
@@ -96,17 +96,12 @@ private final class LiveLoad: Sendable {
                 self.received($0, at: index)
             }
         }
-        let isReady = try await waited(.seconds(120)) { try check { $0.waitingForFirst == 0 } }
+        let isReady = try await waited(.seconds(120)) {
+            try state.check { $0.waitingForFirst == 0 }
+        }
         guard isReady else {
             throw CommandFailure("Not all live queries had a result within two minutes.")
         }
-    }
-
-    /// Throws when something has gone wrong meanwhile.
-    private func check<Value: Sendable>(_ read: (State) -> Value) throws -> Value {
-        let (value, failure) = state.withLock { (read($0), $0.failure) }
-        if let failure { throw failure }
-        return value
     }
 
     func run(seconds: Double) async throws -> DeliveryMeasure {
@@ -114,12 +109,9 @@ private final class LiveLoad: Sendable {
         let start = ContinuousClock.now
         let end = start + .seconds(seconds)
         Pacer.run(rate: rate, until: end, on: client.loop) { self.publish() }
-        while ContinuousClock.now < end {
-            try await Task.sleep(until: min(end, .now + .milliseconds(100)))
-            _ = try check { _ in }
-        }
-        let hasAll = try await waited(.seconds(30)) { try check(lostCount) == 0 }
-        return try check { state in
+        try await state.wait(until: end)
+        let hasAll = try await waited(.seconds(30)) { try state.check(lostCount) == 0 }
+        return try state.check { state in
             var measure = state.measure
             // Slower than the rate means that the last results came late.
             measure.seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -147,9 +139,9 @@ private final class LiveLoad: Sendable {
             switch event {
             case .result(let bytes):
                 if TodoLoad.number(in: bytes) == number { return }
-                self.fail("A mutation was refused: \(String(decoding: bytes, as: UTF8.self))")
+                self.state.fail("A mutation was refused: \(String(decoding: bytes, as: UTF8.self))")
             case .ended(let failure):
-                if let failure { self.fail(failure.description) }
+                if let failure { self.state.fail(failure.description) }
             }
         }
     }
@@ -157,10 +149,11 @@ private final class LiveLoad: Sendable {
     private func received(_ event: LoadConnection.Event, at index: Int) {
         let now = ContinuousClock.now
         switch event {
-        case .ended(let failure): fail(failure?.description ?? "A live query has ended.")
+        case .ended(let failure): state.fail(failure?.description ?? "A live query has ended.")
         case .result(let bytes):
             guard let number = TodoLoad.number(in: bytes) else {
-                return fail("A result without a number: \(String(decoding: bytes, as: UTF8.self))")
+                return state.fail(
+                    "A result without a number: \(String(decoding: bytes, as: UTF8.self))")
             }
             state.withLock { state in
                 let last = state.told[index]
@@ -174,12 +167,6 @@ private final class LiveLoad: Sendable {
                 }
                 state.measure.latencies.record(now - state.sent[number])
             }
-        }
-    }
-
-    private func fail(_ message: String) {
-        state.withLock { state in
-            if state.failure == nil { state.failure = CommandFailure(message) }
         }
     }
 }

@@ -76,7 +76,7 @@ private final class OperationLoad: Sendable {
         var seconds = 0.0
     }
 
-    private struct State {
+    private struct State: LoadState {
         var measure = Measure()
         var isRunning = true
         var running = 0
@@ -107,20 +107,13 @@ private final class OperationLoad: Sendable {
             }
         }
         let end = start + .seconds(seconds)
-        while ContinuousClock.now < end {
-            try await Task.sleep(until: min(end, .now + .milliseconds(100)))
-            if let failure = state.withLock({ $0.failure }) { throw failure }
-        }
+        try await state.wait(until: end)
         let measure = state.withLock { state in
             state.isRunning = false
             state.measure.seconds = (ContinuousClock.now - start) / .seconds(1)
             return state.measure
         }
-        let isOver = try await waited(.seconds(30)) {
-            let (running, failure) = state.withLock { ($0.running, $0.failure) }
-            if let failure { throw failure }
-            return running == 0
-        }
+        let isOver = try await waited(.seconds(30)) { try state.check { $0.running == 0 } }
         guard isOver else { throw CommandFailure("Operations had no answer within 30 seconds.") }
         return measure
     }
@@ -139,20 +132,14 @@ private final class OperationLoad: Sendable {
             switch event {
             case .result(let bytes):
                 if TodoLoad.number(in: bytes) == nil {
-                    self.fail("The server refused: \(String(decoding: bytes, as: UTF8.self))")
+                    self.state.fail("The server refused: \(String(decoding: bytes, as: UTF8.self))")
                 }
                 self.state.withLock { $0.measure.latencies.record(ContinuousClock.now - start) }
             case .ended(let failure):
-                if let failure { self.fail(failure.description) }
+                if let failure { self.state.fail(failure.description) }
                 self.state.withLock { $0.running -= 1 }
                 self.start(on: connection)
             }
-        }
-    }
-
-    private func fail(_ message: String) {
-        state.withLock { state in
-            if state.failure == nil { state.failure = CommandFailure(message) }
         }
     }
 }

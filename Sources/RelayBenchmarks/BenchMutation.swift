@@ -37,16 +37,10 @@ struct BenchMutation: AsyncParsableCommand {
             for measure in MutationBenchmark.Measure.allCases {
                 // Prepares the operation, and what is made at first use.
                 try benchmark.run(measure, 0)
-                var times: [Duration] = []
-                for number in 1...runs {
-                    let start = clock.now
-                    try benchmark.run(measure, number)
-                    times.append(clock.now - start)
+                let times = try (1...runs).map { number in
+                    try clock.measure { try benchmark.run(measure, number) } / .microseconds(1)
                 }
-                times.sort()
-                measures.report(
-                    "\(measure.rawValue)_us", times[times.count / 2] / .microseconds(1), "us",
-                    taken)
+                measures.report("\(measure.rawValue)_us", median(times), "us", taken)
             }
             guard count == records.max() else { continue }
             try reportResults(benchmark, clock, upTo: count)
@@ -59,18 +53,13 @@ struct BenchMutation: AsyncParsableCommand {
         var count = 100
         while count <= limit {
             let bytes = try benchmark.page(of: count)
-            var times: [Duration] = []
-            for _ in 0..<7 {
-                let start = clock.now
-                _ = try benchmark.page(of: count)
-                times.append(clock.now - start)
-            }
-            times.sort()
+            let time = median(
+                try (0..<7).map { _ in
+                    try clock.measure { _ = try benchmark.page(of: count) } / .microseconds(1)
+                })
             let taken: JSONObject = ["edges": .int(Int64(count)), "bytes": .int(Int64(bytes))]
-            let median = times[times.count / 2]
-            measures.report("result_us", median / .microseconds(1), "us", taken)
-            measures.report(
-                "result_ns_per_edge", median / .nanoseconds(1) / Double(count), "ns", taken)
+            measures.report("result_us", time, "us", taken)
+            measures.report("result_ns_per_edge", time * 1_000 / Double(count), "ns", taken)
             count *= 10
         }
     }

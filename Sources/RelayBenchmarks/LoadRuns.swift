@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import RelayJSON
+import Threads
 
 /// How the network benchmarks are taken.
 struct LoadRuns: ParsableArguments {
@@ -40,6 +41,35 @@ func waited(_ patience: Duration, until condition: () throws -> Bool) async thro
         try await Task.sleep(for: .milliseconds(5))
     }
     return true
+}
+
+/// What a network benchmark keeps behind a lock while it runs.
+protocol LoadState: Sendable {
+    /// What went wrong first.
+    var failure: CommandFailure? { get set }
+}
+
+extension Lock where Value: LoadState {
+    /// Throws when something has gone wrong.
+    func check<Part: Sendable>(_ read: (Value) -> Part) throws -> Part {
+        let (part, failure) = withLock { (read($0), $0.failure) }
+        if let failure { throw failure }
+        return part
+    }
+
+    func fail(_ message: String) {
+        withLock { state in
+            if state.failure == nil { state.failure = CommandFailure(message) }
+        }
+    }
+
+    /// Throws as soon as something goes wrong.
+    func wait(until end: ContinuousClock.Instant) async throws {
+        while ContinuousClock.now < end {
+            try await Task.sleep(until: min(end, .now + .milliseconds(100)))
+            try check { _ in }
+        }
+    }
 }
 
 /// What a benchmark of deliveries has measured in one run.
