@@ -38,16 +38,7 @@ struct MutationSite {
                 """, at: field.location)
             return nil
         }
-        let payload = schema[field.namedType]
-        guard payload.kind == .object, !types.isStored(payload.id), field.type.listItem == nil
-        else {
-            mistakes.report(
-                """
-                Mutation "\(field.name)" returns \(schema.print(field.type)). It returns an object \
-                with the record as a field. Write: \(field.name)(…): \(name)Payload
-                """, at: field.typeLocation)
-            return nil
-        }
+        guard let payload = types.payload(of: field, mistakes) else { return nil }
         self.types = types
         self.mistakes = mistakes
         self.field = field

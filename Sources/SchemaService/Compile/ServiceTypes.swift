@@ -33,6 +33,21 @@ struct ServiceTypes: Sendable {
 
     func isStored(_ type: TypeID) -> Bool { storedIDs.contains(type) }
 
+    /// The type that a root field of the mutation type returns; nil, and reported, when that is no payload.
+    func payload(of field: SchemaField, _ mistakes: MistakeCollector) -> NamedType? {
+        let payload = schema[field.namedType]
+        if payload.kind == .object, !isStored(payload.id), field.type.listItem == nil {
+            return payload
+        }
+        let name = field.name.prefix(1).uppercased() + field.name.dropFirst()
+        mistakes.report(
+            """
+            Mutation "\(field.name)" returns \(schema.print(field.type)). It returns an object \
+            with the record as a field. Write: \(field.name)(…): \(name)Payload
+            """, at: field.typeLocation)
+        return nil
+    }
+
     func isComputed(_ field: SchemaField) -> Bool { computed.contains(ObjectIdentifier(field)) }
 
     /// The stored types that a record in a field of this type can have; empty when the type also has

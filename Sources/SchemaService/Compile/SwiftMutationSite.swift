@@ -25,17 +25,7 @@ struct SwiftMutationSite {
     /// Nil, and reported, when the field's type is no payload.
     init?(_ field: SchemaField, types: ServiceTypes, mistakes: MistakeCollector) {
         let schema = types.schema
-        let payload = schema[field.namedType]
-        guard payload.kind == .object, !types.isStored(payload.id), field.type.listItem == nil
-        else {
-            let name = field.name.prefix(1).uppercased() + field.name.dropFirst()
-            mistakes.report(
-                """
-                Mutation "\(field.name)" returns \(schema.print(field.type)). It returns an object \
-                with the record as a field. Write: \(field.name)(…): \(name)Payload
-                """, at: field.typeLocation)
-            return nil
-        }
+        guard let payload = types.payload(of: field, mistakes) else { return nil }
         self.field = field
         self.payload = payload
         self.types = types
