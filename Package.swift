@@ -140,7 +140,12 @@ let package = Package(
             "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords", "Threads"]),
         room("GraphQLTransportWS", ["RelayJSON"]),
         room("HTTPMessages"),
-        room("WebSocketIO", ["CLibwebsockets", "HTTPMessages", "Threads", "Zlib"]),
+        room(
+            "WebSocketIO",
+            [
+                "CLibwebsockets", "HTTPMessages", "Threads", "Zlib",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]),
         room(
             "RelayLink",
             ["GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO"]),

@@ -1,11 +1,12 @@
+@_spi(Rooms) import Threads
+
 /// Who waits for something, first come, first served, each at most once. Pure.
 ///
 /// One that has left takes no room, however many come and go.
 package struct WaitingLine<Key: Hashable, Action> {
     private var actions: [Key: Action] = [:]
-    /// In order, from `next` on; some of them may have left.
-    private var line: [Key] = []
-    private var next = 0
+    /// In order; some of them may have left.
+    private var line = FIFO<Key>()
 
     /// So many that have left may stay in line, in addition to as many as wait.
     private static var slack: Int { 32 }
@@ -15,7 +16,7 @@ package struct WaitingLine<Key: Hashable, Action> {
     var isEmpty: Bool { actions.isEmpty }
     package var count: Int { actions.count }
     /// Places in line, those that were left among them.
-    var placeCount: Int { line.count - next }
+    var placeCount: Int { line.count }
 
     /// Takes its place behind the others; one that waits already keeps its place.
     package mutating func append(_ key: Key, _ action: Action) {
@@ -27,20 +28,15 @@ package struct WaitingLine<Key: Hashable, Action> {
     package mutating func remove(_ key: Key) -> Action? {
         guard let action = actions.removeValue(forKey: key) else { return nil }
         if placeCount > 2 * actions.count + Self.slack {
-            line = line[next...].filter { actions[$0] != nil }
-            next = 0
+            let waiting = line.filter { actions[$0] != nil }
+            line = FIFO()
+            line.append(contentsOf: waiting)
         }
         return action
     }
 
     package mutating func popFirst() -> Action? {
-        while next < line.count {
-            let key = line[next]
-            next += 1
-            if next >= 1_024, next * 2 >= line.count {
-                line.removeFirst(next)
-                next = 0
-            }
+        while let key = line.popFirst() {
             if let action = actions.removeValue(forKey: key) { return action }
         }
         removeAll()

@@ -1,4 +1,5 @@
 import CLibwebsockets
+@_spi(Rooms) import Threads
 
 /// A connection on a loop that may have something to send.
 protocol Flushable: AnyObject {
@@ -103,7 +104,7 @@ final class LoopCore {
     /// Frees everything, and tells every handler that its connection is gone.
     func destroy() {
         enter {
-            while let command = mail.pop() { run(command) }
+            while let command = mail.popFirst() { run(command) }
             for command in loop.mailbox.close() { run(command) }
         }
         enter { for server in servers { server.abortAll() } }
@@ -148,7 +149,7 @@ final class LoopCore {
     private func runMail() {
         mail.append(contentsOf: loop.mailbox.takeAll())
         let end = sliceEnd()
-        while let command = mail.pop() {
+        while let command = mail.popFirst() {
             run(command)
             if !mail.isEmpty, monotonicMilliseconds() >= end { return wakeup.ring() }
         }
@@ -174,7 +175,7 @@ final class LoopCore {
         // As long as there is a slice to come, what is new waits behind it.
         if isFlushWaiting { return }
         let end = sliceEnd()
-        while let connection = flushQueue.pop() {
+        while let connection = flushQueue.popFirst() {
             connection.flush()
             if !flushQueue.isEmpty, monotonicMilliseconds() >= end {
                 isFlushWaiting = true

@@ -1,3 +1,5 @@
+@_spi(Rooms) import Threads
+
 /// The messages that a connection has still to send, oldest first, and how to cut them into writes.
 ///
 /// A value, and pure but for the compressor that it is lent. Invariants:
@@ -50,10 +52,8 @@ struct SendQueue {
     private let compression: Compression?
     /// The message that is sent next, or has been in part.
     private var first: Entry?
-    /// Those behind it. What is taken out is nil, up to `laterHead`: it is not kept, however long the queue is
-    /// not empty.
-    private var later: [Entry?] = []
-    private var laterHead = 0
+    /// Those behind it.
+    private var later = FIFO<Entry>()
     private(set) var byteCount = 0
 
     init(masks: Bool = false, compression: Compression? = nil) {
@@ -72,8 +72,7 @@ struct SendQueue {
     /// Forgets everything that has not been handed out.
     mutating func removeAll() {
         first = nil
-        later = []
-        laterHead = 0
+        later = FIFO()
         byteCount = 0
     }
 
@@ -104,16 +103,9 @@ struct SendQueue {
     }
 
     private mutating func takeLater() -> Entry? {
-        if later.isEmpty { return nil }
-        let entry = later[laterHead].take()
-        laterHead += 1
-        if laterHead == later.count {
-            later.removeAll(keepingCapacity: later.count <= 16)
-            laterHead = 0
-        } else if laterHead >= 64, laterHead * 2 >= later.count {
-            later.removeFirst(laterHead)
-            laterHead = 0
-        }
+        let entry = later.popFirst()
+        // Most of many connections are idle, and are to keep little.
+        if later.isEmpty, later.capacity > 32 { later = FIFO() }
         return entry
     }
 

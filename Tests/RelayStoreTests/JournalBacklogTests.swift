@@ -103,6 +103,6 @@ import Testing
             #expect(handOver(&backlog) == [sequence])
             #expect(backlog.settle(.success(sequence + 1)) == nil)
         }
-        #expect(backlog.batchCount <= 130)
+        #expect(backlog.placeCount <= 130)
     }
 }

@@ -34,31 +34,6 @@ struct TimerQueueTests {
 }
 
 @Suite(.bounded)
-struct FIFOTests {
-    private final class Thing {}
-
-    @Test func givesThingsInOrderAndKeepsNoneThatWasTaken() {
-        var queue = FIFO<Int>()
-        var taken: [Int] = []
-        for number in 0..<5_000 {
-            queue.append(contentsOf: [2 * number, 2 * number + 1])
-            if let next = queue.pop() { taken.append(next) }
-            #expect(queue.count == number + 1)
-        }
-        while let next = queue.pop() { taken.append(next) }
-        #expect(taken == Array(0..<10_000))
-        #expect(queue.isEmpty)
-
-        var things = FIFO<Thing>()
-        things.append(Thing())
-        things.append(Thing())
-        weak let first = things.pop()
-        #expect(first == nil)
-        #expect(things.count == 1)
-    }
-}
-
-@Suite(.bounded)
 struct ServerAddressTests {
     @Test(arguments: [
         ("ws://h/graphql", ServerAddress(host: "h", port: 80, path: "/graphql")),

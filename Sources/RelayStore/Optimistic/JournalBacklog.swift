@@ -1,4 +1,5 @@
 @_spi(Rooms) import RelayRecords
+@_spi(Rooms) import Threads
 
 /// Events on their way to a journal: those that wait, those that were handed over, and what is to be done
 /// about a journal that refuses.
@@ -39,10 +40,9 @@ struct JournalBacklog {
     /// Statuses that are not told yet, oldest first.
     private var news: [JournalStatus] = []
     private var state = State.keeping
-    /// In order; those before `first` are durable.
-    private var batches: [Batch?] = []
-    private var first = 0
-    /// The next to be handed over.
+    /// Those that are not durable, in order.
+    private var batches = FIFO<Batch>()
+    /// The next of them to be handed over.
     private var next = 0
     private var unanswered = 0
     private var isHandingOver = false
@@ -51,7 +51,7 @@ struct JournalBacklog {
     private(set) var addedCount: UInt64 = 0
     private(set) var durableCount: UInt64 = 0
     /// Places for batches, those of durable ones among them.
-    var batchCount: Int { batches.count }
+    var placeCount: Int { batches.capacity }
     private var delayMilliseconds = Self.firstDelayMilliseconds
     private let limitBytes: Int
 
@@ -79,13 +79,11 @@ struct JournalBacklog {
     mutating func nextToHandOver(isContinuing: Bool) -> Batch? {
         if isHandingOver, !isContinuing { return nil }
         isHandingOver = false
-        guard case .keeping = state, next < batches.count, let batch = batches[next] else {
-            return nil
-        }
-        next += 1
+        guard case .keeping = state, next < batches.count else { return nil }
+        defer { next += 1 }
         unanswered += 1
         isHandingOver = true
-        return batch
+        return batches[next]
     }
 
     /// Takes in the answer to the oldest batch that was handed over and not answered.
@@ -96,7 +94,7 @@ struct JournalBacklog {
         case (.keeping, .success):
             letGoOfFirst()
             delayMilliseconds = Self.firstDelayMilliseconds
-            if first == next { change(to: .keeping) }
+            if next == 0 { change(to: .keeping) }
         case (.keeping, .failure(let error)):
             state = .settling(error)
         default: break  // what comes behind a failure fails too
@@ -107,7 +105,7 @@ struct JournalBacklog {
             return nil
         }
         state = .waiting
-        next = first
+        next = 0
         change(to: .retrying(error))
         defer {
             delayMilliseconds = min(delayMilliseconds * 2, Self.longestDelayMilliseconds)
@@ -125,21 +123,14 @@ struct JournalBacklog {
     mutating func takeNews() -> JournalStatus? { news.isEmpty ? nil : news.removeFirst() }
 
     private mutating func letGoOfFirst() {
-        waitingBytes -= batches[first]?.bytes ?? 0
-        batches[first] = nil
-        first += 1
+        waitingBytes -= batches.popFirst()?.bytes ?? 0
+        next -= 1
         durableCount += 1
-        // Now and then, so that each batch is moved about once.
-        guard first > 64, first * 2 > batches.count else { return }
-        batches.removeFirst(first)
-        next -= first
-        first = 0
     }
 
     private mutating func stop(_ error: JournalError) {
         state = .stopped
-        batches = []
-        first = 0
+        batches = FIFO()
         next = 0
         waitingBytes = 0
         change(to: .stopped(error))

@@ -1,5 +1,6 @@
 import GraphQLExecution
 @_spi(Rooms) import RelayRecords
+@_spi(Rooms) import Threads
 
 /// The newest state, durable or not, and who waits for which of its events to become durable: a state
 /// machine without threads, locks or disk.
@@ -36,7 +37,7 @@ package struct PendingHead {
     private(set) var durable: Snapshot
     /// Rises when the head is discarded.
     private var generation = 0
-    private var waiting = PromiseQueue<Promise>()
+    private var waiting = FIFO<(sequence: UInt64, promise: Promise)>()
     /// Repeated mutations whose first request waits for its handler, by the sequence of its intent.
     private var joined: [UInt64: [MutationRequest]] = [:]
     private var abandoned: [UInt64] = []
@@ -90,7 +91,8 @@ package struct PendingHead {
         if note.needs <= durable.sequence {
             released.append(promise)
         } else {
-            waiting.add(promise, at: note.sequence)
+            assert(waiting.last.map { $0.sequence <= note.sequence } ?? true, "invariant 2")
+            waiting.append((note.sequence, promise))
         }
     }
 
@@ -99,7 +101,12 @@ package struct PendingHead {
     mutating func reach(_ snapshot: Snapshot) -> [Promise] {
         assert(snapshot.sequence >= durable.sequence, "what is durable stays so")
         durable = snapshot
-        return waiting.release(through: snapshot.sequence)
+        var released: [Promise] = []
+        while let first = waiting.first, first.sequence <= snapshot.sequence {
+            released.append(first.promise)
+            _ = waiting.popFirst()
+        }
+        return released
     }
 
     /// What was appended on a base could not be made durable: the head is the durable one again.
@@ -109,7 +116,7 @@ package struct PendingHead {
         generation += 1
         snapshot = durable
         var failed: [MutationRequest] = []
-        for promise in waiting.removeAll() {
+        while let promise = waiting.popFirst()?.promise {
             switch promise {
             case .answer(let request, _), .retry(let request): failed.append(request)
             case .start(let ongoing): failed.append(ongoing.request)
@@ -121,45 +128,5 @@ package struct PendingHead {
             failed += joined.removeValue(forKey: intent) ?? []
         }
         return failed
-    }
-}
-
-/// Promises in the order of the sequences that they wait for.
-struct PromiseQueue<Promise> {
-    private var entries: [(sequence: UInt64, promise: Promise)] = []
-    /// Those before it are released already.
-    private var first = 0
-
-    var isEmpty: Bool { first == entries.count }
-    var count: Int { entries.count - first }
-
-    /// - Parameter sequence: not before that of the promise added last.
-    mutating func add(_ promise: Promise, at sequence: UInt64) {
-        assert(isEmpty || entries[entries.count - 1].sequence <= sequence, "promises are in order")
-        entries.append((sequence, promise))
-    }
-
-    mutating func release(through sequence: UInt64) -> [Promise] {
-        var released: [Promise] = []
-        while first < entries.count, entries[first].sequence <= sequence {
-            released.append(entries[first].promise)
-            first += 1
-        }
-        if first > 64, first * 2 > entries.count {
-            entries.removeFirst(first)
-            first = 0
-        } else if isEmpty {
-            entries.removeAll(keepingCapacity: true)
-            first = 0
-        }
-        return released
-    }
-
-    mutating func removeAll() -> [Promise] {
-        defer {
-            entries = []
-            first = 0
-        }
-        return entries[first...].map(\.promise)
     }
 }

@@ -70,7 +70,6 @@ import Testing
         StoreEngine/WaitingLine.swift actions = by who has one: CatchUp, GraphQLSocket
         StoreEngine/WaitingLine.swift line = by the actions, of which it has at most twice as many
         StoreEngine/Writer/PendingHead.swift abandoned = queue mutations whose handlers wait
-        StoreEngine/Writer/PendingHead.swift entries = queue mutations that are taken and not answered
         StoreEngine/Writer/PendingHead.swift joined = queue repeats of a mutation whose handler waits
         StoreEngine/Writer/PendingHead.swift waiting = queue mutations that are taken and not answered
         StoreEngine/Writer/SerialQueue.swift batch = by SerialQueue.limit
@@ -89,13 +88,13 @@ import Testing
         RelayRecords/Events/DurableSequence.swift waiters = by the readers of a journal, one each
         RelayRecords/Events/InMemoryJournal.swift history = by nothing: it is the log
         RelayRecords/Events/NewestCommits.swift commits = flag --recent-commits
+        Threads/FIFO.swift elements = by who has one
         Threads/SignalWatch.swift handlers = by the program, which watches a few signals
         WebSocketIO/ByteStream.swift pending = by one write, of which the system has taken a part
         HTTPMessages/ChunkedBody.swift content = by HTTPServer.Limits.bodyBytes
         WebSocketIO/ClientTLS.swift contexts = by the program: one for each file of authorities that it names
         WebSocketIO/Compression.swift deflaters = by HTTPServer.Limits.compressedConnections
         WebSocketIO/Compression.swift inflaters = by HTTPServer.Limits.compressedConnections
-        WebSocketIO/FIFO.swift elements = by who has one: Mailbox, LoopCore
         WebSocketIO/FrameReader.swift control = by 125 bytes
         WebSocketIO/FrameReader.swift head = by 14 bytes
         WebSocketIO/HTTPConnection.swift output = flag --max-queued-bytes
@@ -123,7 +122,7 @@ import Testing
         WebSocketIO/ServerState.swift listeners = by the addresses of a host to listen on
         WebSocketIO/ServerState.swift peers = flag --max-connections
         WebSocketIO/ServerState.swift whenStopped = by who stops a server
-        WebSocketIO/TimerQueue.swift heap = by the connections, a few timers each
+        WebSocketIO/TimerQueue.swift timers = by the connections, a few timers each
         WebSocketIO/WebSocketClient.swift subprotocols = by the program
         WebSocketIO/WebSocketSession.swift pongs = by the pings of one read
         WebSocketIO/WebSocketSession.swift preamble = by the answer of a handshake
@@ -249,7 +248,7 @@ private struct GrowingMembers {
         guard let match = code.firstMatch(of: member), !match.4.contains("{") else { return nil }
         let isVariable = match.2 == "var"
         let grows =
-            #/^(\[|(Set|Dictionary|ArraySlice|FIFO|WaitingLine|PromiseQueue|ArrivalOrder)<)/#
+            #/^(\[|(Set|Dictionary|ArraySlice|FIFO|WaitingLine|ArrivalOrder|Heap)<)/#
         let isLocked = #/^(Lock|Monitor)(<\[|<ArraySlice|\(\[|\(FIFO)/#
         let isGrowing =
             isVariable && match.4.contains(grows) || match.4.contains(isLocked)

@@ -1,0 +1,41 @@
+/// What waits in line: first in, first out, by its place from the front.
+///
+/// What has been taken out is let go of at once. Its place is given back when half of all places are empty, so that
+/// an element is moved about once however long the line is never empty. Hot between rooms: decision 0009.
+@_spi(Rooms) public struct FIFO<Element>: RandomAccessCollection {
+    /// Nil before `taken`.
+    @usableFromInline var elements: [Element?] = []
+    @usableFromInline var taken = 0
+
+    @inlinable public init() {}
+
+    @inlinable public var startIndex: Int { 0 }
+    @inlinable public var endIndex: Int { elements.count - taken }
+    /// Places that have been given memory, with or without an element.
+    @inlinable public var capacity: Int { elements.capacity }
+
+    @inlinable public subscript(place: Int) -> Element { elements[taken + place]! }
+
+    @inlinable public mutating func append(_ element: Element) { elements.append(element) }
+
+    @inlinable public mutating func append(contentsOf new: some Sequence<Element>) {
+        for element in new { elements.append(element) }
+    }
+
+    /// Takes out the first one.
+    @inlinable public mutating func popFirst() -> Element? {
+        guard taken < elements.count else { return nil }
+        let element = elements[taken].take()
+        taken += 1
+        if taken == elements.count {
+            elements.removeAll(keepingCapacity: taken < 4_096)
+            taken = 0
+        } else if taken >= 64, taken * 2 >= elements.count {
+            elements.removeFirst(taken)
+            taken = 0
+        }
+        return element
+    }
+}
+
+extension FIFO: Sendable where Element: Sendable {}
