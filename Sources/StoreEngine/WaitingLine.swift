@@ -1,6 +1,6 @@
 @_spi(Rooms) import Threads
 
-/// Who waits for something, first come, first served, each at most once. Pure.
+/// Keys that wait for something, first come, first served, each at most once. Pure.
 ///
 /// One that has left takes no room, however many come and go.
 package struct WaitingLine<Key: Hashable, Action> {

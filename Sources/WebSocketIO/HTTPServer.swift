@@ -89,7 +89,7 @@ package final class HTTPServer: Sendable {
     /// connections with 1001 after what is queued, lets requests be answered; what has not ended
     /// by the deadline is cut off. Returns when the last connection is gone. Idempotent.
     package func stop(within deadline: Duration) async {
-        // Who was accepted before this has been passed on before it, too: no loop gets a connection after its stop.
+        // What was accepted before this has been passed on before it, too: no loop gets a connection after its stop.
         _ = try? await sides[0].loop.run { [sides] in sides[0].state.value.stopListening() }
         await withTaskGroup { group in
             for side in sides {

@@ -1,6 +1,6 @@
 /// What is prepared side by side and handed over in the order of arrival: a state machine without threads.
 ///
-/// Who has to wait takes a ticket, every ticket is settled once, and ``settle(_:_:)`` gives out the front as far
+/// What has to wait takes a ticket, every ticket is settled once, and ``settle(_:_:)`` gives out the front as far
 /// as it is settled.
 struct ArrivalOrder<Value> {
     struct Ticket {

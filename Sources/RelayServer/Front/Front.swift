@@ -169,7 +169,7 @@ final class Front: HTTPServerHandler {
         let answer: @Sendable (HTTPResponse) -> Void = { [service] response in
             var response = response
             response.headers.append(headers)
-            // Who tries again shall find another server, or none.
+            // A client that tries again is to find another server, or none.
             response.endsConnection = service.isStopping
             responder.respond(response)
         }

@@ -73,8 +73,8 @@ extension PastSubscription {
         return Explanation(
             isTold: isTold,
             reason: """
-                the subscription tells of \(intent.field), and no argument keeps it away. Who was too slow \
-                was ended with SLOW_CONSUMER before, which the log does not know
+                the subscription tells of \(intent.field), and no argument keeps it away. A client that was too \
+                slow was ended with SLOW_CONSUMER before, which the log does not know
                 """, argument: nil)
     }
 
@@ -87,8 +87,8 @@ extension PastSubscription {
         if isTold {
             return explanation(
                 """
-                the result is another after it. Who was slow may have been sent a later result in its \
-                place (coalesced), which the log does not know
+                the result is another after it. A slow client may have been sent a later result in \
+                its place (coalesced), which the log does not know
                 """)
         }
         switch event.body {

@@ -22,8 +22,8 @@ struct ExplainTests {
         // What it cannot know it says: who was ended before, and who was sent a later result.
         #expect(
             told?["reason"] == """
-                the subscription tells of addTodo, and no argument keeps it away. Who was too slow was ended \
-                with SLOW_CONSUMER before, which the log does not know
+                the subscription tells of addTodo, and no argument keeps it away. A client that was too slow was \
+                ended with SLOW_CONSUMER before, which the log does not know
                 """)
         let asked = try await explanation(engine, 2, ResumeTests.todoAdded)
         #expect(asked?["told"] == false)
@@ -34,8 +34,8 @@ struct ExplainTests {
         #expect(live?["told"] == true)
         #expect(
             live?["reason"] == """
-                the result is another after it. Who was slow may have been sent a later result in its place \
-                (coalesced), which the log does not know
+                the result is another after it. A slow client may have been sent a later result in its \
+                place (coalesced), which the log does not know
                 """)
         let query = try await explanation(engine, 3, "{ user { id } }")
         #expect(query?["told"] == false)
