@@ -129,7 +129,7 @@ struct Serve: AsyncParsableCommand {
             configuration.useTLS(certificateFile: tls.certificate, keyFile: tls.key)
         }
         configuration.tokens = token.isEmpty ? settings.list("token") : token
-        configuration.origins = origins
+        configuration.allow(origins: origins)
         if let (documents, isExclusive) = persisted {
             configuration.usePersistedOperations(documents, isExclusive: isExclusive)
         }
@@ -167,13 +167,13 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func makeOrigins(_ settings: Settings) throws -> OriginPolicy {
+    private func makeOrigins(_ settings: Settings) throws -> [String] {
         let origins = allowOrigin.isEmpty ? settings.list("allow-origin") : allowOrigin
         for origin in origins where !OriginPolicy.isOrigin(origin) {
             throw ValidationError(
                 "\"\(origin)\" is no origin; write --allow-origin https://HOST or *.")
         }
-        return OriginPolicy(allowing: origins)
+        return origins
     }
 
     private func persistedOperations(

@@ -1,13 +1,13 @@
-package import StoreEngine
-package import WebSocketIO
+import StoreEngine
+import WebSocketIO
 
 extension Server {
     /// How much clients may ask for, and what may wait. Each has the flag of `relay serve` with its default; docs/http.md and
     /// docs/websocket.md say what clients see at the limits.
     public struct Limits: Sendable {
-        package var engine = GraphQLService.Limits()
-        package var connection = HTTPServer.Limits()
-        package var socket = SocketLimits()
+        var engine = GraphQLService.Limits()
+        var connection = HTTPServer.Limits()
+        var socket = SocketLimits()
 
         /// The limits of `relay serve`.
         public init() {}

@@ -3,8 +3,8 @@ import GraphQLExecution
 public import Logging
 @_spi(Rooms) import RelayRecords
 package import SchemaService
-package import StoreEngine
-package import WebSocketIO
+import StoreEngine
+import WebSocketIO
 
 /// A schema served from a log, on a port: what `relay serve` runs, and what a program runs that has
 /// handlers of its own.
@@ -40,9 +40,9 @@ public final class Server: Sendable {
         public var tokens: [String] = []
         /// How long a stop may take before what has not ended is cut off.
         public var stopDeadline: Duration = .seconds(5)
-        package var tls: HTTPServer.TLSIdentity?
-        package var origins = OriginPolicy()
-        package var persisted = PersistedOperations()
+        var tls: HTTPServer.TLSIdentity?
+        var origins = OriginPolicy()
+        var persisted = PersistedOperations()
         /// How much clients may ask for, and what may wait.
         public var limits = Limits()
         /// Serve the subprotocol `echo` too.

@@ -148,7 +148,7 @@ struct WebSocketNetworkTests {
 
     @Test func persistedOperationsGoByTheirID() async throws {
         try await ServedTodos.run {
-            $0.persisted = .init(documents: ["q1": "{ user { userId } }"], isExclusive: true)
+            $0.usePersistedOperations(["q1": "{ user { userId } }"], isExclusive: true)
         } _: { todos in
             let network = try WebSocketNetwork(url: todos.url)
             let known = RequestParameters(name: "", operationKind: .query, id: "q1")

@@ -3,9 +3,9 @@ import RelayJSON
 import WebSocketIO
 
 /// Which clients are let in. Without tokens all are, without an identity.
-package struct Authentication: Sendable {
+struct Authentication: Sendable {
     /// What is known of who asks.
-    package enum Viewer: Sendable, Hashable {
+    enum Viewer: Sendable, Hashable {
         /// No token was given, yet; a WebSocket client may still give one in connection_init.
         case undecided
         case known(String?)
@@ -27,7 +27,7 @@ package struct Authentication: Sendable {
 
     private let tokens: [[UInt8]]
 
-    package init(tokens: [String]) { self.tokens = tokens.map { Array($0.utf8) } }
+    init(tokens: [String]) { self.tokens = tokens.map { Array($0.utf8) } }
 
     /// No token is needed.
     var isOpen: Bool { tokens.isEmpty }

@@ -1,16 +1,16 @@
 /// How many connections a server takes: as many as it was told to, or as there are descriptors for.
-package struct ConnectionLimit: Equatable {
+struct ConnectionLimit: Equatable {
     /// Descriptors that connections leave to the log and everything else.
-    package static let reservedDescriptors = 128
+    static let reservedDescriptors = 128
     /// Clients beyond the limit that are answered at the same time.
-    package static let maxRefusals = 128
+    static let maxRefusals = 128
 
-    package let connections: Int
+    let connections: Int
     /// Clients beyond these that are told so; each of them needs a descriptor as well.
-    package let refusals: Int
+    let refusals: Int
 
     /// - Parameter descriptors: how many the process may have; 0 when that is not known.
-    package init(wanted: Int, descriptors: Int) {
+    init(wanted: Int, descriptors: Int) {
         guard descriptors > 0 else {
             (connections, refusals) = (wanted, Self.maxRefusals)
             return

@@ -17,7 +17,7 @@ package struct OriginPolicy: Sendable {
     private let rule: Rule
 
     /// - Parameter origins: as browsers send them, such as `https://example.com`; `*` means all.
-    package init(allowing origins: [String] = []) {
+    init(allowing origins: [String] = []) {
         if origins.isEmpty {
             rule = .sameHost
         } else if origins.contains("*") {

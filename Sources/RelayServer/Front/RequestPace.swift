@@ -1,22 +1,20 @@
 /// How much one connection may ask for. Flags of `relay serve` set them.
-package struct SocketLimits: Sendable {
+struct SocketLimits: Sendable {
     /// Operations in progress, subscriptions included; more are refused.
-    package var operations = 10_000
+    var operations = 10_000
     /// Bytes of the messages that began the operations in progress, of one of them at least; more are refused.
-    package var operationBytes = 16 << 20
+    var operationBytes = 16 << 20
     /// Queries and mutations in progress; nothing is read from a connection with more. Nor is it where they have more
     /// than ``operationBytes``, also when the client has ended them meanwhile.
-    package var requestsInProgress = 1_024
+    var requestsInProgress = 1_024
     /// Operations begun in a second, 0 for any number; nothing is read from a connection that is faster.
-    package var requestsPerSecond = 0
+    var requestsPerSecond = 0
     /// Bytes that may wait for a peer before its streams are slowed down or ended.
-    package var streamQueueBytes = 1 << 20
+    var streamQueueBytes = 1 << 20
     /// How long a client may take to send connection_init.
-    package var initialisationTimeout: Duration = .seconds(10)
+    var initialisationTimeout: Duration = .seconds(10)
     /// After so much silence a peer is told how far everything has been delivered.
-    package var progressInterval: Duration = .seconds(15)
-
-    package init() {}
+    var progressInterval: Duration = .seconds(15)
 }
 
 /// Decides when to read from a peer, who may ask for more than there is to be done at a time. Pure.

@@ -20,7 +20,6 @@ package final class ReplayServer: Sendable {
         /// 0 lets the system choose.
         package var port = 8080
         package var tokens: [String] = []
-        package var origins = OriginPolicy()
         /// How long a stop may take before what has not ended is cut off.
         package var stopDeadline: Duration = .seconds(5)
 
@@ -91,7 +90,7 @@ package final class ReplayServer: Sendable {
             let metrics = Metrics(service, journal: nil)
             let front = Front(
                 service, on: loop, authentication: Authentication(tokens: configuration.tokens),
-                origins: configuration.origins, metrics: metrics, limits: SocketLimits(),
+                origins: OriginPolicy(), metrics: metrics, limits: SocketLimits(),
                 logger: logger)
             front.start()
             let http = try await HTTPServer.start(

@@ -3,10 +3,11 @@ import GraphQLTransportWS
 import HTTPMessages
 import Logging
 import RelayJSON
-import RelayServer
 import Testing
 import WebSocketIO
 import WebSocketTesting
+
+@testable import RelayServer
 
 /// The todo example, served from memory on a port of its own.
 struct RunningServer: Sendable {

@@ -1,11 +1,12 @@
 import GraphQLTransportWS
 import HTTPMessages
 import RelayJSON
-import RelayServer
 import StoreEngine
 import Testing
 import WebSocketIO
 import WebSocketTesting
+
+@testable import RelayServer
 
 /// Limits that are not of one document.
 @Suite(.bounded, .timeLimit(.minutes(10)))
