@@ -2,7 +2,7 @@ import RelayServer
 import SchemaService
 import TodoMutations
 
-/// What this server can do beyond the directives of its schema. docs/handlers.md shows these functions.
+/// What this server can do beyond the directives of its schema. The article on handlers of `RelayServer` shows these functions.
 enum TodoHandlers {
     /// What is added to docs/examples/todo.graphql, with what both ends share.
     static let schema = TodoMutations.schema + ownSchema

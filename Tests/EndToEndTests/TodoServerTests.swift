@@ -2,7 +2,7 @@ import Foundation
 import RelayJSON
 import Testing
 
-/// The example with handlers of its own does what docs/handlers.md says.
+/// The example with handlers of its own does what the article on handlers says.
 @Suite(.bounded)
 struct TodoServerTests {
     private let sandbox: Sandbox
@@ -150,11 +150,15 @@ struct TodoServerTests {
             try lines(client) + lines("Sources/TodoServer/TodoServer.swift")
             + lines("Sources/TodoServer/TodoHandlers.swift")
             + lines("Sources/TodoMutations/TodoMutations.swift")
-        let page = try lines("docs/handlers.md") + lines("docs/shared-mutations.md")
+            + lines("Tests/RelayServerTests/Front/ServerExamples.swift")
+        let articles = "Sources/RelayServer/RelayServer.docc"
+        let page =
+            try lines("\(articles)/RelayServer.md") + lines("\(articles)/Handlers.md")
+            + lines("docs/shared-mutations.md")
         let blocks = page.split(
             omittingEmptySubsequences: false, whereSeparator: { $0.hasPrefix("```") }
         ).enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-        #expect(blocks.count >= 6)
+        #expect(blocks.count >= 12)
         for block in blocks where !block.isEmpty {
             let isThere = example.indices.contains { example[$0...].starts(with: block) }
             #expect(isThere, "\(block.joined(separator: "\n"))")
