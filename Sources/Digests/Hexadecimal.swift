@@ -34,10 +34,22 @@ extension Sequence<UInt8> {
     }
 }
 
-extension FixedWidthInteger where Self: UnsignedInteger {
-    /// All its digits, those at the front among them: 16 of a `UInt64`.
-    package var hexadecimal: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
-    }
+extension UInt64 {
+    /// 16 digits.
+    package var hexadecimal: String { allDigits(self, count: 16) }
+}
+
+extension UInt32 {
+    /// 8 digits.
+    package var hexadecimal: String { allDigits(UInt64(self), count: 8) }
+}
+
+extension UInt8 {
+    /// 2 digits.
+    package var hexadecimal: String { allDigits(UInt64(self), count: 2) }
+}
+
+private func allDigits(_ number: UInt64, count: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: count - digits.count) + digits
 }

@@ -1,4 +1,4 @@
-import Threads
+@_spi(Rooms) import Threads
 
 /// Keys that wait for something, first come, first served, each at most once. Pure.
 ///

@@ -1,29 +1,29 @@
 /// What waits in line: first in, first out, by its place from the front.
 ///
 /// What has been taken out is let go of at once. Its place is given back when half of all places are empty, so that
-/// an element is moved about once however long the line is never empty.
-package struct FIFO<Element>: RandomAccessCollection {
+/// an element is moved about once however long the line is never empty. Hot between rooms: decision 0009.
+@_spi(Rooms) public struct FIFO<Element>: RandomAccessCollection {
     /// Nil before `taken`.
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var taken = 0
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
-    @inlinable package var startIndex: Int { 0 }
-    @inlinable package var endIndex: Int { elements.count - taken }
+    @inlinable public var startIndex: Int { 0 }
+    @inlinable public var endIndex: Int { elements.count - taken }
     /// Places that have been given memory, with or without an element.
-    @inlinable package var capacity: Int { elements.capacity }
+    @inlinable public var capacity: Int { elements.capacity }
 
-    @inlinable package subscript(place: Int) -> Element { elements[taken + place]! }
+    @inlinable public subscript(place: Int) -> Element { elements[taken + place]! }
 
-    @inlinable package mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable public mutating func append(_ element: Element) { elements.append(element) }
 
-    @inlinable package mutating func append(contentsOf new: some Sequence<Element>) {
+    @inlinable public mutating func append(contentsOf new: some Sequence<Element>) {
         for element in new { elements.append(element) }
     }
 
     /// Takes out the first one.
-    @inlinable package mutating func popFirst() -> Element? {
+    @inlinable public mutating func popFirst() -> Element? {
         guard taken < elements.count else { return nil }
         let element = elements[taken].take()
         taken += 1

@@ -1,5 +1,5 @@
 import CLibwebsockets
-import Threads
+@_spi(Rooms) import Threads
 
 /// A connection on a loop that may have something to send.
 protocol Flushable: AnyObject {

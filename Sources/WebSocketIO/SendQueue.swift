@@ -1,4 +1,4 @@
-import Threads
+@_spi(Rooms) import Threads
 
 /// The messages that a connection has still to send, oldest first, and how to cut them into writes.
 ///

@@ -1,6 +1,6 @@
 import BoundedTesting
 import Testing
-import Threads
+@_spi(Rooms) import Threads
 
 @Suite(.bounded)
 struct FIFOTests {

@@ -1,6 +1,6 @@
 import GraphQLExecution
 @_spi(Rooms) import RelayRecords
-import Threads
+@_spi(Rooms) import Threads
 
 /// The newest state, durable or not, and who waits for which of its events to become durable: a state
 /// machine without threads, locks or disk.
