@@ -9,8 +9,8 @@ import RelayJSON
 struct StoreBenchmark {
     let payload: StorePayload
     let response: [UInt8]
-    private let all: OperationSelector
-    private let change: OperationSelector
+    private let all: OperationDescriptor
+    private let change: OperationDescriptor
     private let row: ReaderFragment
 
     init(todoCount: Int) throws {
@@ -20,8 +20,8 @@ struct StoreBenchmark {
         guard let all = documents.operation("All"), let change = documents.operation("Change"),
             let row = documents.fragment("Row")
         else { throw CommandFailure("Could not compile the documents of the benchmark.") }
-        self.all = OperationSelector(all.request, variables: [:])
-        self.change = OperationSelector(change.request, variables: ["id": "todo:0"])
+        self.all = OperationDescriptor(all.request, variables: [:])
+        self.change = OperationDescriptor(change.request, variables: ["id": "todo:0"])
         self.row = row.node
     }
 

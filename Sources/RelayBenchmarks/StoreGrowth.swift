@@ -38,7 +38,7 @@ struct StoreGrowth {
 
     /// One root field with ever other arguments, of ever other records; the result is read.
     private func query(_ number: Int) throws {
-        let operation = OperationSelector(one, variables: ["id": "todo:\(number)"])
+        let operation = OperationDescriptor(one, variables: ["id": "todo:\(number)"])
         try store.commitPayload(operation, StorePayload.one(number))
         let read = store.lookup(ReaderSelector(operation))
         guard !read.isMissingData else { throw CommandFailure("A query lacks its data.") }
@@ -47,7 +47,7 @@ struct StoreGrowth {
     /// A mutation of one of a hundred records, expected and answered, under a number and a root of its own.
     private func mutate(_ number: Int) throws {
         let (index, text) = (number % 100, "Text \(number)")
-        let operation = OperationSelector(
+        let operation = OperationDescriptor(
             change, variables: ["id": "todo:\(index)", "text": VariableValue(.string(text))],
             root: DataID("client:root:mutation:\(number)"))
         let answer = StorePayload.answer(index, text: text)
@@ -59,7 +59,7 @@ struct StoreGrowth {
 
     /// An event about a new record.
     private func notify(_ number: Int) throws {
-        let operation = OperationSelector(
+        let operation = OperationDescriptor(
             changed, variables: [:], root: DataID("client:root:event:\(number)"))
         try store.commitPayload(operation, StorePayload.event(number))
     }

@@ -20,9 +20,10 @@ package struct ReaderSelector: Hashable, Sendable {
     }
 
     /// The result of a whole operation.
-    package init(_ operation: OperationSelector) {
+    package init(_ operation: OperationDescriptor) {
         self.init(
-            operation.request.fragment, dataID: operation.root, variables: operation.variables)
+            operation.request.node.fragment, dataID: operation.root,
+            variables: operation.request.variables)
     }
 
     package static func == (left: ReaderSelector, right: ReaderSelector) -> Bool {
@@ -34,32 +35,6 @@ package struct ReaderSelector: Hashable, Sendable {
         hasher.combine(ObjectIdentifier(fragment))
         hasher.combine(dataID)
         if !variables.isEmpty { hasher.combine(variables) }
-    }
-}
-
-/// An operation with its variables, defaults filled in.
-package struct OperationSelector: Hashable, Sendable {
-    package let request: ConcreteRequest
-    package let variables: VariableData
-    package let root: DataID
-
-    /// - Parameter variables: as they were given; what is not given has its default.
-    package init(_ request: ConcreteRequest, variables: VariableData, root: DataID = .rootID) {
-        self.request = request
-        self.variables = request.operation.argumentDefinitions
-            .operationVariables(given: variables)
-        self.root = root
-    }
-
-    package static func == (left: OperationSelector, right: OperationSelector) -> Bool {
-        left.request === right.request && left.variables == right.variables
-            && left.root == right.root
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(request))
-        if !variables.isEmpty { hasher.combine(variables) }
-        hasher.combine(root)
     }
 }
 

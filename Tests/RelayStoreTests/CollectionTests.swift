@@ -22,7 +22,7 @@ import Threads
         }
     }
 
-    private func one(_ id: String) throws -> OperationSelector {
+    private func one(_ id: String) throws -> OperationDescriptor {
         try TodoDocuments.operation("One", ["id": id])
     }
 
@@ -310,7 +310,7 @@ import Threads
 
     // MARK: Fields of wide records
 
-    private func counter(_ step: Int) throws -> OperationSelector {
+    private func counter(_ step: Int) throws -> OperationDescriptor {
         try TodoDocuments.operation("Counter", ["step": step])
     }
 

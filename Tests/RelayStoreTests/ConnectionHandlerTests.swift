@@ -311,7 +311,7 @@ import Testing
         let documents = try RelayDocuments(
             try Document(parsing: text), schema: try Schema.build([Source(TodoDocuments.schema)]))
         let compiled = try #require(documents.operation("Drop"))
-        let operation = OperationSelector(compiled.request, variables: ["id": "a"])
+        let operation = OperationDescriptor(compiled.request, variables: ["id": "a"])
         let store = Store.quiet { $0.journal = InMemoryJournal() }
         try store.commitUpdate { $0.create(dataID: "a", typeName: "Todo")["text"] = "old" }
         let entry = try store.applyMutation(operation)

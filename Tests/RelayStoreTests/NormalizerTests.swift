@@ -267,7 +267,7 @@ import Testing
     /// question whether they are of it.
     @Test func whatATypeOutsideOfAnInterfaceSelectsIsPreparedOnce() throws {
         let symbols = Symbols()
-        let operation = try TodoDocuments.operation("Mixed").request.operation
+        let operation = try TodoDocuments.operation("Mixed").request.node.operation
         let plan = NormalizationPlan(operation, variables: ["text": "x"], symbols: symbols)
         let root = plan.flat(symbols.name(Snapshot.rootTypeName)) { _ in false }
         let search = try #require(root.fields.first?.child)

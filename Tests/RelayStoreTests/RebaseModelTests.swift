@@ -110,7 +110,7 @@ private final class RebaseRound {
         entries.append(entry)
     }
 
-    private func appending() throws -> OperationSelector {
+    private func appending() throws -> OperationDescriptor {
         let connections: VariableData = [
             "connections": [RebaseAction.connection.rawValue]
         ]

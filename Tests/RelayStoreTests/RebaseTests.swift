@@ -185,7 +185,7 @@ import Threads
     }
 
     private func add(_ id: String, _ addition: Addition, to store: Store, _ runs: Runs) throws
-        -> (entry: OptimisticEntryID, operation: OperationSelector)
+        -> (entry: OptimisticEntryID, operation: OperationDescriptor)
     {
         let connections: VariableData = [
             "connections": [Self.connection.rawValue]
@@ -193,8 +193,8 @@ import Threads
         let isDirective = addition == .appendEdge || addition == .prependNode
         let name = addition == .appendEdge ? "Append" : isDirective ? "Prepend" : "Change"
         // As an environment does: each mutation has a root of its own.
-        let operation = OperationSelector(
-            try TodoDocuments.operation(name).request, variables: connections,
+        let operation = OperationDescriptor(
+            try TodoDocuments.operation(name).request.node, variables: connections,
             root: DataID("client:root:\(id)"))
         let updater = runs.counting("each") { source in
             if isDirective { return }

@@ -123,11 +123,11 @@ enum TodoDocuments {
 
     static func operation(
         _ name: String, _ variables: VariableData = [:]
-    ) throws -> OperationSelector {
+    ) throws -> OperationDescriptor {
         guard let operation = try compiled.get().operation(name) else {
             throw InvalidResponse(description: "there is no operation \(name)")
         }
-        return OperationSelector(operation.request, variables: variables)
+        return OperationDescriptor(operation.request, variables: variables)
     }
 
     static func fragment(_ name: String) throws -> ReaderFragment {

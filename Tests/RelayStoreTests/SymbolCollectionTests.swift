@@ -54,8 +54,8 @@ import Threads
         let store = store()
         func run(_ range: Range<Int>) throws {
             for number in range {
-                let operation = OperationSelector(
-                    try TodoDocuments.operation("Change").request,
+                let operation = OperationDescriptor(
+                    try TodoDocuments.operation("Change").request.node,
                     variables: ["id": "a", "text": "text \(number)"],
                     root: DataID("client:root:\(number)"))
                 let entry = try store.applyMutation(

@@ -108,4 +108,32 @@ struct EnvironmentTests {
         #expect(byID.isFinished)
         text.cancel()
     }
+
+    /// An operation whose node is made anew whenever it is asked for.
+    private struct MadeAnew: Relay.Operation {
+        typealias Data = UserQuery.Data
+
+        static var node: ConcreteRequest {
+            let node = UserQuery.node
+            return ConcreteRequest(
+                fragment: node.fragment, operation: node.operation, params: node.params)
+        }
+
+        let variables: EmptyVariables
+    }
+
+    @Test func anOperationIsOneHoweverOftenItsNodeIsMade() throws {
+        let environment = MockEnvironment()
+        func isFresh() -> Bool {
+            let found = environment.check(operation: MadeAnew().createDescriptor())
+            if case .available(_?) = found { return true }
+            return false
+        }
+        try environment.commitPayload(MadeAnew().createDescriptor(), user)
+        #expect(isFresh())
+        try environment.commitUpdate { $0.invalidateStore() }
+        #expect(!isFresh())
+        try environment.commitPayload(MadeAnew().createDescriptor(), user)
+        #expect(isFresh())
+    }
 }

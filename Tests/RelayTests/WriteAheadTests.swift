@@ -221,7 +221,7 @@ import TodoFixtures
         let store = Store(options: StoreOptions())
         for (number, id) in ids.enumerated() {
             _ = try store.applyMutation(
-                change(id, true).createDescriptor().selector,
+                change(id, true).createDescriptor(),
                 mutationID: MutationID("old:\(number + 1)"))
         }
         return try store.confirmed

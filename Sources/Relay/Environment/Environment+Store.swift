@@ -36,7 +36,7 @@ extension Environment {
     /// Whether everything that an operation selects is in the store. Inside an updater: whether it was before the
     /// updater began; when it was fetched is not told there, and what has been invalidated at some time is stale.
     public func check(operation: OperationDescriptor) -> OperationAvailability {
-        switch store.check(operation.selector) {
+        switch store.check(operation) {
         case .missing: return .missing
         case .stale: return .stale
         case .available(let microseconds):
@@ -50,7 +50,7 @@ extension Environment {
         let retaining = Retaining()
         // Inside an updater it begins when that has ended.
         store.outsideUpdaters { [store] in
-            retaining.begin { try? store.retain(operation.selector) }
+            retaining.begin { try? store.retain(operation) }
         }
         return AnyCancellable { retaining.cancel() }
     }
@@ -68,7 +68,7 @@ extension Environment {
     ///   - payload: the response's data.
     public func commitPayload(_ operation: OperationDescriptor, _ payload: [String: Any]) throws {
         let response = JSONValue.object(["data": try JSONValue(any: payload)])
-        try store.commitPayload(operation.selector, response.bytes)
+        try store.commitPayload(operation, response.bytes)
     }
 
     /// Shows a change that is no part of a mutation, until what is returned is cancelled or let go.
@@ -86,7 +86,7 @@ extension Environment {
     ) throws -> AnyCancellable {
         let transactionID = transactions.next()
         let entry = try store.applyMutation(
-            operation.rooted(at: DataID("client:root:" + transactionID)).selector,
+            operation.rooted(at: DataID("client:root:" + transactionID)),
             optimistic: OptimisticMutation(
                 response: try optimisticResponse.map { try bytes(ofOptimistic: $0, to: operation) },
                 updater: optimisticUpdater.map { selectorUpdater($0, operation.request) }))

@@ -54,12 +54,12 @@ final class GapRecovery: @unchecked Sendable {
     /// A notice has come while queries were being fetched.
     private var isDueAgain = false
     /// Queries that were asked for and have no answer.
-    private var unanswered: Set<OperationSelector> = []
-    private var requests: [OperationSelector: AnyCancellable] = [:]
+    private var unanswered: Set<OperationDescriptor> = []
+    private var requests: [OperationDescriptor: AnyCancellable] = [:]
     /// Requests are still being made.
     private var isAsking = false
     /// Queries that could not be fetched.
-    private var failed: [OperationSelector] = []
+    private var failed: [OperationDescriptor] = []
     /// Rounds in a row with such queries.
     private var failures = 0
     /// Numbers timers, so that one that was replaced does nothing.
@@ -148,19 +148,18 @@ final class GapRecovery: @unchecked Sendable {
 
     /// What is shown. A live query that is being followed is not fetched: its own stream goes on, or begins
     /// anew.
-    private func shown(_ environment: Environment) -> [OperationSelector] {
+    private func shown(_ environment: Environment) -> [OperationDescriptor] {
         ((try? store.retainedQueries) ?? []).compactMap { operation, holders in
-            let request = RequestDescriptor(
-                node: operation.request, variables: operation.variables)
-            if operation.isLive, environment.isActive(request: request) { return nil }
+            let request = operation.request
+            if request.isLive, environment.isActive(request: request) { return nil }
             return holders > (environment.kept.contains(request) ? 1 : 0) ? operation : nil
         }
     }
 
     /// Those that are still shown, and have not been fetched since.
     private func stillDue(
-        _ operations: [OperationSelector], _ environment: Environment
-    ) -> [OperationSelector] {
+        _ operations: [OperationDescriptor], _ environment: Environment
+    ) -> [OperationDescriptor] {
         let shown = Set(shown(environment))
         return operations.filter { operation in
             guard shown.contains(operation) else { return false }
@@ -169,7 +168,7 @@ final class GapRecovery: @unchecked Sendable {
         }
     }
 
-    private func fetch(_ operations: [OperationSelector], _ environment: Environment) {
+    private func fetch(_ operations: [OperationDescriptor], _ environment: Environment) {
         lock.withLock {
             unanswered = Set(operations)
             isAsking = true
@@ -193,12 +192,9 @@ final class GapRecovery: @unchecked Sendable {
         endRound(environment)
     }
 
-    private func fetch(_ operation: OperationSelector, _ environment: Environment) {
-        let descriptor = OperationDescriptor(
-            request: RequestDescriptor(node: operation.request, variables: operation.variables),
-            root: operation.root)
+    private func fetch(_ operation: OperationDescriptor, _ environment: Environment) {
         let request = environment.execute(
-            operation: descriptor, cacheConfig: CacheConfig(force: true)
+            operation: operation, cacheConfig: CacheConfig(force: true)
         ).sink(
             receiveCompletion: { [self, weak environment] completion in
                 var mayBeTriedAgain = false
@@ -218,7 +214,7 @@ final class GapRecovery: @unchecked Sendable {
     }
 
     private func answered(
-        _ operation: OperationSelector, mayBeTriedAgain: Bool = false,
+        _ operation: OperationDescriptor, mayBeTriedAgain: Bool = false,
         _ environment: Environment?
     ) {
         let request = lock.withLock { () -> AnyCancellable? in
@@ -256,8 +252,8 @@ final class GapRecovery: @unchecked Sendable {
     }
 }
 
-extension OperationSelector {
-    fileprivate var isLive: Bool { request.params.text?.contains("@live") ?? false }
+extension RequestDescriptor {
+    fileprivate var isLive: Bool { node.params.text?.contains("@live") ?? false }
 }
 
 extension Error {

@@ -55,7 +55,7 @@ final class KeptQueries: Sendable {
 
     /// What leads a collection through the list. No query, or it would be fetched where retained queries
     /// are.
-    private static let listOperation = OperationSelector(
+    private static let listOperation = OperationDescriptor(
         ConcreteRequest(
             fragment: ReaderFragment(name: "KeptQueries", type: "__KeptQueries", selections: []),
             operation: NormalizationOperation(
@@ -104,7 +104,7 @@ final class KeptQueries: Sendable {
 
     private func content(_ entry: Entry?) -> KeptQuery.Content {
         guard let entry else { return .unnamed }
-        if isPartial(entry.id) || store.check(entry.operation.selector) == .missing {
+        if isPartial(entry.id) || store.check(entry.operation) == .missing {
             return .incomplete
         }
         return entry.isFetched ? .complete : .cached
@@ -141,7 +141,7 @@ final class KeptQueries: Sendable {
             }
         }
         let entry = Entry(
-            id: id, operation: operation, retention: try store.retain(operation.selector))
+            id: id, operation: operation, retention: try store.retain(operation))
         let list = try store.retain(Self.listOperation)
         if !listed.contains(id) { try add(id, request) }
         state.withLock { state in

@@ -187,7 +187,7 @@ final class OperationExecutor: @unchecked Sendable {
         lock.withLock { self.place = place }
         func apply(_ optimistic: OptimisticMutation?) throws {
             _ = try environment.store.applyMutation(
-                operation.selector, mutationID: mutationID, optimistic: optimistic
+                operation, mutationID: mutationID, optimistic: optimistic
             ) { entry in
                 enter(.waiting(entry))
                 outbox.enter(place, environment.store)
@@ -230,7 +230,7 @@ final class OperationExecutor: @unchecked Sendable {
             bytes,
             Result {
                 try environment.store.commitResponse(
-                    entry, operation.selector, bytes, updater: storeUpdater, parts: parts)
+                    entry, operation, bytes, updater: storeUpdater, parts: parts)
             }, answering: entry)
     }
 

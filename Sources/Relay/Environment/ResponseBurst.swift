@@ -103,7 +103,7 @@ public final class ResponseBurst: Sendable {
             else { return nil }
             // As with Relay, an updater is for the response, and not for its parts.
             return ArrivedPayload(
-                operation.selector, response, updater: isPart ? nil : executor.storeUpdater,
+                operation, response, updater: isPart ? nil : executor.storeUpdater,
                 parts: executor.parts)
         }
         let results = Result { payloads.isEmpty ? [] : try store.commitPayloads(payloads) }

@@ -85,10 +85,8 @@ extension FragmentPointer: Hashable {
 
 /// A fragment, a record to read it from, and the variables that count in it.
 public struct SingularReaderSelector: Hashable, Sendable {
-    /// How the record is read.
-    public let fragment: ReaderFragment
-    /// The record that is read.
-    public let dataID: DataID
+    /// As the store has it.
+    let selector: ReaderSelector
     /// The request whose result brought the record.
     public let owner: RequestDescriptor
     /// The variables that count in the fragment.
@@ -97,11 +95,15 @@ public struct SingularReaderSelector: Hashable, Sendable {
     init(
         fragment: ReaderFragment, dataID: DataID, owner: RequestDescriptor, variables: VariableData
     ) {
-        self.fragment = fragment
-        self.dataID = dataID
+        selector = ReaderSelector(fragment, dataID: dataID, variables: variables)
         self.owner = owner
         self.variables = variables
     }
+
+    /// How the record is read.
+    public var fragment: ReaderFragment { selector.fragment }
+    /// The record that is read.
+    public var dataID: DataID { selector.dataID }
 
     /// The fragment, read where a pointer says.
     public init(fragment: ReaderFragment, pointer: FragmentPointer) {
@@ -109,11 +111,6 @@ public struct SingularReaderSelector: Hashable, Sendable {
             fragment: fragment, dataID: pointer.dataID, owner: pointer.owner,
             variables: fragment.argumentDefinitions.fragmentVariables(
                 given: pointer.arguments, in: pointer.owner.variables))
-    }
-
-    /// As the store has it.
-    var selector: ReaderSelector {
-        ReaderSelector(fragment, dataID: dataID, variables: variables)
     }
 
     public static func == (left: Self, right: Self) -> Bool {

@@ -71,7 +71,7 @@ public final class QueryResource: @unchecked Sendable {
             var isAvailable = false
             var fetched: Date?
             // Before it is looked at. Refused inside an updater only.
-            let hold = try? environment.store.hold(operation.selector)
+            let hold = try? environment.store.hold(operation)
             if case .available(let date) = environment.check(operation: operation) {
                 // Of a kept query the store may have half a list.
                 isAvailable = !environment.kept.isPartial(operation.request)

@@ -89,7 +89,7 @@ public final class MockEnvironment: Environment, @unchecked Sendable {
     }
 
     private func cache<Op: Operation>(_ operation: Op, _ response: [UInt8]) throws {
-        try store.commitPayload(operation.createDescriptor().selector, response)
+        try store.commitPayload(operation.createDescriptor(), response)
     }
 
     private func mock<Op: Operation>(_ operation: Op, _ response: Data) {

@@ -22,8 +22,8 @@ struct RetainedOperations {
         var isKept: Bool { holders > 0 || isBuffered }
     }
 
-    private(set) var roots: [OperationSelector: Root] = [:]
-    private var releaseBuffer: [OperationSelector] = []
+    private(set) var roots: [OperationDescriptor: Root] = [:]
+    private var releaseBuffer: [OperationDescriptor] = []
     /// Responses that are not kept since records were last said to be garbage: those of mutations and subscriptions, which
     /// have roots of their own, and of queries where nothing is buffered.
     private var passingResponses = 0
@@ -32,9 +32,9 @@ struct RetainedOperations {
     private static let leastPassingResponses = 1_000
     private static let leastGrowth = 10_000
 
-    subscript(operation: OperationSelector) -> Root? { roots[operation] }
+    subscript(operation: OperationDescriptor) -> Root? { roots[operation] }
 
-    mutating func retain(_ operation: OperationSelector) {
+    mutating func retain(_ operation: OperationDescriptor) {
         var root = roots[operation] ?? Root()
         if root.isBuffered { releaseBuffer.removeAll { $0 == operation } }
         root.isBuffered = false
@@ -43,7 +43,8 @@ struct RetainedOperations {
     }
 
     /// - Returns: whether records may have become garbage.
-    mutating func release(_ operation: OperationSelector, bufferSize: Int, isStale: Bool) -> Bool {
+    mutating func release(_ operation: OperationDescriptor, bufferSize: Int, isStale: Bool) -> Bool
+    {
         guard let root = roots[operation], root.holders > 0 else { return false }
         roots[operation]?.holders -= 1
         if root.holders > 1 { return false }
@@ -54,11 +55,11 @@ struct RetainedOperations {
     /// - Parameter recordCount: of the store; looking for garbage takes as long as that is large.
     /// - Returns: whether records may have become garbage.
     mutating func noteFetched(
-        _ operation: OperationSelector, at sequence: UInt64, microseconds: Int64, bufferSize: Int,
+        _ operation: OperationDescriptor, at sequence: UInt64, microseconds: Int64, bufferSize: Int,
         recordCount: Int
     ) -> Bool {
         let isKept = roots[operation]?.isKept ?? false
-        let isQuery = operation.request.params.operationKind == .query
+        let isQuery = operation.request.node.params.operationKind == .query
         // Not at once where nothing is buffered: a query that is fetched may be shown in a moment.
         if !isKept, !isQuery || bufferSize <= 0 { return notePassing(recordCount) }
         roots[operation, default: Root()].fetchedAt = sequence
@@ -69,13 +70,13 @@ struct RetainedOperations {
     // MARK: Responses on their way
 
     /// A response has been written; its operation is kept until ``endHold(of:)``.
-    mutating func hold(_ operation: OperationSelector) {
+    mutating func hold(_ operation: OperationDescriptor) {
         roots[operation, default: Root()].undelivered += 1
     }
 
     /// A response has been delivered.
     /// - Returns: whether records may have become garbage without being counted.
-    mutating func endHold(of operation: OperationSelector) -> Bool {
+    mutating func endHold(of operation: OperationDescriptor) -> Bool {
         guard var root = roots[operation], root.undelivered > 0 else { return false }
         root.undelivered -= 1
         let isNeeded = root.isKept || root.undelivered > 0
@@ -100,7 +101,7 @@ struct RetainedOperations {
         return true
     }
 
-    private mutating func buffer(_ operation: OperationSelector, size: Int) -> Bool {
+    private mutating func buffer(_ operation: OperationDescriptor, size: Int) -> Bool {
         releaseBuffer.append(operation)
         roots[operation, default: Root()].isBuffered = true
         var isEvicted = false
@@ -112,7 +113,7 @@ struct RetainedOperations {
 
     /// Keeps an operation no longer than until its responses have been delivered.
     /// - Returns: whether it is kept no more.
-    private mutating func drop(_ operation: OperationSelector) -> Bool {
+    private mutating func drop(_ operation: OperationDescriptor) -> Bool {
         guard var root = roots[operation] else { return false }
         root.isBuffered = false
         roots[operation] = root.undelivered > 0 ? root : nil

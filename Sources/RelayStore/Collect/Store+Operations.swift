@@ -9,7 +9,7 @@ extension Store {
     ///
     /// Inside an updater: from what was there before the updater began. When it was fetched is not known there, so what
     /// has been invalidated at some time counts as stale, and nothing is written.
-    package func check(_ operation: OperationSelector) -> Availability {
+    package func check(_ operation: OperationDescriptor) -> Availability {
         let now = try? write { writer, outcome -> Availability in
             let plan = writer.plans.plan(operation, symbols)
             let head = writer.state.head
@@ -25,13 +25,14 @@ extension Store {
         return now ?? checkPublished(operation)
     }
 
-    private func checkPublished(_ operation: OperationSelector) -> Availability {
+    private func checkPublished(_ operation: OperationDescriptor) -> Availability {
         let published = published
         return withExtendedLifetime(published) {
             guard let root = symbols.findRecord(operation.root.rawValue) else { return .missing }
             // As in ``plan(_:)``: the writer has its plans to himself.
             let plan = NormalizationPlan(
-                operation.request.operation, variables: operation.variables, symbols: symbols)
+                operation.request.node.operation, variables: operation.request.variables,
+                symbols: symbols)
             // What handlers find would have to be written.
             var check = AvailabilityCheck(published.snapshot, handlers: [])
             check.check(root, plan)
@@ -61,7 +62,7 @@ extension Store {
         if !draft.changes.isEmpty { commit("missingFieldHandlers", draft, &writer, &outcome) }
     }
 
-    func noteFetched(_ operation: OperationSelector, _ writer: inout Writer) {
+    func noteFetched(_ operation: OperationDescriptor, _ writer: inout Writer) {
         let isGarbage = writer.operations.noteFetched(
             operation, at: writer.state.confirmed.sequence, microseconds: options.now(),
             bufferSize: options.releaseBufferSize,
@@ -71,7 +72,7 @@ extension Store {
     }
 
     /// Tells a collection under way of an operation that is kept, and may not have been when it began.
-    private func tellCollection(of operation: OperationSelector, _ writer: inout Writer) {
+    private func tellCollection(of operation: OperationDescriptor, _ writer: inout Writer) {
         guard writer.collection != nil, writer.operations[operation] != nil else { return }
         let plan = writer.plans.plan(operation, symbols)
         writer.collection?.keep(symbols.record(operation.root.rawValue), plan)
@@ -79,7 +80,7 @@ extension Store {
 
     /// Keeps the records of an operation from being collected while a response to it is on its way to the code that it
     /// is for.
-    func hold(_ operation: OperationSelector, _ writer: inout Writer) -> Retention {
+    func hold(_ operation: OperationDescriptor, _ writer: inout Writer) -> Retention {
         // One that is kept anyway, a collection has been told of.
         let isKept = writer.operations[operation]?.isKept ?? false
         writer.operations.hold(operation)
@@ -95,7 +96,7 @@ extension Store {
     // MARK: Retaining
 
     /// Keeps the records of an operation until the token is cancelled or let go of.
-    package func retain(_ operation: OperationSelector) throws -> Retention {
+    package func retain(_ operation: OperationDescriptor) throws -> Retention {
         try write { writer, _ in
             writer.operations.retain(operation)
             tellCollection(of: operation, &writer)
@@ -104,11 +105,11 @@ extension Store {
     }
 
     /// The queries that are retained, at the moment, and how often each is retained.
-    package var retainedQueries: [(operation: OperationSelector, holders: Int)] {
+    package var retainedQueries: [(operation: OperationDescriptor, holders: Int)] {
         get throws {
             try write { writer, _ in
                 writer.operations.roots.compactMap { operation, root in
-                    root.holders > 0 && operation.request.params.operationKind == .query
+                    root.holders > 0 && operation.request.node.params.operationKind == .query
                         ? (operation: operation, holders: root.holders) : nil
                 }
             }
@@ -117,11 +118,11 @@ extension Store {
 
     /// Keeps the records of an operation from being collected until the token is cancelled or let go of, for
     /// a reader that may retain it next.
-    package func hold(_ operation: OperationSelector) throws -> Retention {
+    package func hold(_ operation: OperationDescriptor) throws -> Retention {
         try write { writer, _ in hold(operation, &writer) }
     }
 
-    private func release(_ operation: OperationSelector) {
+    private func release(_ operation: OperationDescriptor) {
         afterwards { [options] writer, _, store in
             let root = writer.operations[operation]
             let isGarbage = writer.operations.release(

@@ -17,13 +17,13 @@ struct PlanCache {
     private var entries: [Key: Entry] = [:]
     private static let limit = 512
 
-    mutating func plan(_ operation: OperationSelector, _ symbols: Symbols) -> NormalizationPlan {
-        let node = operation.request.operation
-        let key = Key(operation: ObjectIdentifier(node), variables: operation.variables)
+    mutating func plan(_ operation: OperationDescriptor, _ symbols: Symbols) -> NormalizationPlan {
+        let node = operation.request.node.operation
+        let key = Key(operation: ObjectIdentifier(node), variables: operation.request.variables)
         if let entry = entries[key] { return entry.plan }
         // Rare, and cheap to make again.
         if entries.count >= Self.limit { entries = [:] }
-        let plan = NormalizationPlan(node, variables: operation.variables, symbols: symbols)
+        let plan = NormalizationPlan(node, variables: operation.request.variables, symbols: symbols)
         entries[key] = Entry(operation: node, plan: plan)
         return plan
     }

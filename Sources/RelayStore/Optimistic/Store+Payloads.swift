@@ -2,14 +2,14 @@
 
 /// A response that belongs to no mutation, on its way to the store.
 package struct ArrivedPayload {
-    package let operation: OperationSelector
+    package let operation: OperationDescriptor
     package let response: [UInt8]
     package let updater: SelectorUpdater?
     /// Of the execution that it is for; nil: it comes in one piece.
     package let parts: ResponseParts?
 
     package init(
-        _ operation: OperationSelector, _ response: [UInt8], updater: SelectorUpdater? = nil,
+        _ operation: OperationDescriptor, _ response: [UInt8], updater: SelectorUpdater? = nil,
         parts: ResponseParts? = nil
     ) {
         self.operation = operation

@@ -39,7 +39,7 @@ extension Store {
     ///   updater throws; nothing has changed then.
     @discardableResult
     package func commitPayload(
-        _ operation: OperationSelector, _ response: [UInt8], updater: SelectorUpdater? = nil
+        _ operation: OperationDescriptor, _ response: [UInt8], updater: SelectorUpdater? = nil
     ) throws -> ResponseSummary {
         try write { writer, outcome in
             var draft = writer.state.draft()
@@ -74,17 +74,19 @@ extension Store {
     ///     order in which mutations begin. It must not call the store, but for
     ///     ``awaitDurability(waitsOutRefusals:_:)``.
     package func applyMutation(
-        _ operation: OperationSelector, mutationID: MutationID? = nil,
+        _ operation: OperationDescriptor, mutationID: MutationID? = nil,
         optimistic: OptimisticMutation? = nil, begun: (OptimisticEntryID) -> Void = { _ in }
     ) throws -> OptimisticEntryID {
         let intent = MutationIntent(
-            operationName: operation.request.params.name, field: operation.request.params.name,
-            arguments: .object(operation.variables.json), mutationID: mutationID)
+            operationName: operation.request.node.params.name,
+            field: operation.request.node.params.name,
+            arguments: .object(operation.request.variables.json), mutationID: mutationID)
         guard let optimistic else { return try begin(intent, .none, begun) }
         // As in ``plan(_:)``.
         let plan = withExtendedLifetime(published) {
             NormalizationPlan(
-                operation.request.operation, variables: operation.variables, symbols: symbols)
+                operation.request.node.operation, variables: operation.request.variables,
+                symbols: symbols)
         }
         let handlers = handlers
         return try begin(
@@ -115,7 +117,7 @@ extension Store {
     /// - Throws: as ``commitPayload(_:_:updater:)``; the mutation is then still to be revoked.
     @discardableResult
     package func commitResponse(
-        _ entry: OptimisticEntryID, _ operation: OperationSelector, _ response: [UInt8],
+        _ entry: OptimisticEntryID, _ operation: OperationDescriptor, _ response: [UInt8],
         updater: SelectorUpdater? = nil, parts: ResponseParts? = nil
     ) throws -> WrittenResponse {
         try write { writer, outcome in
@@ -210,7 +212,7 @@ extension Store {
     /// Writes a response's data to a draft, and has the handlers of its fields run.
     /// - Returns: also the state that the operation reads the response from.
     func normalize(
-        _ response: [UInt8], _ operation: OperationSelector, _ draft: inout Draft,
+        _ response: [UInt8], _ operation: OperationDescriptor, _ draft: inout Draft,
         _ writer: inout Writer
     ) throws -> (summary: ResponseSummary, state: Snapshot) {
         let plan = writer.plans.plan(operation, symbols)
@@ -226,7 +228,7 @@ extension Store {
     /// Runs an operation's updater on a draft that has the response.
     /// - Parameter reading: what the operation reads of it.
     func run(
-        _ updater: SelectorUpdater, of operation: OperationSelector, _ reading: SelectorSnapshot,
+        _ updater: SelectorUpdater, of operation: OperationDescriptor, _ reading: SelectorSnapshot,
         _ draft: inout Draft, _ writer: inout Writer
     ) throws {
         let plan = writer.plans.plan(operation, symbols)
@@ -234,7 +236,7 @@ extension Store {
     }
 
     /// What an operation reads from a state.
-    func read(_ operation: OperationSelector, _ snapshot: Snapshot) -> SelectorSnapshot {
+    func read(_ operation: OperationDescriptor, _ snapshot: Snapshot) -> SelectorSnapshot {
         let selector = ReaderSelector(operation)
         return snapshot.read(selector, plan(selector))
     }

@@ -18,7 +18,7 @@ package struct WrittenResponse: Sendable {
 extension Store {
     /// A response in a draft, before the draft is committed.
     struct TakenResponse {
-        let operation: OperationSelector
+        let operation: OperationDescriptor
         let summary: ResponseSummary
         let reading: SelectorSnapshot
     }
