@@ -148,18 +148,18 @@ let package = Package(
                 "GraphQLTransportWS", "RelayArtifacts", "RelayJSON", "Threads", "WebSocketIO",
                 deque,
             ]),
+        room("Publishing", [openCombine("OpenCombine")]),
         room(
             "Relay",
             [
-                "RelayArtifacts", "RelayJSON", "RelayStore", "ResultPatches", "Threads", deque,
-                logging,
-                openCombine("OpenCombine"),
+                "Publishing", "RelayArtifacts", "RelayJSON", "RelayStore", "ResultPatches",
+                "Threads", deque, logging,
             ]),
         room(
             "RelayNetwork",
             [
-                "HTTPMessages", "Relay", "RelayArtifacts", "RelayJSON", "RelayLink", "RelayStore",
-                "ResultPatches", "Threads", "WebSocketIO", openCombine("OpenCombine"),
+                "HTTPMessages", "Publishing", "Relay", "RelayArtifacts", "RelayJSON", "RelayLink",
+                "RelayStore", "ResultPatches", "Threads", "WebSocketIO",
             ]),
         room(
             "SchemaService",
@@ -208,10 +208,8 @@ let package = Package(
         .executableTarget(
             name: "ClientBenchmark",
             dependencies: [
-                "GraphQLLanguage", "HTTPMessages", "Relay", "RelayArtifacts", "RelayIR",
-                "RelayJSON",
-                "RelayNetwork", "Threads", "WebSocketIO", openCombine("OpenCombine"),
-                argumentParser,
+                "GraphQLLanguage", "HTTPMessages", "Publishing", "Relay", "RelayArtifacts",
+                "RelayIR", "RelayJSON", "RelayNetwork", "Threads", "WebSocketIO", argumentParser,
             ],
             swiftSettings: strict),
 

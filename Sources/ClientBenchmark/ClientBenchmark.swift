@@ -1,15 +1,10 @@
 import ArgumentParser
 import Foundation
+import Publishing
 import Relay
 import RelayArtifacts
 import RelayNetwork
 import Threads
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// What the client runtime costs from a response's bytes to Swift values, compared with `JSONDecoder`.
 ///

@@ -1,5 +1,6 @@
 public import Foundation
 import HTTPMessages
+public import Publishing
 public import Relay
 public import RelayArtifacts
 import RelayJSON
@@ -7,12 +8,6 @@ public import RelayLink
 import Synchronization
 import Threads
 import WebSocketIO
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// Queries and mutations, each in an HTTP request of its own (GraphQL over HTTP); subscriptions as server-sent
 /// events (graphql-sse, distinct connections).

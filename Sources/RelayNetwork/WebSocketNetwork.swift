@@ -1,15 +1,10 @@
 public import Foundation
+public import Publishing
 public import Relay
 public import RelayArtifacts
 import RelayJSON
 public import RelayLink
 import WebSocketIO
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// Operations of all three kinds over one WebSocket connection (graphql-transport-ws).
 ///

@@ -1,11 +1,6 @@
 public import Logging
+public import Publishing
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 extension Environment {
     /// What happens to operations and to the store, as it happens; begins with what comes next. At most

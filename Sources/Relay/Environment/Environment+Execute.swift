@@ -1,11 +1,6 @@
+public import Publishing
 public import RelayArtifacts
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 // Every publisher here is lazy: nothing happens until it is subscribed to. It is shared: several
 // subscribers wait for one execution. It can be cancelled: when the last subscriber leaves, the network is

@@ -1,10 +1,5 @@
+public import Publishing
 import RelayArtifacts
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 // Publishers of results with the errors that came with the data: of fields that are null because of them.
 

@@ -1,12 +1,7 @@
+import Publishing
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// A mutation that may be found unfinished in a store that was on disk.
 ///

@@ -1,8 +1,4 @@
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
+import Publishing
 
 // The async twins of publishers that give more than one value. Each begins when it is made, and ends when
 // its iteration ends or it is released. A sequence is for one task.

@@ -1,14 +1,9 @@
 public import Foundation
+public import Publishing
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) public import RelayStore
 import Threads
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 extension Environment {
     // MARK: Reading

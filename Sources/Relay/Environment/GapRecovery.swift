@@ -1,11 +1,6 @@
 import Foundation
+import Publishing
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// What an environment does when a stream has missed events.
 public enum GapPolicy: Hashable, Sendable {

@@ -1,12 +1,7 @@
 import Foundation
+import Publishing
 import RelayJSON
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 // What becomes of responses once the store has taken them in, or has not.
 

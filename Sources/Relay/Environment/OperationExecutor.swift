@@ -1,13 +1,8 @@
 import Foundation
+import Publishing
 import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// A variable of an operation is NaN or infinity, or has such a number in it. JSON has none: it would be sent
 /// as null.

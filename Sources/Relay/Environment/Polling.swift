@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
+import Publishing
 
 /// Fetches a query again and again, each time so many seconds after the one before has ended.
 final class Polling: @unchecked Sendable {

@@ -1,11 +1,6 @@
 import Dispatch
 import Foundation
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
+import Publishing
 
 /// Does things later; tests have one of their own.
 protocol Scheduling: Sendable {

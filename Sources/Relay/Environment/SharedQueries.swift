@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
+import Publishing
 
 /// The queries that are being fetched: a request for one of them meanwhile, with the same variables,
 /// waits for that answer and makes no request of their own.

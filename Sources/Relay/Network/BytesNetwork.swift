@@ -1,10 +1,5 @@
+package import Publishing
 package import RelayArtifacts
-
-#if canImport(OpenCombine)
-    package import OpenCombine
-#else
-    package import Combine
-#endif
 
 /// A network that gives responses as the runtime reads them, so that none is copied on the way.
 package protocol BytesNetwork: Network {

@@ -1,11 +1,6 @@
 public import Foundation
+public import Publishing
 public import RelayArtifacts
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// How operations reach a server. A program implements it, or takes one from `RelayNetwork`.
 ///

@@ -1,12 +1,7 @@
 public import Foundation
+public import Publishing
 public import RelayArtifacts
 import RelayJSON
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// A network that remembers the responses of another for a while: what `CacheConfig.force` is about.
 ///

@@ -1,11 +1,6 @@
 import DequeModule
 import Foundation
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
+import Publishing
 
 /// One piece of work that begins with its first subscriber, is shared by all of them, and is
 /// cancelled when the last of them leaves.

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
+import Publishing
 
 // The async twins of publishers.
 

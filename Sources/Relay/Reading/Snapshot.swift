@@ -1,11 +1,6 @@
+public import Publishing
 import RelayArtifacts
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// What a selector reads from one state of the store.
 public struct Snapshot<Data: ReadableRecord> {

@@ -1,11 +1,6 @@
 import Foundation
+import Publishing
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// One subscriber to a selector. What it does not ask for in time it never sees: only the newest state
 /// waits for it.

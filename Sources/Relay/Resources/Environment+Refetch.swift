@@ -1,10 +1,5 @@
+import Publishing
 public import RelayArtifacts
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 extension Environment {
     /// Fetches a fragment's record again, by the query that `@refetchable` made for it. What comes is written to

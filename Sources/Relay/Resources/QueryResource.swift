@@ -1,11 +1,6 @@
 public import Foundation
+public import Publishing
 @_spi(Rooms) import RelayStore
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// Fetches queries for views: decides by the fetch policy, and keeps what it fetched from being collected
 /// while it is shown.

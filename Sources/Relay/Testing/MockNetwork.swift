@@ -1,11 +1,6 @@
 public import Foundation
+public import Publishing
 public import RelayArtifacts
-
-#if canImport(OpenCombine)
-    public import OpenCombine
-#else
-    public import Combine
-#endif
 
 /// A network in which a test plays the server: requests wait until the test answers them.
 public final class MockNetwork: Network, @unchecked Sendable {

@@ -1,11 +1,6 @@
 import Foundation
+import Publishing
 public import RelayArtifacts
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// Runs a mutation from a view, and knows whether it is under way.
 ///

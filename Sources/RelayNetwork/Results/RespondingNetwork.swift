@@ -1,13 +1,8 @@
 import Foundation
+import Publishing
 import Relay
 import RelayArtifacts
 import RelayLink
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// A network whose operations are sequences of responses. What is the same for all of them as publishers is
 /// here.

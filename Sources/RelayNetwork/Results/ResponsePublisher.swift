@@ -1,11 +1,6 @@
+import Publishing
 import RelayLink
 import Threads
-
-#if canImport(OpenCombine)
-    import OpenCombine
-#else
-    import Combine
-#endif
 
 /// The responses to an operation as a publisher; each subscriber has an operation of its own.
 ///
