@@ -39,7 +39,8 @@ struct StoreHistoryTests {
         try store.commit("List", ["data": ["list": [["id": "a", "text": "old"]]]])
         let operation = try TodoDocuments.operation("List")
         let plan = NormalizationPlan(
-            operation.request.node.operation, variables: operation.request.variables, symbols: store.symbols)
+            operation.request.node.operation, variables: operation.request.variables,
+            symbols: store.symbols)
         let base = try store.confirmed
         var draft = Draft(on: base, keepsPayloads: isWhole)
         let response: JSONValue = ["data": ["list": [["id": "a", "text": "new"]]]]
