@@ -123,12 +123,14 @@ struct SegmentExamination: Sendable {
                     sequence: frame.header.lastSequence, epoch: frame.header.epoch,
                     hash: frame.header.chain)
             case .end, .fault:
-                guard try pass(step, in: scanner, isLast: isLast) else {
+                switch try pass(step, in: scanner, isLast: isLast) {
+                case .ends:
                     byteCount = scanner.offset
                     progress(scanner.offset - reported)
                     return
+                case .isWritten: break
+                case .goesOnBehind: (knowsChain, goesOn) = (false, false)
                 }
-                (knowsChain, goesOn) = (false, false)
             }
             if scanner.offset - reported >= 1 << 20 {
                 progress(scanner.offset - reported)
@@ -177,31 +179,40 @@ struct SegmentExamination: Sendable {
         return true
     }
 
-    /// - Returns: false when the segment ends here.
+    /// What is to be done where the scanner has found no valid frame.
+    private enum Passed {
+        /// The segment ends here.
+        case ends
+        /// A writer has put a frame here since.
+        case isWritten
+        /// Here is damage; frames follow.
+        case goesOnBehind
+    }
+
     private mutating func pass(
         _ step: FrameScanner.Step, in scanner: FrameScanner, isLast: Bool
-    ) throws(LogError) -> Bool {
+    ) throws(LogError) -> Passed {
         let source = scanner.source
         var fault: FrameFault?
         if case .fault(let found) = step { fault = found }
         let next = scanner.nextSequence ?? end.sequence + 1
-        switch try SegmentTail.examine(
+        let tail = try SegmentTail.examine(
             source, at: scanner.offset, fault: fault, nextSequence: next)
-        {
-        case .clean: return false
-        case .torn(let extent) where isLast:
+        if tail == .clean { return .ends }
+        // What the scanner has read ahead as unwritten space may have been written since, and more behind it.
+        if case .frame = try scanner.peek() { return .isWritten }
+        if case .torn(let extent) = tail, isLast {
             tornTail = extent
-            return false
-        case .torn, .damaged: break
+            return .ends
         }
         let resume = try FrameSearch(source).frame(
             from: scanner.offset + 8, through: try source.size(), where: { _ in true })
         var found = damage(source, at: scanner.offset, fault ?? .magic, sequence: next)
         found.length = resume.map { $0 - scanner.offset }
         damages.append(found)
-        guard let resume else { return false }
+        guard let resume else { return .ends }
         scanner.skip(to: resume)
-        return true
+        return .goesOnBehind
     }
 
     private func damage(

@@ -190,7 +190,12 @@ struct LimitOptions: ParsableArguments {
             throw ValidationError("--\(name) must be at least 1, not \(number).")
         }
         for (name, given, limit) in counts {
-            if let number = try number(name, given) { limits[keyPath: limit] = number }
+            guard let number = try number(name, given) else { continue }
+            if limit == \.documentDepth, number > Server.Limits.greatestDepth {
+                throw ValidationError(
+                    "--\(name) must be at most \(Server.Limits.greatestDepth), not \(number).")
+            }
+            limits[keyPath: limit] = number
         }
         for (name, given, limit) in times {
             if let number = try number(name, given) { limits[keyPath: limit] = .seconds(number) }

@@ -128,7 +128,7 @@ struct Serve: AsyncParsableCommand {
         if let tls {
             configuration.useTLS(certificateFile: tls.certificate, keyFile: tls.key)
         }
-        configuration.tokens = token.isEmpty ? settings.list("token") : token
+        configuration.tokens = try tokens(settings)
         configuration.allow(origins: origins)
         if let (documents, isExclusive) = persisted {
             configuration.usePersistedOperations(documents, isExclusive: isExclusive)
@@ -136,6 +136,20 @@ struct Serve: AsyncParsableCommand {
         try limits.apply(to: &configuration.limits, settings)
         configuration.echoes = try settings.flag("ws-echo")
         return configuration
+    }
+
+    /// An empty token would let everyone in; a variable that is set and empty is meant to hold one.
+    private func tokens(_ settings: Settings) throws -> [String] {
+        if token.contains("") { throw ValidationError("--token must not be empty.") }
+        if !token.isEmpty { return token }
+        let tokens = settings.elements("token")
+        guard !tokens.contains("") else {
+            throw ValidationError(
+                """
+                RELAY_TOKEN is set and holds an empty token, which would let everyone in. Unset it to serve without tokens.
+                """)
+        }
+        return tokens
     }
 
     private func makeStorage(

@@ -12,6 +12,12 @@ struct Settings {
         (text(option) ?? "").split(separator: ",").map(String.init)
     }
 
+    /// The same with those that are empty; none where the variable is not set.
+    func elements(_ option: String) -> [String] {
+        environmentValue(name(option))?
+            .split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+    }
+
     func number(_ option: String) throws -> Int? {
         guard let text = text(option) else { return nil }
         guard let number = Int(text) else {

@@ -11,6 +11,68 @@ extension Server {
 
         /// The limits of `relay serve`.
         public init() {}
+
+        /// The most that ``documentDepth`` may be: documents are read and carried out by functions that call themselves,
+        /// and a thread's stack ends.
+        public static let greatestDepth = 500
+    }
+}
+
+/// A configuration that no server can be started with.
+public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, and with which property.
+    public let description: String
+}
+
+extension Server.Configuration {
+    func check() throws(ConfigurationError) {
+        func refuse(_ what: String) -> ConfigurationError {
+            ConfigurationError(description: "The server was not started: \(what).")
+        }
+        if tokens.contains("") { throw refuse("a token is empty, which would let everyone in") }
+        guard 1...64 ~= loops else { throw refuse("loops must be from 1 to 64, not \(loops)") }
+        for (name, limit) in limits.counts where limit < 1 {
+            throw refuse("limits.\(name) must be at least 1, not \(limit)")
+        }
+        if limits.compressedConnections < 0 {
+            throw refuse(
+                "limits.compressedConnections must not be negative, but is \(limits.compressedConnections)"
+            )
+        }
+        let greatest = Server.Limits.greatestDepth
+        if limits.documentDepth > greatest {
+            throw refuse(
+                "limits.documentDepth must be at most \(greatest), not \(limits.documentDepth)")
+        }
+        for (name, limit) in limits.times where limit <= .zero {
+            throw refuse("limits.\(name) must be longer than nothing, not \(limit)")
+        }
+    }
+}
+
+extension Server.Limits {
+    /// Those that are numbers, but for the one that may be none.
+    fileprivate var counts: [(name: String, limit: Int)] {
+        [
+            ("documentBytes", documentBytes), ("documentTokens", documentTokens),
+            ("documentDepth", documentDepth), ("documentAliases", documentAliases),
+            ("documentDirectives", documentDirectives), ("rootFields", rootFields),
+            ("resultFields", resultFields), ("assumedListSize", assumedListSize),
+            ("waitingMutations", waitingMutations), ("waitingHandlers", waitingHandlers),
+            ("pastEvents", pastEvents), ("recentCommits", recentCommits),
+            ("resumeEvents", resumeEvents), ("connections", connections),
+            ("messageBytes", messageBytes), ("bodyBytes", bodyBytes), ("queuedBytes", queuedBytes),
+            ("streamQueueBytes", streamQueueBytes), ("operations", operations),
+            ("operationBytes", operationBytes), ("requestsInProgress", requestsInProgress),
+            ("requestsPerSecond", requestsPerSecond),
+        ]
+    }
+
+    fileprivate var times: [(name: String, limit: Duration)] {
+        [
+            ("handshakeTimeout", handshakeTimeout), ("progressInterval", progressInterval),
+            ("keepAlive", keepAlive), ("writeTimeout", writeTimeout),
+        ]
     }
 }
 

@@ -133,6 +133,7 @@ public final class Server: Sendable {
     public static func start(
         _ configuration: Configuration, logger: Logger = Logger(label: "relay")
     ) async throws -> Server {
+        try configuration.check()
         // Before the loops are made: each has room for as many descriptors as the process may have then.
         let descriptors = raiseDescriptorLimit()
         // Before the log is touched: without its port, a server has nothing to do there. Of two that start at the same

@@ -19,23 +19,37 @@ package func currentThread() -> UInt {
 /// not be given either. The thread ends when `body` has returned; its resources are given back by themselves.
 /// - Returns: 0, or the number of the system's error: then `body` does not run.
 package func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    switch makeThread(body) {
+    case .success(let thread):
+        pthread_detach(thread)
+        return 0
+    case .failure(let refusal): return refusal.number
+    }
+}
+
+private struct ThreadRefusal: Error {
+    let number: Int32
+}
+
+/// - Returns: a thread that is to be joined or detached, once.
+private func makeThread(
+    _ body: @escaping @Sendable () -> Void
+) -> Result<pthread_t, ThreadRefusal> {
     let work = Unmanaged.passRetained(ThreadWork(body))
     #if canImport(Glibc)
         var thread = pthread_t()
+        let made: (Int32, pthread_t?) = (
+            pthread_create(&thread, nil, { runThread($0) }, work.toOpaque()), thread
+        )
     #else
         var thread: pthread_t?
+        let made = (pthread_create(&thread, nil, { runThread($0) }, work.toOpaque()), thread)
     #endif
-    let failure = pthread_create(&thread, nil, { runThread($0) }, work.toOpaque())
-    guard failure == 0 else {
+    guard made.0 == 0, let thread = made.1 else {
         work.release()
-        return failure
+        return .failure(ThreadRefusal(number: made.0))
     }
-    #if canImport(Glibc)
-        pthread_detach(thread)
-    #else
-        if let thread { pthread_detach(thread) }
-    #endif
-    return 0
+    return .success(thread)
 }
 
 /// Carries a closure through the C interface of a thread.
@@ -51,19 +65,39 @@ private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 }
 
 /// A thread of its own that others can wait for.
-package final class BlockingThread: Sendable {
-    private let finished = Monitor(false)
+package final class BlockingThread: @unchecked Sendable {
+    // Unchecked: what names a thread is a pointer on some systems. It is constant, and used once.
 
-    package init(_ body: @escaping @Sendable () -> Void) {
-        let failure = startThread { [finished] in
-            body()
-            finished.update { $0 = true }
-        }
-        precondition(failure == 0, "the system gives no more threads")
+    private enum State {
+        case running
+        case joining
+        case gone
     }
 
-    /// Waits until the body has returned.
+    private let thread: pthread_t
+    private let state = Monitor(State.running)
+
+    package init(_ body: @escaping @Sendable () -> Void) {
+        switch makeThread(body) {
+        case .success(let thread): self.thread = thread
+        case .failure: preconditionFailure("the system gives no more threads")
+        }
+    }
+
+    deinit { if state.withLock({ $0 == .running }) { pthread_detach(thread) } }
+
+    /// Waits until the thread is gone: the body has returned, and what libraries keep for each thread is given back.
+    /// Several may wait. Not for the thread itself.
     package func join() {
-        finished.wait { $0 ? true : nil }
+        let isFirst = state.update { state in
+            defer { if state == .running { state = .joining } }
+            return state == .running
+        }
+        if isFirst {
+            pthread_join(thread, nil)
+            state.update { $0 = .gone }
+        } else {
+            state.wait { $0 == .gone ? true : nil }
+        }
     }
 }

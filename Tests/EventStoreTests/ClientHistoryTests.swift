@@ -1,6 +1,7 @@
 import BoundedTesting
 import EventLog
 import Foundation
+import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 @_spi(Rooms) import RelayStore
 import Testing
@@ -48,9 +49,15 @@ struct ClientHistoryTests {
     @Test func whatHappenedLongAgoIsDroppedAndTheStateIsNot() async throws {
         let limit: UInt64 = 100_000
         let (journal, store) = try open(historyBytes: limit)
-        let pending = try store.applyUpdate {
-            $0.create(dataID: "shown", typeName: "Note")["text"] = "pending"
-        }
+        let mutation = ConcreteRequest(
+            fragment: ReaderFragment(name: "Note", type: "Mutation", selections: []),
+            operation: NormalizationOperation(name: "Note", selections: []),
+            params: RequestParameters(name: "Note", operationKind: .mutation))
+        _ = try store.applyMutation(
+            OperationDescriptor(mutation, variables: [:]), mutationID: MutationID("a:1"),
+            optimistic: OptimisticMutation(response: nil) { source, _ in
+                source.create(dataID: "shown", typeName: "Note")["text"] = "pending"
+            })
         let deadline = ContinuousClock.now + .testDeadline
         // Ten times as much as is kept.
         for _ in 0..<10 { try write(100, to: store) }
@@ -74,7 +81,6 @@ struct ClientHistoryTests {
         #expect(text("shown", restarted.snapshot) == "pending")
         #expect(try restarted.pendingMutations.count == 1)
         again.close()
-        withExtendedLifetime(pending) {}
     }
 
     @Test func allOfItIsKeptWhereThatIsAskedFor() throws {

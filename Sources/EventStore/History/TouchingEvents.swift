@@ -190,8 +190,9 @@ extension EventBody {
 extension UnsafeRawBufferPointer {
     /// Whether these bytes are somewhere among those.
     fileprivate func hasPiece(_ piece: UnsafeRawBufferPointer) -> Bool {
+        if piece.isEmpty { return true }
         guard let start = baseAddress, let pieceStart = piece.baseAddress, count >= piece.count
-        else { return piece.isEmpty }
+        else { return false }
         var place = start
         let end = start + (count - piece.count + 1)
         while let found = memchr(place, Int32(piece[0]), end - place) {
