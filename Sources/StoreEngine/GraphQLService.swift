@@ -360,11 +360,8 @@ package final class GraphQLService: Sendable {
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
             schema: schemaService.executable, viewer: request.viewer)
-        let bytes = execution.response(isOpen: true)
         return .executed(
-            Response(
-                open: bytes, hasErrors: !execution.errors.isEmpty,
-                RelayNotes(cursor: identity.cursor(sequence))))
+            Response(execution.result(), RelayNotes(cursor: identity.cursor(sequence))))
     }
 
     /// Answers a query from the past: at once when it names a state that is in memory.

@@ -98,9 +98,7 @@ package final class FullResult: Sendable {
         self.notes = notes
     }
 
-    package var response: Response {
-        Response(open: result.bytes, hasErrors: result.hasErrors, notes)
-    }
+    package var response: Response { Response(result, notes) }
 }
 
 /// A subscription that begins, or goes on.
@@ -169,7 +167,7 @@ final class SubscriptionGroup {
     /// What makes the group execute.
     enum Trigger {
         /// Mutations that match.
-        case events(MutationEvents, arguments: JSONObject)
+        case events(EventQuestion)
         /// A change of what the last result was read from.
         case live(Dependencies)
     }
@@ -215,5 +213,20 @@ struct ExecutedResult: Sendable, Equatable {
 
     static func == (left: ExecutedResult, right: ExecutedResult) -> Bool {
         left.bytes == right.bytes && left.isOptimistic == right.isOptimistic
+    }
+}
+
+extension Execution {
+    /// Executes the operation.
+    /// - Parameter source: the value of a subscription's field, if it has one.
+    mutating func result(source: ObjectValue? = nil) -> ExecutedResult {
+        let bytes = response(source: source, isOpen: true)
+        return ExecutedResult(bytes: bytes, hasErrors: !errors.isEmpty)
+    }
+
+    /// Executes a subscription for an event.
+    mutating func result(of event: Result<ObjectValue, ExecutionError>) -> ExecutedResult {
+        let bytes = response(toEvent: event, isOpen: true)
+        return ExecutedResult(bytes: bytes, hasErrors: !errors.isEmpty)
     }
 }

@@ -117,11 +117,11 @@ extension SubscriptionTable {
         let group = SubscriptionGroup(
             lastGroupID, key, request.operation, plan, .live(Dependencies()),
             normalizer: try normalizer(for: request))
-        if let events = service.events(of: plan) {
-            var execution = Execution(
-                plan, variables: request.variables, on: snapshot, schema: service.executable)
-            group.trigger = .events(events, arguments: try execution.rootArguments(0))
-            for mutation in events.mutations {
+        let question = try EventQuestion(
+            plan, request.variables, viewer: key.viewer, on: snapshot, service)
+        if let question {
+            group.trigger = .events(question)
+            for mutation in question.events.mutations {
                 eventGroups[mutation, default: []].insert(group.id)
             }
         } else {
@@ -160,18 +160,8 @@ extension SubscriptionTable {
         switch group.trigger {
         case .live(let dependencies):
             liveIndex.update(group.id, from: dependencies, to: Dependencies())
-        case .events(let events, _):
-            for mutation in events.mutations { eventGroups[mutation]?.remove(group.id) }
+        case .events(let question):
+            for mutation in question.events.mutations { eventGroups[mutation]?.remove(group.id) }
         }
-    }
-}
-
-extension SchemaService {
-    /// The mutations that a subscription tells of; nil when it is live.
-    func events(of plan: Plan) -> MutationEvents? {
-        guard plan.operation == .subscription, let field = plan.root.fields.first,
-            case .events(let events)? = subscriptions[field.name]
-        else { return nil }
-        return events
     }
 }

@@ -180,12 +180,13 @@ struct SubscriptionTable {
     mutating func event(
         _ commit: Commit, for group: SubscriptionGroup
     ) -> ExecutedResult? {
-        guard case .events(let events, let arguments) = group.trigger,
-            let event = events.event(
-                of: commit.intent, commit.response, in: commit.snapshot, arguments: arguments,
-                viewer: group.key.viewer, payload: { commit.payload })
+        guard case .events(let question) = group.trigger,
+            let result = question.result(
+                of: commit.intent, commit.response, in: commit.snapshot, service,
+                payload: { commit.payload })
         else { return nil }
-        return execute(group, on: commit.snapshot, event: event).result
+        executions.run += 1
+        return result
     }
 
     /// Tells a group of an event.
@@ -240,45 +241,29 @@ struct SubscriptionTable {
     }
 
     func response(_ result: ExecutedResult, at sequence: UInt64? = nil) -> Response {
-        Response(
-            open: result.bytes, hasErrors: result.hasErrors,
-            notes(result, at: sequence ?? snapshot.sequence))
+        Response(result, notes(result, at: sequence ?? snapshot.sequence))
     }
 
     /// Executes a live group anew and takes in what the result depends on.
     mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
         let visible = visible(to: group)
-        var (result, found) = execute(group, on: visible, event: nil)
+        var execution = Execution(
+            group.plan, variables: group.key.variables, on: visible, schema: service.executable,
+            viewer: group.key.viewer, recordsDependencies: true)
+        var result = execution.result()
+        executions.run += 1
+        let dependencies = execution.dependencies ?? Dependencies()
         if group.key.showsOptimistic, let expected {
-            result.isOptimistic = found?.isTouched(by: expected.changes, in: visible) ?? false
+            result.isOptimistic = dependencies.isTouched(by: expected.changes, in: visible)
         }
         if let normalizer = group.normalizer {
             group.lastRecords = normalizer.records(of: result.json["data"] ?? .null)
         }
-        let dependencies = found ?? Dependencies()
         if case .live(let old) = group.trigger {
             liveIndex.update(group.id, from: old, to: dependencies)
         }
         group.trigger = .live(dependencies)
         group.lastResult = result
         return result
-    }
-
-    private mutating func execute(
-        _ group: SubscriptionGroup, on snapshot: Snapshot,
-        event: Result<ObjectValue, ExecutionError>?
-    ) -> (result: ExecutedResult, dependencies: Dependencies?) {
-        executions.run += 1
-        var execution = Execution(
-            group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
-            viewer: group.key.viewer, recordsDependencies: event == nil)
-        let bytes =
-            if let event {
-                execution.response(toEvent: event, isOpen: true)
-            } else {
-                execution.response(isOpen: true)
-            }
-        let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
-        return (result, execution.dependencies)
     }
 }
