@@ -82,12 +82,9 @@ struct CatchUpPass {
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
     ) -> Told {
         var told = Told()
-        guard let handler = service.mutations[intent.field] else { return told }
         for (key, group) in groups {
             guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
-                let result = group.question.result(
-                    of: intent, response, in: snapshot, service,
-                    payload: { handler.payload(for: intent, response: response, in: snapshot) })
+                let result = group.question.result(of: intent, response, in: snapshot, service)
             else { continue }
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
             let full = Response(result, notes)

@@ -34,15 +34,17 @@ struct EventQuestion {
 
     /// What a mutation means to the subscription; nil when it is none of its events. One that the schema no longer has is
     /// none.
-    /// - Parameter snapshot: the state right after it.
+    /// - Parameters:
+    ///   - snapshot: the state right after it.
+    ///   - payload: the mutation's, where it is known.
     func result(
         of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot,
-        _ service: SchemaService, payload: () -> MutationPayload
+        _ service: SchemaService, payload: MutationPayload? = nil
     ) -> ExecutedResult? {
         guard events.mutations.contains(intent.field),
             let event = events.event(
                 of: intent, response, in: snapshot, arguments: arguments, viewer: viewer,
-                payload: payload)
+                payload: { payload ?? service.payload(of: intent, response, in: snapshot) })
         else { return nil }
         var execution = Execution(
             plan, variables: variables, on: snapshot, schema: service.executable, viewer: viewer)

@@ -38,8 +38,9 @@ package struct Delivery: Sendable {
         case missed(Response)
         /// A result that takes the place of those before it: one that waits may be dropped for it.
         case latest(Response)
-        /// What has changed since the result before it, and, for sinks that did not get that one, the result itself.
-        case patch(Response, full: FullResult)
+        /// What has changed since the result before it, and, for sinks that did not get that one, the result itself: made
+        /// only if it is needed.
+        case patch(Response, full: @Sendable () -> Response)
         /// A subscription that was to go on has been told everything that it had missed.
         case caughtUp
         /// The subscription ends with errors, and nothing follows.
@@ -86,19 +87,6 @@ extension Delivery {
         sink.expect(missedBytes: response.bytes.count)
         return Delivery(sink: sink, event: .missed(response))
     }
-}
-
-/// A result that is made into a response only if it is needed.
-package final class FullResult: Sendable {
-    private let result: ExecutedResult
-    private let notes: RelayNotes
-
-    init(_ result: ExecutedResult, _ notes: RelayNotes) {
-        self.result = result
-        self.notes = notes
-    }
-
-    package var response: Response { Response(result, notes) }
 }
 
 /// A subscription that begins, or goes on.

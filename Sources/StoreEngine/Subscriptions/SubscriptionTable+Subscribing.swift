@@ -74,7 +74,7 @@ extension SubscriptionTable {
     /// Tells one of a group of events what it has missed, as long as there is room for it.
     /// - Returns: when there was not: what is left of the request, and the event up to which it was told everything.
     private mutating func tell(
-        _ request: SubscriptionRequest, _ missed: ArraySlice<Commit>, behind start: UInt64,
+        _ request: SubscriptionRequest, _ missed: ArraySlice<MutationCommit>, behind start: UInt64,
         _ group: SubscriptionGroup
     ) -> (rest: SubscriptionRequest, told: UInt64)? {
         var request = request

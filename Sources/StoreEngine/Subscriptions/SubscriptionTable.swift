@@ -129,13 +129,13 @@ struct SubscriptionTable {
         assert(step.publication.snapshot.sequence > snapshot.sequence, "steps come in log order")
         snapshot = step.publication.snapshot
         if let commit = step.publication.commit {
-            recent.append(commit)
+            recent.append(commit.mutation)
             untold.formUnion(commit.changes)
             untoldExpected.formUnion(commit.changes)
             for id in eventGroups[commit.intent.field] ?? [] {
-                guard let group = groups[id], let result = event(commit, for: group) else {
-                    continue
-                }
+                guard let group = groups[id],
+                    let result = event(commit.mutation, commit.payload, for: group)
+                else { continue }
                 tell(group, result)
             }
         }
@@ -177,13 +177,14 @@ struct SubscriptionTable {
     }
 
     /// What a commit means to a group of events; nil when it is none of theirs.
+    /// - Parameter payload: the commit's, where it is known.
     mutating func event(
-        _ commit: Commit, for group: SubscriptionGroup
+        _ commit: MutationCommit, _ payload: MutationPayload? = nil, for group: SubscriptionGroup
     ) -> ExecutedResult? {
         guard case .events(let question) = group.trigger,
             let result = question.result(
                 of: commit.intent, commit.response, in: commit.snapshot, service,
-                payload: { commit.payload })
+                payload: payload)
         else { return nil }
         executions.run += 1
         return result
@@ -220,7 +221,7 @@ struct SubscriptionTable {
             group,
             .patch(
                 Response(patch: patch, result, notes(result, at: snapshot.sequence)),
-                full: FullResult(result, notes(result, at: snapshot.sequence))))
+                full: { [full = notes(result, at: snapshot.sequence)] in Response(result, full) }))
     }
 
     private mutating func tell(_ group: SubscriptionGroup, _ event: Delivery.Event) {
