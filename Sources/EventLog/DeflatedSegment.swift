@@ -71,34 +71,6 @@ enum DeflatedLayout {
             }
             return bytes
         }
-
-        init(
-            sequence: UInt64, plainOffset: UInt64, plainLength: Int, deflatedLength: Int,
-            checksum: UInt32
-        ) {
-            self.sequence = sequence
-            self.plainOffset = plainOffset
-            self.plainLength = plainLength
-            self.deflatedLength = deflatedLength
-            self.checksum = checksum
-        }
-
-        init?(_ bytes: [UInt8]) {
-            guard bytes.count == blockHeaderSize else { return nil }
-            let block: Block? = bytes.withUnsafeBytes { buffer in
-                guard
-                    Checksum.crc32(buffer.part(0..<28)) == buffer.littleEndian(UInt32.self, at: 28)
-                else { return nil }
-                return Block(
-                    sequence: buffer.littleEndian(UInt64.self, at: 0),
-                    plainOffset: buffer.littleEndian(UInt64.self, at: 8),
-                    plainLength: Int(buffer.littleEndian(UInt32.self, at: 16)),
-                    deflatedLength: Int(buffer.littleEndian(UInt32.self, at: 20)),
-                    checksum: buffer.littleEndian(UInt32.self, at: 24))
-            }
-            guard let block else { return nil }
-            self = block
-        }
     }
 
     struct IndexEntry: Equatable {
@@ -144,36 +116,6 @@ enum DeflatedLayout {
             return plainSize >= end && plainSize <= UInt64(Int64.max)
                 && plainSize / UInt64(largestRatio) <= indexOffset
         }
-
-        init(
-            indexOffset: UInt64, blockCount: Int, indexChecksum: UInt32, plainSize: UInt64,
-            lastSequence: UInt64
-        ) {
-            self.indexOffset = indexOffset
-            self.blockCount = blockCount
-            self.indexChecksum = indexChecksum
-            self.plainSize = plainSize
-            self.lastSequence = lastSequence
-        }
-
-        init?(_ bytes: [UInt8]) {
-            guard bytes.count == footerSize, bytes.suffix(4).elementsEqual(footerMagic) else {
-                return nil
-            }
-            let footer: Footer? = bytes.withUnsafeBytes { buffer in
-                guard
-                    Checksum.crc32(buffer.part(0..<32)) == buffer.littleEndian(UInt32.self, at: 32)
-                else { return nil }
-                return Footer(
-                    indexOffset: buffer.littleEndian(UInt64.self, at: 0),
-                    blockCount: Int(buffer.littleEndian(UInt32.self, at: 8)),
-                    indexChecksum: buffer.littleEndian(UInt32.self, at: 12),
-                    plainSize: buffer.littleEndian(UInt64.self, at: 16),
-                    lastSequence: buffer.littleEndian(UInt64.self, at: 24))
-            }
-            guard let footer else { return nil }
-            self = footer
-        }
     }
 
     static func encode(_ index: [IndexEntry]) -> [UInt8] {
@@ -198,6 +140,44 @@ enum DeflatedLayout {
                     fileOffset: buffer.littleEndian(UInt64.self, at: $0 + 16))
             }
         }
+    }
+}
+
+extension DeflatedLayout.Block {
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == DeflatedLayout.blockHeaderSize else { return nil }
+        let block: Self? = bytes.withUnsafeBytes { buffer in
+            guard Checksum.crc32(buffer.part(0..<28)) == buffer.littleEndian(UInt32.self, at: 28)
+            else { return nil }
+            return Self(
+                sequence: buffer.littleEndian(UInt64.self, at: 0),
+                plainOffset: buffer.littleEndian(UInt64.self, at: 8),
+                plainLength: Int(buffer.littleEndian(UInt32.self, at: 16)),
+                deflatedLength: Int(buffer.littleEndian(UInt32.self, at: 20)),
+                checksum: buffer.littleEndian(UInt32.self, at: 24))
+        }
+        guard let block else { return nil }
+        self = block
+    }
+}
+
+extension DeflatedLayout.Footer {
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == DeflatedLayout.footerSize,
+            bytes.suffix(4).elementsEqual(DeflatedLayout.footerMagic)
+        else { return nil }
+        let footer: Self? = bytes.withUnsafeBytes { buffer in
+            guard Checksum.crc32(buffer.part(0..<32)) == buffer.littleEndian(UInt32.self, at: 32)
+            else { return nil }
+            return Self(
+                indexOffset: buffer.littleEndian(UInt64.self, at: 0),
+                blockCount: Int(buffer.littleEndian(UInt32.self, at: 8)),
+                indexChecksum: buffer.littleEndian(UInt32.self, at: 12),
+                plainSize: buffer.littleEndian(UInt64.self, at: 16),
+                lastSequence: buffer.littleEndian(UInt64.self, at: 24))
+        }
+        guard let footer else { return nil }
+        self = footer
     }
 }
 

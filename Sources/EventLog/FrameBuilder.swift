@@ -144,10 +144,4 @@ package struct LogHead: Hashable, Sendable {
     package let sequence: UInt64
     package let epoch: UInt32
     package let hash: ChainHash
-
-    package init(sequence: UInt64, epoch: UInt32, hash: ChainHash) {
-        self.sequence = sequence
-        self.epoch = epoch
-        self.hash = hash
-    }
 }

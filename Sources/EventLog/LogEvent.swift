@@ -21,12 +21,6 @@ package struct LogEvent: Hashable, Sendable {
     /// Wall-clock time in microseconds since 1970, as the writer was given it.
     package let timeMicroseconds: Int64
     package let payload: [UInt8]
-
-    package init(kind: EventKind, timeMicroseconds: Int64, payload: [UInt8]) {
-        self.kind = kind
-        self.timeMicroseconds = timeMicroseconds
-        self.payload = payload
-    }
 }
 
 /// An event with the sequence that the log gave it.

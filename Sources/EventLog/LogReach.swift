@@ -11,12 +11,9 @@ package struct LogBeginning: Hashable, Sendable {
 
     /// A log that has lost nothing.
     package static let genesis = LogBeginning(sequence: 1, checkpoint: nil)
+}
 
-    package init(sequence: UInt64, checkpoint: CheckpointMark?) {
-        self.sequence = sequence
-        self.checkpoint = checkpoint
-    }
-
+extension LogBeginning {
     var text: String {
         let state = checkpoint.map { mark in
             " checkpoint \(mark.sequence) \(mark.stateHash.withUnsafeBytes { $0.hexadecimal })"
@@ -48,11 +45,6 @@ package struct LogBeginning: Hashable, Sendable {
 package struct CheckpointMark: Hashable, Sendable {
     package let sequence: UInt64
     package let stateHash: [UInt8]
-
-    package init(sequence: UInt64, stateHash: [UInt8]) {
-        self.sequence = sequence
-        self.stateHash = stateHash
-    }
 }
 
 /// How far a log has come at the least: written down when a segment is begun, and when the log is
@@ -65,17 +57,12 @@ package struct LogReach: Hashable, Sendable {
     /// The first sequence of the last segment.
     package var segment: UInt64
     /// The log was closed there, so that nothing can have followed.
-    package var isClosed: Bool
+    package var isClosed = false
+}
 
+extension LogReach {
     var text: String {
         "\(sequence) \(chain) segment \(segment) \(isClosed ? "closed" : "open")"
-    }
-
-    package init(sequence: UInt64, chain: ChainHash, segment: UInt64, isClosed: Bool = false) {
-        self.sequence = sequence
-        self.chain = chain
-        self.segment = segment
-        self.isClosed = isClosed
     }
 
     init(_ head: LogHead, segment: UInt64, isClosed: Bool = false) {

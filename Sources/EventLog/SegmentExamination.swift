@@ -10,17 +10,6 @@ struct FrameRun: Sendable {
     let firstEpoch: UInt32
     var end: LogHead
 
-    init(
-        firstSequence: UInt64, extents: [Range<UInt64>], previousChain: ChainHash?,
-        firstEpoch: UInt32, end: LogHead
-    ) {
-        self.firstSequence = firstSequence
-        self.extents = extents
-        self.previousChain = previousChain
-        self.firstEpoch = firstEpoch
-        self.end = end
-    }
-
     mutating func add(_ extent: Range<UInt64>) {
         if let last = extents.last, last.upperBound == extent.lowerBound {
             extents[extents.count - 1] = last.lowerBound..<extent.upperBound

@@ -123,11 +123,6 @@ package struct FormatVersion: Hashable, Sendable, CustomStringConvertible {
 
     package static let current = FormatVersion(major: 1, minor: 1)
 
-    package init(major: UInt16, minor: UInt16) {
-        self.major = major
-        self.minor = minor
-    }
-
     var isReadable: Bool { major == Self.current.major }
 
     /// This version, or that of this program if it is later.

@@ -3,11 +3,6 @@ package struct HTTPRequest: Equatable, Sendable {
     package struct QueryItem: Equatable, Sendable {
         package let name: String
         package let value: String
-
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
     /// In capitals: `GET`, `HEAD`, `POST`, `OPTIONS`, `PUT`, `PATCH` or `DELETE`.

@@ -7,12 +7,6 @@ package struct JSONString {
     /// False when the escaped bytes are the content.
     package let hasEscapes: Bool
 
-    @usableFromInline
-    init(escaped: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) {
-        self.escaped = escaped
-        self.hasEscapes = hasEscapes
-    }
-
     /// The content as a string. A lone surrogate becomes U+FFFD.
     package var string: String {
         withContent { String(decoding: $0, as: UTF8.self) }

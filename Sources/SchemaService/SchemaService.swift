@@ -35,6 +35,14 @@ package struct SchemaService: Sendable {
     /// What a store must keep besides its records.
     package var indexes: [IndexDefinition] { source.indexes }
 
+    /// The payload of a mutation that is in the log; empty for one that the schema no longer has.
+    /// - Parameter snapshot: the state right after the response.
+    package func payload(
+        of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot
+    ) -> MutationPayload {
+        mutations[intent.field]?.payload(for: intent, response: response, in: snapshot) ?? .init()
+    }
+
     /// The same for another store: a state of the past has numbers of its own for names.
     package func on(_ symbols: Symbols) -> SchemaService { SchemaService(source, symbols: symbols) }
 }

@@ -20,21 +20,9 @@ package struct MutationEvents: Sendable {
     /// Root fields of the mutation type.
     package let mutations: [String]
     /// How the subscription's arguments are compared with the input of each mutation.
-    let comparisons: [String: [ArgumentComparison]]
+    var comparisons: [String: [ArgumentComparison]] = [:]
     /// Swift code that decides, in place of the comparisons, and gives the event.
     var handler: CommitHandler?
-
-    /// Events that Swift code makes of any mutation.
-    init(of mutations: [String], handler: @escaping CommitHandler) {
-        self.mutations = mutations
-        comparisons = [:]
-        self.handler = handler
-    }
-
-    init(mutations: [String], comparisons: [String: [ArgumentComparison]]) {
-        self.mutations = mutations
-        self.comparisons = comparisons
-    }
 
     /// What a commit means to a subscription; nil when it is none of its events.
     /// - Parameters:

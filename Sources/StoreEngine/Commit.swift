@@ -5,7 +5,7 @@ package import SchemaService
 import Threads
 
 /// One mutation that is durable: what subscriptions are told of.
-package struct Commit: CommitWithState {
+package struct Commit: Sendable {
     let mutation: MutationCommit
     let payload: MutationPayload
     /// The mutation has waited: its intent was in the log before, and only the response comes now.
@@ -23,17 +23,6 @@ package struct Commit: CommitWithState {
         self.hasWaited = hasWaited
     }
 
-    /// One that an earlier run of the server has made durable.
-    /// - Parameter handler: nil for a mutation that the schema no longer has: it is not told, but what it
-    ///   changed is there.
-    init(_ mutation: MutationCommit, _ handler: (any MutationHandler)?) {
-        let payload = handler?.payload(
-            for: mutation.intent, response: mutation.response, in: mutation.snapshot)
-        self.init(
-            mutation, payload ?? .init(),
-            hasWaited: mutation.response.mutation + 1 < mutation.snapshot.sequence)
-    }
-
     /// What a service is told of an event that happens once more; nil when no record changed and no mutation
     /// ended.
     /// - Parameters:
@@ -44,13 +33,10 @@ package struct Commit: CommitWithState {
         service: SchemaService, snapshot: Snapshot
     ) {
         if case .response(let response) = event.body, let intent {
-            // A mutation that the schema no longer has is not told; what it changed is.
-            let payload = service.mutations[intent.field]?
-                .payload(for: intent, response: response, in: snapshot)
             self.init(
                 MutationCommit(
                     intent: intent, response: response, snapshot: snapshot, changes: changes),
-                payload ?? .init())
+                service.payload(of: intent, response, in: snapshot))
             return
         }
         if changes.isEmpty { return nil }
@@ -84,7 +70,7 @@ package enum Publication: Sendable {
     /// About what it takes to keep it until it is told.
     var byteCount: Int {
         switch self {
-        case .commit(let commit): commit.byteCount
+        case .commit(let commit): commit.mutation.byteCount
         case .began(let pending, _): pending.intent.argumentBytes.count + 512
         case .revoked: 512
         }

@@ -103,9 +103,7 @@ package final class GraphQLService: Sendable {
         recent = RecentCommits(
             after: tail.flatMap { $0.commits.kept.isEmpty ? nil : $0.commits.base } ?? snapshot,
             schemaChanges: tail?.schemaChanges ?? [], commitLimit: limits.recentCommits)
-        for commit in tail?.commits.kept ?? [] {
-            recent.append(Commit(commit, schemaService.mutations[commit.intent.field]))
-        }
+        for commit in tail?.commits.kept ?? [] { recent.append(commit) }
         // A text was measured when it was sent, and the operator's own may be longer.
         var documents = limits.document
         documents.bytes = .max
@@ -360,11 +358,8 @@ package final class GraphQLService: Sendable {
         var execution = Execution(
             operation.plan(for: variables), variables: variables, on: snapshot,
             schema: schemaService.executable, viewer: request.viewer)
-        let bytes = execution.response(isOpen: true)
         return .executed(
-            Response(
-                open: bytes, hasErrors: !execution.errors.isEmpty,
-                RelayNotes(cursor: identity.cursor(sequence))))
+            Response(execution.result(), RelayNotes(cursor: identity.cursor(sequence))))
     }
 
     /// Answers a query from the past: at once when it names a state that is in memory.

@@ -79,6 +79,11 @@ extension Response {
         self.init(bytes: writer.bytes, hasErrors: hasErrors, cursor: notes.cursor?.text)
     }
 
+    /// Adds what the server says about a result.
+    convenience init(_ result: ExecutedResult, _ notes: RelayNotes) {
+        self.init(open: result.bytes, hasErrors: result.hasErrors, notes)
+    }
+
     /// A message without a result: `{"data":null,"extensions":…}`.
     convenience init(_ notes: RelayNotes) {
         self.init(open: Array("{\"data\":null".utf8), hasErrors: false, notes)

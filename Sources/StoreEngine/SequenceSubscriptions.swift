@@ -115,9 +115,8 @@ final class SequenceSubscriptions: Sendable {
         var execution = Execution(
             plan, variables: request.variables, on: snapshot, schema: service.executable,
             viewer: request.request.viewer)
-        let bytes = execution.response(source: .value(value), isOpen: true)
         let response = Response(
-            open: bytes, hasErrors: !execution.errors.isEmpty,
+            execution.result(source: .value(value)),
             RelayNotes(cursor: identity.cursor(snapshot.sequence)))
         deliver([Delivery(sink: request.sink, event: .next(response))])
     }

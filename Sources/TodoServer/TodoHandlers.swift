@@ -148,11 +148,6 @@ struct Countdown: AsyncSequence, AsyncIteratorProtocol, Sendable {
     let pause: Duration
     var isFirst = true
 
-    init(next: Int, pause: Duration) {
-        self.next = next
-        self.pause = pause
-    }
-
     func makeAsyncIterator() -> Countdown { self }
 
     mutating func next() async throws -> Int? {

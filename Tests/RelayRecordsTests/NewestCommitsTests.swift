@@ -4,29 +4,20 @@ import Testing
 @testable @_spi(Rooms) import RelayRecords
 
 @Suite(.bounded) struct NewestCommitsTests {
-    private struct Commit: CommitWithState {
-        let intent: MutationIntent
-        let response: MutationResponse
-        let snapshot: Snapshot
-        /// Lives as long as the commit is kept.
-        let life = Life()
-
-        init(_ sequence: UInt64, size: Int) {
-            intent = MutationIntent(
-                field: "rename", arguments: ["text": .string(.init(repeating: "x", count: size))])
-            response = MutationResponse(
-                mutation: sequence, writes: WriteSetWriter().writeSet, result: nil)
-            var snapshot = Snapshot()
-            snapshot.sequence = sequence
-            self.snapshot = snapshot
-        }
+    /// A commit with a state of its own.
+    private func commit(_ sequence: UInt64, size: Int) -> MutationCommit {
+        var snapshot = Snapshot()
+        snapshot.sequence = sequence
+        return MutationCommit(
+            intent: MutationIntent(
+                field: "rename", arguments: ["text": .string(.init(repeating: "x", count: size))]),
+            response: MutationResponse(mutation: sequence, writes: .empty, result: nil),
+            snapshot: snapshot, changes: ChangeSet())
     }
 
-    private final class Life: Sendable {}
-
     @Test func theOldestGoFirstByNumber() {
-        var newest = NewestCommits<Commit>(after: Snapshot(), countLimit: 3, byteLimit: .max)
-        for sequence in 1...200 { newest.append(Commit(UInt64(sequence), size: 1)) }
+        var newest = NewestCommits(after: Snapshot(), countLimit: 3, byteLimit: .max)
+        for sequence in 1...200 { newest.append(commit(UInt64(sequence), size: 1)) }
         #expect(newest.kept.map(\.snapshot.sequence) == [198, 199, 200])
         #expect(newest.base.sequence == 197 && newest.head.sequence == 200)
         #expect(newest.after(196) == nil && newest.after(198)?.count == 2)
@@ -36,11 +27,12 @@ import Testing
 
     /// What has gone is let go of, too: 64 mutations of 4 MB must not stay for want of a 65th.
     @Test func whatIsHeldIsBoundedByBytes() {
-        var newest = NewestCommits<Commit>(after: Snapshot(), countLimit: .max, byteLimit: 10_000)
-        weak var first: Life?
+        var newest = NewestCommits(after: Snapshot(), countLimit: .max, byteLimit: 10_000)
+        // Lives as long as the commit's state is kept.
+        weak var first: Symbols?
         for sequence in 1...8 {
-            let commit = Commit(UInt64(sequence), size: 4_000)
-            if sequence == 1 { first = commit.life }
+            let commit = self.commit(UInt64(sequence), size: 4_000)
+            if sequence == 1 { first = commit.snapshot.symbols }
             newest.append(commit)
         }
         #expect(newest.kept.map(\.snapshot.sequence) == [7, 8])
@@ -49,9 +41,9 @@ import Testing
     }
 
     @Test func theNewestStaysWhateverItsSize() {
-        var newest = NewestCommits<Commit>(after: Snapshot(), countLimit: 8, byteLimit: 100)
-        newest.append(Commit(1, size: 1_000))
-        newest.append(Commit(2, size: 1_000))
+        var newest = NewestCommits(after: Snapshot(), countLimit: 8, byteLimit: 100)
+        newest.append(commit(1, size: 1_000))
+        newest.append(commit(2, size: 1_000))
         #expect(newest.kept.map(\.snapshot.sequence) == [2])
     }
 }

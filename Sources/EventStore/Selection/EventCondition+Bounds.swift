@@ -23,13 +23,10 @@ private struct Bounds {
         guard other.range != nil else { return self }
         return Bounds(lower: min(lower, other.lower), upper: max(upper, other.upper))
     }
+}
 
+extension Bounds {
     /// The numbers that are less than another one, or not, or equal to it.
-    init(lower: UInt64 = 0, upper: UInt64 = .max) {
-        self.lower = lower
-        self.upper = upper
-    }
-
     init(_ comparison: EventCondition.Comparison, _ number: Int64) {
         // Sequences are not negative.
         let bound = UInt64(clamping: number)

@@ -7,8 +7,6 @@ package struct CoercedVariables: Sendable, Hashable {
     package let values: JSONObject
 
     package static let none = CoercedVariables(values: [:])
-
-    init(values: JSONObject) { self.values = values }
 }
 
 /// One variable of an operation, with its default coerced ahead.

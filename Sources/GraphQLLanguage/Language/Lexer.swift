@@ -9,11 +9,6 @@ struct Lexer {
     /// The value of the current token if that is a string or a block string.
     private(set) var stringValue = ""
 
-    init(source: Source, bytes: UnsafeBufferPointer<UInt8>) {
-        self.source = source
-        self.bytes = bytes
-    }
-
     /// The byte at `position`, or NUL at and after the end.
     @inline(__always)
     func byte(at position: Int) -> UInt8 {

@@ -173,15 +173,11 @@ struct ValuePlace {
     var oneOfType: NamedType?
     /// False below a value that has been reported.
     var isChecked = true
+}
 
-    init(type: WrappedType?, isChecked: Bool = true) {
-        self.type = type
-        self.isChecked = isChecked
-    }
-
+extension ValuePlace {
     init(_ definition: SchemaInputValue?) {
-        self.type = definition?.type
-        self.hasDefault = definition?.defaultValue != nil
+        self.init(type: definition?.type, hasDefault: definition?.defaultValue != nil)
     }
 }
 

@@ -1,7 +1,7 @@
 /// The newest commits of a history, each with the state after it: what a server that has just started knows
 /// of the time before.
 package struct HistoryTail: Sendable {
-    package private(set) var commits: NewestCommits<MutationCommit>
+    package private(set) var commits: NewestCommits
     /// The events behind the base that have brought another schema, rising.
     package private(set) var schemaChanges: [UInt64] = []
 

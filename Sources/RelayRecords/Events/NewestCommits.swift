@@ -1,18 +1,11 @@
-/// A mutation that was carried out, with the state right after it.
-package protocol CommitWithState: Sendable {
-    var intent: MutationIntent { get }
-    var response: MutationResponse { get }
-    var snapshot: Snapshot { get }
-}
-
 /// The newest commits of a history, in log order.
 ///
 /// States share their memory, so that what is kept is about what the commits wrote. Bounded by number and by bytes: the
 /// oldest go first, and the newest stays whatever its size.
-package struct NewestCommits<Commit: CommitWithState>: Sendable {
+package struct NewestCommits: Sendable {
     /// The state before the first of them.
     package private(set) var base: Snapshot
-    private var commits: [Commit] = []
+    private var commits: [MutationCommit] = []
     /// Those before it have gone, and are let go of a number at a time.
     private var first = 0
     private var byteCount = 0
@@ -26,12 +19,12 @@ package struct NewestCommits<Commit: CommitWithState>: Sendable {
         self.byteLimit = byteLimit
     }
 
-    package var kept: ArraySlice<Commit> { commits[first...] }
+    package var kept: ArraySlice<MutationCommit> { commits[first...] }
 
     /// The state after the last of them.
     package var head: Snapshot { kept.last?.snapshot ?? base }
 
-    package mutating func append(_ commit: Commit) {
+    package mutating func append(_ commit: MutationCommit) {
         assert(head.sequence < commit.snapshot.sequence, "commits come in log order")
         commits.append(commit)
         byteCount += commit.byteCount
@@ -50,7 +43,7 @@ package struct NewestCommits<Commit: CommitWithState>: Sendable {
     }
 
     /// The commits behind an event; nil when not all of them are kept.
-    package func after(_ sequence: UInt64) -> ArraySlice<Commit>? {
+    package func after(_ sequence: UInt64) -> ArraySlice<MutationCommit>? {
         base.sequence <= sequence ? commits[firstIndex(after: sequence)...] : nil
     }
 
@@ -66,7 +59,7 @@ package struct NewestCommits<Commit: CommitWithState>: Sendable {
     }
 }
 
-extension CommitWithState {
+extension MutationCommit {
     /// About what it takes to keep it.
     package var byteCount: Int {
         intent.argumentBytes.count + response.writes.bytes.count + (response.answer?.count ?? 0)

@@ -57,13 +57,9 @@ private struct CivilDate: Equatable {
     private static let daysPerEra: Int64 = 146_097
     /// From the first of March of the year 0 to 1970-01-01.
     private static let epoch: Int64 = 719_468
+}
 
-    init(year: Int64, month: Int64, day: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
-
+extension CivilDate {
     // Years are counted from March on: then a leap day is the last of its year, and the days before
     // a month are 153 in five months.
 

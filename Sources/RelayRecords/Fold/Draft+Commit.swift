@@ -1,5 +1,5 @@
 /// A mutation that was carried out on a draft: its two events, and the state after them.
-package struct MutationCommit: CommitWithState {
+package struct MutationCommit: Sendable {
     package var intent: MutationIntent
     package var response: MutationResponse
     /// The state after the response.

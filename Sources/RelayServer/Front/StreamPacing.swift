@@ -59,10 +59,10 @@ struct StreamPacing: Sendable {
         case .patch(let response, let full):
             // A sink that has missed one gets a whole result in its place.
             if isFull || awaitsPeer {
-                held = full.response
+                held = full()
                 return .hold
             }
-            return send(held == nil ? response : full.response)
+            return send(held == nil ? response : full())
         case .caughtUp:
             isCaughtUp = true
             return .nothing

@@ -9,11 +9,6 @@ struct FieldCompiler {
     private(set) var resolvers: [TypeID: [String: ResolverMaker]] = [:]
     private(set) var indexes: [IndexDefinition] = []
 
-    init(types: ServiceTypes, mistakes: MistakeCollector) {
-        self.types = types
-        self.mistakes = mistakes
-    }
-
     private var schema: Schema { types.schema }
 
     // MARK: Types

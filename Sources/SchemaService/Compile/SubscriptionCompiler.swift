@@ -9,16 +9,6 @@ struct SubscriptionCompiler {
     let handlers: Handlers
     private(set) var sources: [String: SubscriptionSourceMaker] = [:]
 
-    init(
-        types: ServiceTypes, mistakes: MistakeCollector,
-        mutations: [String: MutationDefinition], handlers: Handlers
-    ) {
-        self.handlers = handlers
-        self.types = types
-        self.mistakes = mistakes
-        self.mutations = mutations
-    }
-
     mutating func compile(with fields: inout FieldCompiler) {
         guard let root = types.schema.rootType(of: .subscription) else { return }
         for field in root.fields {
@@ -58,7 +48,7 @@ struct SubscriptionCompiler {
         case .sequence(let handler): return { _ in .sequence(handler) }
         case .commits(let handler):
             let mutations = types.schema.rootType(of: .mutation)?.fields.map(\.name) ?? []
-            return { _ in .events(MutationEvents(of: mutations, handler: handler)) }
+            return { _ in .events(MutationEvents(mutations: mutations, handler: handler)) }
         }
     }
 

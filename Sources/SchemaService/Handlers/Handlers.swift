@@ -139,7 +139,7 @@ extension Handlers {
 
     /// Sends a subscription what the program makes of commits.
     ///
-    /// The body runs for every mutation once it is durable, in the order of the log, and reads the records as
+    /// The body runs for every mutation of the schema once it is durable, in the order of the log, and reads the records as
     /// they were right after it; nothing that comes later is seen. So a subscriber gets every event once, in
     /// order, and one that was away gets those that it has missed (`extensions.relay.resume`): the body runs
     /// again then. It must neither block nor depend on anything but its parameters.

@@ -28,11 +28,6 @@ package struct MutationOutcome: Sendable, Hashable {
     /// The record that was made, changed or deleted; goes to the log.
     package let result: DataID?
     package let payload: MutationPayload
-
-    package init(result: DataID?, payload: MutationPayload) {
-        self.result = result
-        self.payload = payload
-    }
 }
 
 /// What a mutation cannot know of itself: it is given from outside, and recorded.

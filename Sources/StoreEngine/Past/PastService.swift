@@ -38,10 +38,9 @@ package struct PastService: Sendable {
             var execution = Execution(
                 operation.plan(for: variables), variables: variables, on: snapshot,
                 schema: service.executable, viewer: request.viewer)
-            let bytes = execution.response(isOpen: notes != nil)
-            let hasErrors = !execution.errors.isEmpty
-            guard let notes else { return .executed(Response(bytes: bytes, hasErrors: hasErrors)) }
-            return .executed(Response(open: bytes, hasErrors: hasErrors, notes))
+            if let notes { return .executed(Response(execution.result(), notes)) }
+            let bytes = execution.response()
+            return .executed(Response(bytes: bytes, hasErrors: !execution.errors.isEmpty))
         } catch {
             return .refused(error.errors)
         }

@@ -38,16 +38,16 @@ extension PastSubscription {
         }
         let dependencies = dependencies(of: subscriber)
         let isTold = try !follow(event, endingMutation: intent).isEmpty
-        if let events = service.events(of: subscriber.plan) {
-            return try explain(event, intent, events, subscriber, isTold)
-        }
+        let question = try EventQuestion(
+            subscriber.plan, subscriber.variables, viewer: request.viewer, on: snapshot, service)
+        if let question { return explain(event, intent, question, isTold) }
         return explain(event, dependencies, isTold)
     }
 
     private func explain(
-        _ event: Event, _ intent: MutationIntent?, _ events: MutationEvents,
-        _ subscriber: Subscriber, _ isTold: Bool
-    ) throws -> Explanation {
+        _ event: Event, _ intent: MutationIntent?, _ question: EventQuestion, _ isTold: Bool
+    ) -> Explanation {
+        let events = question.events
         guard case .response(let response) = event.body, let intent else {
             return Explanation(isTold: isTold, reason: event.body.silence, argument: nil)
         }
@@ -58,11 +58,7 @@ extension PastSubscription {
                 reason: "the subscription tells of \(mutations), and this is \(intent.field)",
                 argument: nil)
         }
-        var execution = Execution(
-            subscriber.plan, variables: subscriber.variables, on: snapshot,
-            schema: service.executable, viewer: request.viewer)
-        let arguments = try execution.rootArguments(0)
-        if let mismatch = events.mismatch(arguments, intent, response, in: snapshot) {
+        if let mismatch = events.mismatch(question.arguments, intent, response, in: snapshot) {
             let (wanted, given) = (mismatch.expected.text, mismatch.given?.text ?? "nothing")
             return Explanation(
                 isTold: isTold,

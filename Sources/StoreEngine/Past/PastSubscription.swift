@@ -134,7 +134,7 @@ private final class PastSink: SubscriptionSink {
     func receive(_ delivery: Delivery) {
         switch delivery.event {
         case .next(let response), .missed(let response), .latest(let response): receive(response)
-        case .patch(_, let full): receive(full.response)
+        case .patch(_, let full): receive(full())
         case .failed(let errors): receive(Response(refused: errors))
         case .began, .caughtUp, .completed: break
         }

@@ -12,10 +12,7 @@ struct CatchUpPass {
     }
 
     private struct Group {
-        let plan: Plan
-        let variables: CoercedVariables
-        let events: MutationEvents
-        let arguments: JSONObject
+        let question: EventQuestion
         /// Of subscriptions that get patches.
         let normalizer: RecordNormalizer?
         var members: [Member] = []
@@ -48,13 +45,12 @@ struct CatchUpPass {
             sendsRecords: request.sendsRecords)
         if groups[key] == nil {
             let plan = operation.plan(for: variables)
-            guard let events = service.events(of: plan) else { return }
-            var execution = Execution(
-                plan, variables: variables, on: snapshot, schema: service.executable)
             do throws(ExecutionError) {
+                let question = try EventQuestion(
+                    plan, variables, viewer: key.viewer, on: snapshot, service)
+                guard let question else { return }
                 groups[key] = Group(
-                    plan: plan, variables: variables, events: events,
-                    arguments: try execution.rootArguments(0),
+                    question: question,
                     // It has been made before, for the same text.
                     normalizer: request.sendsRecords
                         ? try? RecordNormalizer(
@@ -86,21 +82,12 @@ struct CatchUpPass {
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
     ) -> Told {
         var told = Told()
-        guard let handler = service.mutations[intent.field] else { return told }
-        for (key, group) in groups where group.events.mutations.contains(intent.field) {
+        for (key, group) in groups {
             guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
-                let event = group.events.event(
-                    of: intent, response, in: snapshot, arguments: group.arguments,
-                    viewer: key.viewer,
-                    payload: { handler.payload(for: intent, response: response, in: snapshot) })
+                let result = group.question.result(of: intent, response, in: snapshot, service)
             else { continue }
-            var execution = Execution(
-                group.plan, variables: group.variables, on: snapshot, schema: service.executable,
-                viewer: key.viewer)
-            let bytes = execution.response(toEvent: event, isOpen: true)
-            let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
-            let full = Response(open: bytes, hasErrors: result.hasErrors, notes)
+            let full = Response(result, notes)
             let patch = group.normalizer.map { Response(eventPatch: result, $0, notes) } ?? full
             var members: [Member] = []
             members.reserveCapacity(group.members.count)

@@ -10,7 +10,7 @@ package final class RecentCommits: Sendable {
     /// Events among the commits that have brought another schema, rising. There are none behind those that it begins
     /// with: a server that runs keeps its schema.
     private let schemaChanges: [UInt64]
-    private let state: Lock<NewestCommits<Commit>>
+    private let state: Lock<NewestCommits>
 
     init(
         after base: Snapshot, schemaChanges: [UInt64] = [], commitLimit: Int = 4_096,
@@ -26,10 +26,10 @@ package final class RecentCommits: Sendable {
     /// The newest event that the publisher has taken.
     var end: UInt64 { state.withLock { $0.head.sequence } }
 
-    func append(_ commit: Commit) { state.withLock { $0.append(commit) } }
+    func append(_ commit: MutationCommit) { state.withLock { $0.append(commit) } }
 
     /// Every commit after an event; nil when not all of them are kept.
-    func commits(after sequence: UInt64) -> ArraySlice<Commit>? {
+    func commits(after sequence: UInt64) -> ArraySlice<MutationCommit>? {
         state.withLock { $0.after(sequence) }
     }
 

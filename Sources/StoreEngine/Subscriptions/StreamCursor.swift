@@ -11,12 +11,13 @@ struct StreamCursor: Hashable, Sendable {
 
     var text: String { "\(storeID)-\(epoch.hexadecimal)-\(sequence.hexadecimal)" }
 
-    init(storeID: String, epoch: UInt64, sequence: UInt64) {
-        self.storeID = storeID
-        self.epoch = epoch
-        self.sequence = sequence
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
+}
 
+extension StreamCursor {
     /// Nil when the text is not what ``text`` writes, to the digit: one that was cut short names no other place.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

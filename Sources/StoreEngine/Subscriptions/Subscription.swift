@@ -38,8 +38,9 @@ package struct Delivery: Sendable {
         case missed(Response)
         /// A result that takes the place of those before it: one that waits may be dropped for it.
         case latest(Response)
-        /// What has changed since the result before it, and, for sinks that did not get that one, the result itself.
-        case patch(Response, full: FullResult)
+        /// What has changed since the result before it, and, for sinks that did not get that one, the result itself: made
+        /// only if it is needed.
+        case patch(Response, full: @Sendable () -> Response)
         /// A subscription that was to go on has been told everything that it had missed.
         case caughtUp
         /// The subscription ends with errors, and nothing follows.
@@ -85,21 +86,6 @@ extension Delivery {
     static func missed(_ response: Response, to sink: any SubscriptionSink) -> Delivery {
         sink.expect(missedBytes: response.bytes.count)
         return Delivery(sink: sink, event: .missed(response))
-    }
-}
-
-/// A result that is made into a response only if it is needed.
-package final class FullResult: Sendable {
-    private let result: ExecutedResult
-    private let notes: RelayNotes
-
-    init(_ result: ExecutedResult, _ notes: RelayNotes) {
-        self.result = result
-        self.notes = notes
-    }
-
-    package var response: Response {
-        Response(open: result.bytes, hasErrors: result.hasErrors, notes)
     }
 }
 
@@ -169,7 +155,7 @@ final class SubscriptionGroup {
     /// What makes the group execute.
     enum Trigger {
         /// Mutations that match.
-        case events(MutationEvents, arguments: JSONObject)
+        case events(EventQuestion)
         /// A change of what the last result was read from.
         case live(Dependencies)
     }
@@ -215,5 +201,20 @@ struct ExecutedResult: Sendable, Equatable {
 
     static func == (left: ExecutedResult, right: ExecutedResult) -> Bool {
         left.bytes == right.bytes && left.isOptimistic == right.isOptimistic
+    }
+}
+
+extension Execution {
+    /// Executes the operation.
+    /// - Parameter source: the value of a subscription's field, if it has one.
+    mutating func result(source: ObjectValue? = nil) -> ExecutedResult {
+        let bytes = response(source: source, isOpen: true)
+        return ExecutedResult(bytes: bytes, hasErrors: !errors.isEmpty)
+    }
+
+    /// Executes a subscription for an event.
+    mutating func result(of event: Result<ObjectValue, ExecutionError>) -> ExecutedResult {
+        let bytes = response(toEvent: event, isOpen: true)
+        return ExecutedResult(bytes: bytes, hasErrors: !errors.isEmpty)
     }
 }

@@ -74,7 +74,7 @@ extension SubscriptionTable {
     /// Tells one of a group of events what it has missed, as long as there is room for it.
     /// - Returns: when there was not: what is left of the request, and the event up to which it was told everything.
     private mutating func tell(
-        _ request: SubscriptionRequest, _ missed: ArraySlice<Commit>, behind start: UInt64,
+        _ request: SubscriptionRequest, _ missed: ArraySlice<MutationCommit>, behind start: UInt64,
         _ group: SubscriptionGroup
     ) -> (rest: SubscriptionRequest, told: UInt64)? {
         var request = request
@@ -117,11 +117,11 @@ extension SubscriptionTable {
         let group = SubscriptionGroup(
             lastGroupID, key, request.operation, plan, .live(Dependencies()),
             normalizer: try normalizer(for: request))
-        if let events = service.events(of: plan) {
-            var execution = Execution(
-                plan, variables: request.variables, on: snapshot, schema: service.executable)
-            group.trigger = .events(events, arguments: try execution.rootArguments(0))
-            for mutation in events.mutations {
+        let question = try EventQuestion(
+            plan, request.variables, viewer: key.viewer, on: snapshot, service)
+        if let question {
+            group.trigger = .events(question)
+            for mutation in question.events.mutations {
                 eventGroups[mutation, default: []].insert(group.id)
             }
         } else {
@@ -160,18 +160,8 @@ extension SubscriptionTable {
         switch group.trigger {
         case .live(let dependencies):
             liveIndex.update(group.id, from: dependencies, to: Dependencies())
-        case .events(let events, _):
-            for mutation in events.mutations { eventGroups[mutation]?.remove(group.id) }
+        case .events(let question):
+            for mutation in question.events.mutations { eventGroups[mutation]?.remove(group.id) }
         }
-    }
-}
-
-extension SchemaService {
-    /// The mutations that a subscription tells of; nil when it is live.
-    func events(of plan: Plan) -> MutationEvents? {
-        guard plan.operation == .subscription, let field = plan.root.fields.first,
-            case .events(let events)? = subscriptions[field.name]
-        else { return nil }
-        return events
     }
 }

@@ -129,13 +129,13 @@ struct SubscriptionTable {
         assert(step.publication.snapshot.sequence > snapshot.sequence, "steps come in log order")
         snapshot = step.publication.snapshot
         if let commit = step.publication.commit {
-            recent.append(commit)
+            recent.append(commit.mutation)
             untold.formUnion(commit.changes)
             untoldExpected.formUnion(commit.changes)
             for id in eventGroups[commit.intent.field] ?? [] {
-                guard let group = groups[id], let result = event(commit, for: group) else {
-                    continue
-                }
+                guard let group = groups[id],
+                    let result = event(commit.mutation, commit.payload, for: group)
+                else { continue }
                 tell(group, result)
             }
         }
@@ -177,15 +177,17 @@ struct SubscriptionTable {
     }
 
     /// What a commit means to a group of events; nil when it is none of theirs.
+    /// - Parameter payload: the commit's, where it is known.
     mutating func event(
-        _ commit: Commit, for group: SubscriptionGroup
+        _ commit: MutationCommit, _ payload: MutationPayload? = nil, for group: SubscriptionGroup
     ) -> ExecutedResult? {
-        guard case .events(let events, let arguments) = group.trigger,
-            let event = events.event(
-                of: commit.intent, commit.response, in: commit.snapshot, arguments: arguments,
-                viewer: group.key.viewer, payload: { commit.payload })
+        guard case .events(let question) = group.trigger,
+            let result = question.result(
+                of: commit.intent, commit.response, in: commit.snapshot, service,
+                payload: payload)
         else { return nil }
-        return execute(group, on: commit.snapshot, event: event).result
+        executions.run += 1
+        return result
     }
 
     /// Tells a group of an event.
@@ -219,7 +221,7 @@ struct SubscriptionTable {
             group,
             .patch(
                 Response(patch: patch, result, notes(result, at: snapshot.sequence)),
-                full: FullResult(result, notes(result, at: snapshot.sequence))))
+                full: { [full = notes(result, at: snapshot.sequence)] in Response(result, full) }))
     }
 
     private mutating func tell(_ group: SubscriptionGroup, _ event: Delivery.Event) {
@@ -240,45 +242,29 @@ struct SubscriptionTable {
     }
 
     func response(_ result: ExecutedResult, at sequence: UInt64? = nil) -> Response {
-        Response(
-            open: result.bytes, hasErrors: result.hasErrors,
-            notes(result, at: sequence ?? snapshot.sequence))
+        Response(result, notes(result, at: sequence ?? snapshot.sequence))
     }
 
     /// Executes a live group anew and takes in what the result depends on.
     mutating func refresh(_ group: SubscriptionGroup) -> ExecutedResult {
         let visible = visible(to: group)
-        var (result, found) = execute(group, on: visible, event: nil)
+        var execution = Execution(
+            group.plan, variables: group.key.variables, on: visible, schema: service.executable,
+            viewer: group.key.viewer, recordsDependencies: true)
+        var result = execution.result()
+        executions.run += 1
+        let dependencies = execution.dependencies ?? Dependencies()
         if group.key.showsOptimistic, let expected {
-            result.isOptimistic = found?.isTouched(by: expected.changes, in: visible) ?? false
+            result.isOptimistic = dependencies.isTouched(by: expected.changes, in: visible)
         }
         if let normalizer = group.normalizer {
             group.lastRecords = normalizer.records(of: result.json["data"] ?? .null)
         }
-        let dependencies = found ?? Dependencies()
         if case .live(let old) = group.trigger {
             liveIndex.update(group.id, from: old, to: dependencies)
         }
         group.trigger = .live(dependencies)
         group.lastResult = result
         return result
-    }
-
-    private mutating func execute(
-        _ group: SubscriptionGroup, on snapshot: Snapshot,
-        event: Result<ObjectValue, ExecutionError>?
-    ) -> (result: ExecutedResult, dependencies: Dependencies?) {
-        executions.run += 1
-        var execution = Execution(
-            group.plan, variables: group.key.variables, on: snapshot, schema: service.executable,
-            viewer: group.key.viewer, recordsDependencies: event == nil)
-        let bytes =
-            if let event {
-                execution.response(toEvent: event, isOpen: true)
-            } else {
-                execution.response(isOpen: true)
-            }
-        let result = ExecutedResult(bytes: bytes, hasErrors: !execution.errors.isEmpty)
-        return (result, execution.dependencies)
     }
 }

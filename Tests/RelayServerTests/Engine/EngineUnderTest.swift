@@ -210,7 +210,7 @@ final class EngineUnderTest: Sendable {
     /// The same, with each patch's result as those are told it who have missed the one before.
     func patchesSoFar(of sink: TestSink) -> [(told: JSONValue, full: JSONValue?)] {
         inbox.patches(of: sink).map {
-            ($0.told, $0.full.flatMap { try? JSONValue(parsing: $0.response.bytes) })
+            ($0.told, $0.full.flatMap { try? JSONValue(parsing: $0().bytes) })
         }
     }
 }
@@ -362,7 +362,7 @@ final class Numbers: Sendable {
 private final class Inbox: Sendable {
     struct Told: Sendable {
         let told: JSONValue
-        let full: FullResult?
+        let full: (@Sendable () -> Response)?
     }
 
     /// With its sink, so that no other is ever known by the same identity.
@@ -389,7 +389,7 @@ private final class Inbox: Sendable {
         }
     }
 
-    private func told(_ response: Response, full: FullResult? = nil) -> Told {
+    private func told(_ response: Response, full: (@Sendable () -> Response)? = nil) -> Told {
         Told(told: (try? JSONValue(parsing: response.bytes)) ?? "not JSON", full: full)
     }
 

@@ -59,6 +59,41 @@ struct ChangedSchemaTests {
         }
     }
 
+    /// Whether what was missed is in memory or has to be read from the log.
+    @Test(arguments: [4_096, 1])
+    func aMutationThatTheSchemaNoLongerHasIsNotToldToWhoResumes(_ recentCommits: Int) async throws {
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "relay-schema-\(UUID())").path()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await RunningServer.run({ $0.storage = .directory(directory) }) { server in
+            try await mutate(
+                server, "renameTodo(input: {id: \"VG9kbzox\", text: \"b\"}) { todo { id } }")
+            try await mutate(server, "addTodo(input: {text: \"c\"}) { todo { id } }")
+        }
+        let schema = try Self.schemaWithNote()
+            .replacing("type Subscription {", with: "type Subscription {\n  mutated: String")
+        try await RunningServer.run({
+            $0.storage = .directory(directory)
+            $0.schema = schema
+            $0.limits.recentCommits = recentCommits
+            $0.handlers.subscription("mutated", onCommit: { commit, _ in commit.mutation })
+        }) { server in
+            let answer = try await server.post([
+                "query": "mutation { addTodo(input: {text: \"d\"}) { todo { id } } }"
+            ])
+            let cursor = try #require(answer.json?["extensions"]?["relay"]?["cursor"]?.string)
+            // The event before the first mutation.
+            let start = cursor.dropLast() + "1"
+            let client = try await GraphQLClient(server)
+            client.subscribe(
+                "1", "subscription { mutated }", relay: ["resume": .string(String(start))])
+            #expect(try await client.result().recovered == true)
+            for _ in 0..<2 {
+                #expect(try await client.result()["data"] == ["mutated": "addTodo"])
+            }
+        }
+    }
+
     /// The states before and behind have the served schema, and are in memory.
     @Test func aStateUnderAnotherSchemaBetweenTwoOfTheSameIsReadByItsOwn() async throws {
         let directory = FileManager.default.temporaryDirectory

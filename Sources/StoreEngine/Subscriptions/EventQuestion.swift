@@ -1,0 +1,53 @@
+import GraphQLExecution
+import GraphQLLanguage
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import SchemaService
+
+/// A subscription to events: the one place that says of which mutations it is told, and what. Asked by all who tell of
+/// commits: when they are new, when they were missed, and when the log says why.
+struct EventQuestion {
+    private let plan: Plan
+    private let variables: CoercedVariables
+    /// Nil where nothing depends on who asks.
+    private let viewer: String?
+    let events: MutationEvents
+    /// The subscription field's, coerced.
+    let arguments: JSONObject
+
+    /// Nil when the operation is not told of events.
+    init?(
+        _ plan: Plan, _ variables: CoercedVariables, viewer: String?, on snapshot: Snapshot,
+        _ service: SchemaService
+    ) throws(ExecutionError) {
+        guard plan.operation == .subscription, let field = plan.root.fields.first,
+            case .events(let events)? = service.subscriptions[field.name]
+        else { return nil }
+        var execution = Execution(
+            plan, variables: variables, on: snapshot, schema: service.executable)
+        self.plan = plan
+        self.variables = variables
+        self.viewer = viewer
+        self.events = events
+        arguments = try execution.rootArguments(0)
+    }
+
+    /// What a mutation means to the subscription; nil when it is none of its events. One that the schema no longer has is
+    /// none.
+    /// - Parameters:
+    ///   - snapshot: the state right after it.
+    ///   - payload: the mutation's, where it is known.
+    func result(
+        of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot,
+        _ service: SchemaService, payload: MutationPayload? = nil
+    ) -> ExecutedResult? {
+        guard events.mutations.contains(intent.field),
+            let event = events.event(
+                of: intent, response, in: snapshot, arguments: arguments, viewer: viewer,
+                payload: { payload ?? service.payload(of: intent, response, in: snapshot) })
+        else { return nil }
+        var execution = Execution(
+            plan, variables: variables, on: snapshot, schema: service.executable, viewer: viewer)
+        return execution.result(of: event)
+    }
+}
