@@ -232,9 +232,8 @@ let package = Package(
         tests(
             of: "EventStore",
             [
-                "Digests", "Disk", "DiskSimulation", "EventLog", "RelayJSON", "RelayRecords",
-                "RelayStore",
-                "Threads", "Zlib",
+                "Digests", "Disk", "DiskSimulation", "EventLog", "RelayArtifacts", "RelayJSON",
+                "RelayReading", "RelayRecords", "RelayStore", "Threads", "Zlib",
             ]),
         tests(of: "GraphQLExecution", ["GraphQLLanguage", "RelayJSON", "RelayRecords"]),
         tests(of: "GraphQLTransportWS", ["RelayJSON"]),

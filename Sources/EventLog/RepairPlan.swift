@@ -60,8 +60,10 @@ struct RepairPlan: Sendable {
         self.rebuildsMetadata = rebuildsMetadata
         damages = examination.damages
         let runs = LogRun.all(in: examination.segments)
-        guard let kept = Candidate.best(
-                among: runs, in: examination.segments, examination.checkpoints) else {
+        guard
+            let kept = Candidate.best(
+                among: runs, in: examination.segments, examination.checkpoints)
+        else {
             throw .unrepairable(
                 damages.first ?? .allMissing(examination.directory))
         }
@@ -216,7 +218,8 @@ private struct Candidate {
     ) -> Candidate? {
         let usable = checkpoints.filter(\.isUsable)
         let candidates =
-            runs.compactMap { Candidate($0, in: segments, usable) } + usable.compactMap { Candidate($0) }
+            runs.compactMap { Candidate($0, in: segments, usable) }
+            + usable.compactMap { Candidate($0) }
         return candidates.max { one, other in one.rank < other.rank }
     }
 

@@ -31,13 +31,8 @@ extension Server.Configuration {
         }
         if tokens.contains("") { throw refuse("a token is empty, which would let everyone in") }
         guard 1...64 ~= loops else { throw refuse("loops must be from 1 to 64, not \(loops)") }
-        for (name, limit) in limits.counts where limit < 1 {
-            throw refuse("limits.\(name) must be at least 1, not \(limit)")
-        }
-        if limits.compressedConnections < 0 {
-            throw refuse(
-                "limits.compressedConnections must not be negative, but is \(limits.compressedConnections)"
-            )
+        for (name, limit) in limits.counts where limit < 0 {
+            throw refuse("limits.\(name) must not be negative, but is \(limit)")
         }
         let greatest = Server.Limits.greatestDepth
         if limits.documentDepth > greatest {
@@ -51,7 +46,6 @@ extension Server.Configuration {
 }
 
 extension Server.Limits {
-    /// Those that are numbers, but for the one that may be none.
     fileprivate var counts: [(name: String, limit: Int)] {
         [
             ("documentBytes", documentBytes), ("documentTokens", documentTokens),
@@ -62,7 +56,8 @@ extension Server.Limits {
             ("pastEvents", pastEvents), ("recentCommits", recentCommits),
             ("resumeEvents", resumeEvents), ("connections", connections),
             ("messageBytes", messageBytes), ("bodyBytes", bodyBytes), ("queuedBytes", queuedBytes),
-            ("streamQueueBytes", streamQueueBytes), ("operations", operations),
+            ("streamQueueBytes", streamQueueBytes),
+            ("compressedConnections", compressedConnections), ("operations", operations),
             ("operationBytes", operationBytes), ("requestsInProgress", requestsInProgress),
             ("requestsPerSecond", requestsPerSecond),
         ]
