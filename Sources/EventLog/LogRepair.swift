@@ -106,7 +106,8 @@ package struct LogRepair: Sendable {
     private func plannedCopies(_ plan: RepairPlan) throws(LogError) -> [String] {
         guard plan.changesAnything else { return [] }
         let segments =
-            plan.removed.reversed()
+            plan.replaced.reversed()
+            + plan.removed.reversed().filter { !plan.replaced.contains($0) }
             + plan.rewritten.filter { !$0.isNew && $0.losesBytes }.map(\.header.firstSequence)
         return try reading { () throws(FileSystemError) in
             var names: [String] = []
@@ -133,10 +134,16 @@ package struct LogRepair: Sendable {
         var metadata = plan.examination.metadata
         metadata.epoch = plan.newMetadata.epoch
         try directory.write(metadata)
-        // Before the segments go that the frames are in.
-        for segment in plan.rewritten where segment.isNew { try write(segment) }
+        // Before the segments go that the frames are in. The last one first: none has its frames from a later one.
+        for segment in plan.rewritten.reversed() where segment.isNew {
+            let first = segment.header.firstSequence
+            if plan.replaced.contains(first) {
+                copies.append(try moveAside(directory.segmentPath(first)))
+            }
+            try write(segment)
+        }
         // The last segment first, so that a crash leaves the beginning of the log.
-        for segment in plan.removed.reversed() {
+        for segment in plan.removed.reversed() where !plan.replaced.contains(segment) {
             copies.append(try moveAside(directory.segmentPath(segment)))
         }
         for segment in plan.rewritten where !segment.isNew {

@@ -34,6 +34,12 @@ struct RepairPlan: Sendable {
     private(set) var rewritten: [Rewrite] = []
     /// First sequences of segments that are moved aside.
     private(set) var removed: [UInt64] = []
+    /// Those of them whose names new segments get, rising: they are moved aside before that.
+    var replaced: [UInt64] {
+        let names = Set(rewritten.filter(\.isNew).map(\.header.firstSequence))
+        return removed.filter(names.contains)
+    }
+
     /// Checkpoints that are moved aside: damaged ones, and those of events that are lost.
     private(set) var removedCheckpoints: [String] = []
     /// The first event that stays, or the next one where none does.
@@ -54,7 +60,10 @@ struct RepairPlan: Sendable {
         self.rebuildsMetadata = rebuildsMetadata
         damages = examination.damages
         let runs = LogRun.all(in: examination.segments)
-        guard let kept = Candidate.best(among: runs, examination.checkpoints) else {
+        guard
+            let kept = Candidate.best(
+                among: runs, in: examination.segments, examination.checkpoints)
+        else {
             throw .unrepairable(
                 damages.first ?? .allMissing(examination.directory))
         }
@@ -198,23 +207,31 @@ private struct Candidate {
     /// Nil for a checkpoint alone.
     let run: LogRun?
     let base: CheckpointFinding?
+    /// Its first segment has its name.
+    private let isNamed: Bool
     let firstSequence: UInt64
     let lastSequence: UInt64
 
+    /// - Parameter segments: those that the runs are in.
     static func best(
-        among runs: [LogRun], _ checkpoints: [CheckpointFinding]
+        among runs: [LogRun], in segments: [SegmentExamination], _ checkpoints: [CheckpointFinding]
     ) -> Candidate? {
         let usable = checkpoints.filter(\.isUsable)
         let candidates =
-            runs.compactMap { Candidate($0, usable) } + usable.compactMap { Candidate($0) }
-        return candidates.max { one, other in
-            (one.lastSequence, one.eventCount) < (other.lastSequence, other.eventCount)
-        }
+            runs.compactMap { Candidate($0, in: segments, usable) }
+            + usable.compactMap { Candidate($0) }
+        return candidates.max { one, other in one.rank < other.rank }
     }
 
-    private var eventCount: UInt64 { run?.eventCount ?? 0 }
+    /// Of two with the same events, one is what a repair has written that a crash interrupted.
+    private var rank: (last: UInt64, events: UInt64, isNamed: Int) {
+        (lastSequence, run?.eventCount ?? 0, isNamed ? 1 : 0)
+    }
 
-    private init?(_ run: LogRun, _ checkpoints: [CheckpointFinding]) {
+    private init?(
+        _ run: LogRun, in segments: [SegmentExamination], _ checkpoints: [CheckpointFinding]
+    ) {
+        isNamed = segments[run.pieces[0].segment].header.firstSequence == run.firstSequence
         (firstSequence, lastSequence) = (run.firstSequence, run.end.sequence)
         let (before, last) = (firstSequence - 1, lastSequence)
         base = checkpoints.first { $0.sequence >= before && $0.sequence <= last }
@@ -225,6 +242,7 @@ private struct Candidate {
     private init?(_ checkpoint: CheckpointFinding) {
         guard checkpoint.sequence < UInt64(Int64.max) else { return nil }
         run = nil
+        isNamed = false
         base = checkpoint
         firstSequence = checkpoint.sequence + 1
         lastSequence = checkpoint.sequence

@@ -377,6 +377,55 @@ import Threads
         #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
     }
 
+    /// The new segment gets the name of the one that is damaged, which may be all that is left of its events.
+    @Test func whatANewSegmentTakesTheNameOfIsKept() throws {
+        try makeLog(events: 5, segmentSize: 4096, on: disk)
+        try writeCheckpoint(5)
+        _ = try LogCompaction("log", fileSystem: disk).run(checkpoint: 5)
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        for number in 6...8 as ClosedRange<UInt64> {
+            try log.appendAndWait(testBatch(number...number, size: 60))
+        }
+        log.close()
+        let path = "log/segments/\(UInt64(6).twentyDigits).log"
+        disk.flipBit(ofByte: 200, in: path)
+        let bytes = try #require(disk.contents(at: path))
+        let damaged = disk.copy()
+        let plan = try LogRepair("log", fileSystem: disk).plan()
+        let report = try repair()
+        #expect(report.lost == 6...8 && report.lost == plan.lost)
+        #expect(report.copies == [path + ".torn"] && report.copies == plan.copies)
+        #expect(disk.contents(at: path + ".torn") == bytes)
+        try expectNextEvent(6, in: disk)
+        let calls: Int = try {
+            let disk = damaged.copy()
+            _ = try LogRepair("log", fileSystem: disk).run()
+            return disk.callCount
+        }()
+        for number in 1...calls {
+            let disk = damaged.copy()
+            disk.setFault { $0.number == number ? .powerOff : nil }
+            _ = try? LogRepair("log", fileSystem: disk).run()
+            for survival in [SimulatedDisk.Survival.nothing, .everything] {
+                let after = disk.crashed(survival)
+                _ = try LogRepair("log", fileSystem: after).run()
+                let kept = after.paths(under: "log/segments").contains {
+                    after.contents(at: $0) == bytes
+                }
+                #expect(kept, "crash at call \(number)")
+                try expectNextEvent(6, in: after)
+            }
+        }
+    }
+
+    private func expectNextEvent(_ next: UInt64, in disk: SimulatedDisk) throws {
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        #expect(log.nextSequence == next)
+        try log.appendAndWait(testBatch(next...next, size: 60))
+        log.close()
+        #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
+    }
+
     @Test func aCheckpointIsEnoughWhenAllSegmentsAreGone() throws {
         try makeLog(events: 5, segmentSize: 4096, on: disk)
         try writeCheckpoint(4)
@@ -511,17 +560,19 @@ import Threads
         }
     }
 
-    @Test func aCrashDuringARepairThatBeginsLaterLosesNoMoreThanItsPlan() throws {
-        try makeLog(events: 30, on: disk)
+    /// With one segment only, the damaged one is the last.
+    @Test(arguments: [700, 1 << 16] as [UInt64])
+    func aCrashDuringARepairThatBeginsLaterLosesNoMoreThanItsPlan(_ segmentSize: UInt64) throws {
+        try makeLog(events: 30, segmentSize: segmentSize, on: disk)
         try writeCheckpoint(15)
-        let second = disk.segments[1]
-        disk.flipBit(ofByte: 200, in: "log/segments/\(second.twentyDigits).log")
+        let damaged = segmentSize > 700 ? 1 : disk.segments[1]
+        disk.flipBit(ofByte: 200, in: "log/segments/\(damaged.twentyDigits).log")
         let (calls, plan): (Int, RepairReport) = try {
             let disk = disk.copy()
             let report = try LogRepair("log", fileSystem: disk).run()
             return (disk.callCount, report)
         }()
-        #expect(plan.lost == nil && plan.firstSequence == second + 1)
+        #expect(plan.lost == nil && plan.firstSequence == damaged + 1)
         for number in 1...calls {
             let disk = disk.copy()
             disk.setFault { $0.number == number ? .powerOff : nil }
@@ -532,7 +583,7 @@ import Threads
                 #expect(again.lost == nil, "crash at call \(number)")
                 let reader = try EventLogReader("log", fileSystem: after)
                 #expect(
-                    try reader.allEvents() == recorded(second + 1...30, size: 60),
+                    try reader.allEvents() == recorded(damaged + 1...30, size: 60),
                     "crash at call \(number)")
                 #expect(try reader.verify().damages == [], "crash at call \(number)")
             }
