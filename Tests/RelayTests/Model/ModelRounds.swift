@@ -1,3 +1,4 @@
+import BoundedTesting
 import Foundation
 import Testing
 import Threads
@@ -7,7 +8,7 @@ import Threads
 /// `RELAY_MODEL_ROUNDS` says how many (default: 150). Their seeds are others each time, unless `RELAY_MODEL_SERIES` has a
 /// number: the same number gives the same seeds. A failure prints its seed, and is the last; `RELAY_MODEL_SEED` repeats
 /// it.
-package final class ModelRounds: Sendable {
+final class ModelRounds: Sendable {
     private struct State {
         var seeds = SeededGenerator(seed: ModelRounds.series ?? .random(in: 0 ... .max))
         var count = 0
@@ -24,7 +25,7 @@ package final class ModelRounds: Sendable {
     private init() {}
 
     /// - Parameter round: what happens with a seed.
-    package static func run(_ round: @escaping @Sendable (UInt64) async throws -> Void) async {
+    static func run(_ round: @escaping @Sendable (UInt64) async throws -> Void) async {
         let rounds = ModelRounds()
         await withTaskGroup { tasks in
             for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
