@@ -51,7 +51,7 @@ enum TodoDocuments {
           remove(id: ID!): RemovePayload
         }
         type ChangePayload { todo: Todo }
-        type AddPayload { todo: Todo, edge: TodoEdge, todos: [Todo] }
+        type AddPayload { todo: Todo, edge: TodoEdge, edges: [TodoEdge], todos: [Todo] }
         type RemovePayload { deletedID: ID, deletedIDs: [ID] }
         type Subscription { changed: Todo }
         """
@@ -109,6 +109,12 @@ enum TodoDocuments {
         }
         mutation AppendAll($text: String, $connections: [ID!]!) {
           add(text: $text) { todos @appendNode(connections: $connections, edgeTypeName: "TodoEdge") { id text } }
+        }
+        mutation PrependAll($text: String, $connections: [ID!]!) {
+          add(text: $text) { todos @prependNode(connections: $connections, edgeTypeName: "TodoEdge") { id text } }
+        }
+        mutation PrependEdges($text: String, $connections: [ID!]!) {
+          add(text: $text) { edges @prependEdge(connections: $connections) { cursor node { id text } } }
         }
         mutation Remove($id: ID!, $connections: [ID!]!) {
           remove(id: $id) { deletedID @deleteEdge(connections: $connections) deletedIDs @deleteRecord }

@@ -29,7 +29,7 @@ extension Normalizer {
         let plan: NormalizationPlan
     }
 
-    private func selection(of place: Place) -> FlatSelection {
+    func selection(of place: Place) -> FlatSelection {
         let type = place.plan.concreteType ?? snapshot.type(of: place.record) ?? symbols.name("")
         return place.plan.flat(type) { [snapshot] in snapshot.type(type, has: $0) }
     }
@@ -39,6 +39,11 @@ extension Normalizer {
         let flat = selection(of: place)
         var name = name
         return name.withUTF8 { flat.place(of: $0) }.map { flat.fields[$0] }
+    }
+
+    /// What the record has under a name of the response.
+    func name(_ name: String, of place: Place) -> String {
+        field(name, of: place).map { symbols.nameString($0.key) } ?? name
     }
 
     /// The record at a path of the response; nil when there is none.
@@ -81,7 +86,7 @@ extension Normalizer {
         var member: String?
         _ = locate(path, plan, root) { place, name in
             beforeLast = last
-            member = name
+            member = self.name(name, of: place)
             last = selection(of: place).handles.filter { ($0.alias ?? $0.name) == name }
                 .map { Handled(record: place.record, handle: $0, part: part(nil)) }
         }
