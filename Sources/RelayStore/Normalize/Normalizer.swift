@@ -39,8 +39,8 @@ struct Normalizer {
     var elementErrors: [RecordField: FieldErrors] = [:]
     /// The errors of fields that have no value because of them, as far as this response says something of them.
     var failures: [RecordField: FieldErrors] = [:]
-    /// The lists that were compared last: the one that an error was located in, and the one that its field holds.
-    var compared: (list: LinkList?, current: LinkList?, isSame: Bool)?
+    /// The lists that were compared last for each field: the one that an error was located in, and the one that it holds.
+    var compared: [RecordField: (list: LinkList?, current: LinkList?, isSame: Bool)] = [:]
     private var stages: ContiguousArray<RowStage> = []
     private var depth = 0
     /// Objects of fields with handlers that lack members which are selected: in which object at which depth, and what they

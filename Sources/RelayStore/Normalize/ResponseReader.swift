@@ -45,7 +45,7 @@ struct ResponseReader {
                     known?.errors.popFirst() ?? nil
                 }
             places.errors.append(place)
-            if let place { normalizer.put(error, at: place) }
+            if let place { normalizer.put(error, at: place, isOfPart: summary.isPart) }
         }
         normalizer.settleErrors()
         summary.errors += normalizer.errors
