@@ -176,8 +176,8 @@ import Testing
         #expect(end == [.string("ce"), .bool(false)])
     }
 
-    /// Pages of two sizes behind one cursor.
-    @Test func aLongerPageWinsOverAShorterOne() throws {
+    /// Pages of two sizes behind one cursor, of which none has told its end: the one that begins last counts.
+    @Test func aPageTakesThePlaceOfOneThatWaits() throws {
         let (short, long) = (ResponseParts(), ResponseParts())
         let variables: VariableData = ["count": 4, "cursor": "cb"]
         try takeFirst()
@@ -192,6 +192,37 @@ import Testing
             of: long)
         #expect(try nodes == ["a", "b", "c", "x", "d", "e"])
         #expect(end == [.string("ce"), .bool(false)])
+    }
+
+    /// And backwards.
+    @Test func aPrecedingPageTakesThePlaceOfOneThatWaits() throws {
+        let (short, long) = (ResponseParts(), ResponseParts())
+        try take("PageBack", ["count": 2], [first(["d"], info("d", "d", hasNext: true))])
+        try take("PageBack", ["count": 2, "cursor": "cd"], [first(["b", "c"])], of: short)
+        try take(
+            "PageBack", ["count": 3, "cursor": "cd"],
+            [first(["a", "b", "c"], info("a", "c", hasNext: false))], of: long)
+        #expect(try nodes == ["a", "b", "c", "d"])
+        #expect(info("startCursor") == .string("ca"))
+    }
+
+    /// What is fetched again may be less, or nothing; and it has no end until that has come.
+    @Test func aPageThatIsFetchedAgainEndsWhereItStands() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c", "d"], info("c", "d", hasNext: true))])
+        try take("Page", following, [first(["c"])])
+        #expect(end == [.string("cb"), .bool(true)])
+        let next = ResponseParts()
+        try take(
+            "Page", ["count": 2, "cursor": "cd"], [first(["e"], info("e", "e", hasNext: true))],
+            of: next)
+        #expect(try nodes == ["a", "b", "c"])
+        let nothing: JSONValue = [
+            "startCursor": nil, "endCursor": nil, "hasNextPage": false, "hasPreviousPage": false,
+        ]
+        try take("Page", following, [first([], nothing)])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(false)])
     }
 
     // MARK: Edges

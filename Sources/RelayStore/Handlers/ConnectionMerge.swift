@@ -11,8 +11,11 @@ import RelayArtifacts
 /// | neither `after` nor `before` | the whole connection now |
 /// | `after`: where the connection ends | put behind |
 /// | `before`: where the connection starts | put before |
-/// | the same as those of the page at that end | put in the place of that page |
+/// | the same as those of the page at that end | put in its own place |
 /// | `after` or `before` another place | left out: there would be a gap |
+///
+/// Where the page at an end awaits its `pageInfo`, the connection ends before it. So another may begin there: it takes the
+/// place of the one that waits, of which nothing more is taken.
 ///
 /// A page that has a place is one of the connection's ``ConnectionPages``. What comes of it later goes to that place,
 /// whatever stands behind it by then. What comes of another is left out, like the page; but one whose place is free
@@ -43,17 +46,20 @@ struct ConnectionMerge {
         switch part {
         case nil: begin(with: nil)
         case .beginning(let names): begin(with: names)
-        case .members(let names) where pages.contains(page):
-            copyFields(names)
-            if names.contains("edges") { edges.add(edges.all) }
-            if names.contains("pageInfo") { takeInfo() }
         case .members(let names):
-            // All edges at once, as a page has them that has not been deferred.
-            if names.contains("edges") { begin(with: names) }
+            let isThere = pages.contains(page)
+            if names.contains("edges"), !isThere || pages.isAtItsEnd(page) {
+                // All edges at once, as a page has them that has not been deferred.
+                begin(with: names)
+            } else if isThere {
+                copyFields(names)
+                if names.contains("edges") { edges.add(edges.all) }
+                if names.contains("pageInfo") { takeInfo() }
+            }
         case .items(let range, of: "edges"?):
             if pages.contains(page) {
                 edges.add(range)
-            } else if isNew || page.side != .whole {
+            } else if isNew || page.side != .whole && pages.awaited(at: page.side) == nil {
                 begin(with: ["edges"], edges: 0..<range.upperBound)
             }
         case .object(in: "edges", index: let index?):
@@ -76,17 +82,26 @@ struct ConnectionMerge {
         if hasPlace { copyFields(names) }
         guard hasPlace, names?.isDisjoint(with: ["edges", "pageInfo"]) != true else {
             // Of a page whose edges are still to come, the connection keeps what it had before.
-            if !hasPlace || page.side == .whole { pages.remove(page) }
+            if !hasPlace || page.side == .whole { pages.remove(page.record.dataID) }
             return
         }
-        let isAnew = pages.contains(page)
-        pages.add(page)
         let brought = names?.contains("edges") != false ? range ?? edges.all : 0..<0
-        switch page.side {
-        case .whole: edges.replaceAll(by: brought)
-        case .start, .end: if isAnew { edges.renewAll(by: brought) } else { edges.append(brought) }
+        if page.side == .whole {
+            pages.add(page)
+            edges.replaceAll(by: brought)
+        } else {
+            let place = makePlace()
+            pages.add(page)
+            edges.append(brought, at: place)
         }
         takeInfo()
+    }
+
+    /// Takes out what has come of the page before, and a page that waits where this one begins.
+    /// - Returns: where their edges stood.
+    private func makePlace() -> Int? {
+        let formers = Set([pages.awaited(at: page.side), page.record.dataID].compactMap { $0 })
+        return formers.filter { pages.remove($0) }.compactMap { edges.takeOut(of: $0) }.min()
     }
 
     private var hasPlace: Bool {
@@ -107,8 +122,8 @@ struct ConnectionMerge {
         return source.proxy(id).value(field)
     }
 
-    /// Takes the page's info for the ends of the connection at which the page is. The whole connection without it has no
-    /// end yet: the old one may be behind edges that are gone.
+    /// Takes the page's info for the ends of the connection at which the page is. Before it has come, the connection ends
+    /// where the page stands; the whole connection has no end: the old one may be behind edges that are gone.
     private func takeInfo() {
         let infoID = id.clientID(storageKey: "pageInfo")
         let isNew = source.row(infoID) == nil
@@ -116,14 +131,22 @@ struct ConnectionMerge {
         var fields: [(key: String, value: FieldValue)] = []
         for side in [PageOfConnection.Side.end, .start] {
             let (flag, cursor) = (side.hasMoreField, side.cursorField)
-            let isReset = isNew || (page.side == .whole && !page.hasInfo)
-            if isReset { fields += [(flag, .bool(false)), (cursor, .null)] }
-            guard page.hasInfo, isNew || pages.isAt(side, page) else { continue }
-            for name in [flag, cursor] {
-                guard let value = page.info(name) else { continue }
-                // A page that is empty has no cursors; the connection ends where it did.
-                if value == .null, page.side != .whole, !isNew { continue }
-                fields.append((name, value))
+            if isNew || (page.side == .whole && !page.hasInfo) {
+                fields += [(flag, .bool(false)), (cursor, .null)]
+            }
+            guard pages.isAt(side, page), page.side == .whole || page.side == side || isNew
+            else { continue }
+            let awaited = page.side == side && !page.hasInfo ? page : nil
+            if page.side == side || page.side == .whole { pages.setAwaited(awaited, at: side) }
+            if awaited != nil { fields.append((flag, .bool(true))) }
+            if page.hasInfo, let value = page.info(flag), value != .null || page.side == .whole {
+                fields.append((flag, value))
+            }
+            // A page that is empty has no cursors.
+            let stands = page.side == side ? page.cursor.map { FieldValue.string($0) } : nil
+            let found = page.hasInfo ? page.info(cursor) : nil
+            if let end = found.flatMap({ $0 == .null ? nil : $0 }) ?? stands ?? found {
+                fields.append((cursor, end))
             }
         }
         if !fields.isEmpty { source.write(infoID, fields) }

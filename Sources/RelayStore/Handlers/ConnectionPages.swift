@@ -117,6 +117,23 @@ struct ConnectionPages {
         page.side != .whole && isAt(page.side, page)
     }
 
+    /// The page at an end whose pageInfo is still to come, if there is one. The connection ends where that page stands.
+    func awaited(at side: PageOfConnection.Side) -> DataID? {
+        guard case .link(let page) = source.proxy(connection).value(Self.awaitedKey(side))
+        else { return nil }
+        return page
+    }
+
+    func setAwaited(_ page: PageOfConnection?, at side: PageOfConnection.Side) {
+        if awaited(at: side) == page?.record.dataID { return }
+        let value = page.map { FieldValue.link($0.record.dataID) } ?? .unset
+        source.write(connection, [(Self.awaitedKey(side), value)])
+    }
+
+    private static func awaitedKey(_ side: PageOfConnection.Side) -> String {
+        side == .start ? "__awaitedAtStart" : "__awaitedAtEnd"
+    }
+
     /// The edges of the pages that stand before this one, the nearest first.
     func edges(before page: PageOfConnection) -> some Sequence<[RecordIndex?]> {
         let records = records.prefix(place(of: page) ?? 0)
@@ -139,8 +156,13 @@ struct ConnectionPages {
         }
     }
 
-    func remove(_ page: PageOfConnection) {
-        if let place = place(of: page) { write(.splice(start: place, deleted: 1, [])) }
+    /// - Returns: whether it was there.
+    @discardableResult
+    func remove(_ page: DataID) -> Bool {
+        guard let record = source.find(page), let place = records.firstIndex(of: record)
+        else { return false }
+        write(.splice(start: place, deleted: 1, []))
+        return true
     }
 
     private func write(_ pages: FieldValue) { source.write(connection, [(Self.key, pages)]) }

@@ -42,34 +42,25 @@ final class PageEdges {
         write(.links(kept(new)))
     }
 
-    /// The page is new at its end of the connection: behind whatever stands there, unless that is of the page itself.
-    func append(_ range: Range<Int>) {
+    /// The page is new at its end of the connection: behind or before whatever stands there.
+    /// - Parameter place: where it stands instead; see ``takeOut()``.
+    func append(_ range: Range<Int>, at place: Int? = nil) {
         guard hasList else { return }
-        let there = Set(old[reach].compactMap { $0.map(content(of:)) })
-        let isThere = own?[range.clamped(to: all)].contains { edge in
-            edge.map { there.contains(content(ofOwn: $0)) } ?? false
-        }
-        insert(
-            range, at: isThere == true ? start : page.side == .end ? old.count : 0, withNulls: true)
+        insert(range, at: place ?? (page.side == .end ? old.count : 0))
     }
 
-    /// The page has come before, and comes anew: what it does not have any more goes.
-    func renewAll(by range: Range<Int>) {
-        guard hasList, let own else { return }
-        let now = Set(own[range.clamped(to: all)].compactMap { $0.map(content(ofOwn:)) })
-        for (place, edge) in old.enumerated().reversed() {
-            if let edge, isNamedByPage(edge), !now.contains(content(of: edge)) {
-                write(.splice(start: place, deleted: 1, []))
-            }
-        }
-        let rest = PageEdges(of: page, in: connection, pages)
-        rest.insert(range, at: rest.start, withNulls: false)
+    /// Takes the page's edges out of the connection: those that are named by it, also of a response before.
+    /// - Returns: where the first of them stood.
+    func takeOut(of page: DataID) -> Int? {
+        let places = old.indices.filter { old[$0].map { isNamed($0, by: page) } ?? false }
+        for place in places.reversed() { write(.splice(start: place, deleted: 1, [])) }
+        return places.first
     }
 
     /// More edges of a page that the connection has.
     func add(_ range: Range<Int>) {
         guard hasList, let own else { return }
-        insert(range, at: place(behind: own.prefix(range.lowerBound)), withNulls: true)
+        insert(range, at: place(behind: own.prefix(range.lowerBound)))
     }
 
     /// Whether the page has a list. Where it has none, neither does a connection that is new.
@@ -81,7 +72,7 @@ final class PageEdges {
     }
 
     /// - Parameter place: where the first of them belongs.
-    private func insert(_ range: Range<Int>, at place: Int, withNulls: Bool) {
+    private func insert(_ range: Range<Int>, at place: Int) {
         guard let own else { return }
         let brought = own[range.clamped(to: all)]
         var places: [RecordIndex: Int] = [:]
@@ -102,7 +93,7 @@ final class PageEdges {
         }
         for edge in brought {
             guard let content = edge.map(content(ofOwn:)) else {
-                if withNulls { new.append(nil) }
+                new.append(nil)
                 continue
             }
             guard known.insert(content).inserted else { continue }
@@ -225,7 +216,7 @@ final class PageEdges {
         edges.map { edge -> DataID? in
             guard let edge else { return nil }
             let edgeID = id(of: edge)
-            if isNamedByPage(edge) { return edgeID }
+            if isNamed(edge, by: page.record.dataID) { return edgeID }
             let node = content(of: edge)
             let keptID =
                 node == edge
@@ -242,11 +233,10 @@ final class PageEdges {
         connection.dataID.clientID(storageKey: id(of: edge).rawValue)
     }
 
-    private func isNamedByPage(_ edge: RecordIndex) -> Bool {
+    private func isNamed(_ edge: RecordIndex, by page: DataID) -> Bool {
         let node = content(of: edge)
         return node != edge
-            && id(of: edge)
-                == page.record.dataID.clientID(storageKey: "edges", place: id(of: node).rawValue)
+            && id(of: edge) == page.clientID(storageKey: "edges", place: id(of: node).rawValue)
     }
 
     private func id(of record: RecordIndex) -> DataID {
