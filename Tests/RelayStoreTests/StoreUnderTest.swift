@@ -78,6 +78,16 @@ enum TodoDocuments {
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
         }
+        query Done($count: Int, $cursor: String) {
+          me { id todos(first: $count, after: $cursor, complete: true) @connection(key: "Done_todos") {
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query DoneBack($count: Int, $cursor: String) {
+          me { id todos(last: $count, before: $cursor, complete: true) @connection(key: "Back_todos") {
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
         query Filtered($complete: Boolean) {
           me { id todos(first: 2, complete: $complete) @connection(key: "Filtered_todos") {
             edges { cursor node { id text } } } }
