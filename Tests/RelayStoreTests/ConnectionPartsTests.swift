@@ -7,70 +7,9 @@ import Threads
 @_spi(Rooms) @testable import RelayStore
 
 /// A connection gets what `@defer` and `@stream` bring of its page, as it gets the page.
-@Suite(.bounded) struct ConnectionPartsTests {
-    private let connection = "client:u:__Todos_todos_connection"
-    private let store = Store.quiet { $0.journal = InMemoryJournal() }
-    private let parts = ResponseParts()
-
-    private func take(
-        _ name: String, _ variables: VariableData, _ responses: [JSONValue]
-    ) throws {
-        let operation = try TodoDocuments.operation(name, variables)
-        for response in responses {
-            let payload = ArrivedPayload(operation, response.bytes, parts: parts)
-            _ = try store.commitPayloads([payload])[0].get()
-        }
-    }
-
-    private func edge(_ id: String) -> JSONValue {
-        [
-            "cursor": .string("c" + id),
-            "node": [
-                "__typename": "Todo", "id": .string(id), "text": .string("T" + id),
-                "complete": true,
-            ],
-        ]
-    }
-
-    private func first(_ ids: [String], _ info: JSONValue? = nil) -> JSONValue {
-        var todos: JSONObject = ["edges": .array(ids.map(edge))]
-        if let info { todos["pageInfo"] = info }
-        return ["data": ["me": ["id": "u", "todos": .object(todos)]], "hasNext": true]
-    }
-
-    private func info(_ start: String, _ end: String, hasNext: Bool) -> JSONValue {
-        [
-            "startCursor": .string("c" + start), "endCursor": .string("c" + end),
-            "hasNextPage": .bool(hasNext), "hasPreviousPage": .bool(hasNext),
-        ]
-    }
-
-    private func streamed(_ ids: [String], at place: Int64) -> JSONValue {
-        [
-            "incremental": [
-                [
-                    "path": ["me", "todos", "edges", .int(place)],
-                    "items": .array(ids.map(edge)),
-                ]
-            ], "hasNext": true,
-        ]
-    }
-
-    private func deferred(_ info: JSONValue) -> JSONValue {
-        [
-            "incremental": [["path": ["me", "todos"], "data": ["pageInfo": info]]],
-            "hasNext": false,
-        ]
-    }
-
-    private var nodes: [String] {
-        get throws {
-            let edges = try store.json("Page", ["count": 2])["me"]?["todos"]?["edges"]?.array
-            return edges?.map { $0["node"]?["id"]?.string ?? "-" } ?? ["?"]
-        }
-    }
-
-    private func info(_ name: String) -> FieldValue? { store.field(connection + ":pageInfo", name) }
+@Suite(.bounded) struct ConnectionPartsTests: PagedConnection {
+    let store = Store.quiet { $0.journal = InMemoryJournal() }
+    let parts = ResponseParts()
 
     @Test(arguments: [[], ["a"]])
     func theFirstPageMayBeStreamed(_ atFirst: [String]) throws {

@@ -6,7 +6,7 @@ import Testing
 @_spi(Rooms) @testable import RelayStore
 
 /// Errors about single elements of a list: readers are shown them, told of them, and rid of them.
-@Suite struct ElementErrorTests {
+@Suite(.bounded) struct ElementErrorTests {
     private func search(_ second: JSONValue, errors: [JSONValue] = []) -> JSONValue {
         [
             "data": ["search": [["__typename": "User", "id": "u", "name": "Ada"], second]],
@@ -91,5 +91,62 @@ import Testing
         let told = try store.read("Search").errors
         #expect(told.count == 1)
         #expect(told.first?.errors == .array(Array(errors.prefix(count))))
+    }
+
+    /// A response that gives the field no value, and says again what is wrong: that counts, and not what was before.
+    @Test(arguments: [2, 100_000]) func anotherResponseTakesTheirPlace(_ count: Int) throws {
+        let store = Store.quiet()
+        func lost(_ numbers: Range<Int>) -> [JSONValue] {
+            numbers.map { ["message": .string("lost \($0)"), "path": ["search"]] }
+        }
+        let (old, new) = (lost(0..<count), lost(count..<2 * count))
+        try store.commit("Search", ["data": ["search": nil], "errors": .array(old)])
+        try store.commit("Search", ["data": [:], "errors": .array(new)])
+        #expect(try store.read("Search").errors.first?.errors == .array(new))
+    }
+
+    /// Those of a part stand beside what an earlier part said.
+    @Test func thoseOfAPartAreAdded() throws {
+        let store = Store.quiet()
+        let parts = ResponseParts()
+        let operation = try TodoDocuments.operation("Search")
+        let gone: JSONValue = ["message": "gone", "path": ["search"]]
+        let lost: JSONValue = ["message": "lost", "path": ["search"]]
+        for response: JSONValue in [
+            ["data": ["search": nil], "errors": [lost], "hasNext": true],
+            ["incremental": [["path": [], "data": [:], "errors": [gone]]], "hasNext": false],
+        ] {
+            let payload = ArrivedPayload(operation, response.bytes, parts: parts)
+            _ = try store.commitPayloads([payload])[0].get()
+        }
+        #expect(try store.read("Search").errors.first?.errors == [lost, gone])
+    }
+
+    /// Lists that others have changed meanwhile are compared once each, whatever the order of the errors.
+    @Test func errorsMayAlternateBetweenLists() throws {
+        let store = Store.quiet()
+        let parts = ResponseParts()
+        let operation = try TodoDocuments.operation("Histories")
+        let count = 50_000
+        func histories(_ last: JSONValue) -> JSONValue {
+            let list = JSONValue.array(Array(repeating: nil, count: count - 1) + [last])
+            return [
+                "data": ["todos": [["id": "a", "history": list], ["id": "b", "history": list]]],
+                "hasNext": true,
+            ]
+        }
+        let errors = (0..<2 * count).map { number -> JSONValue in
+            let path: JSONValue = [
+                "todos", .int(Int64(number % 2)), "history", .int(Int64(number / 2)),
+            ]
+            return ["message": .string("lost \(number)"), "path": path]
+        }
+        let part: JSONValue = ["path": [], "data": [:], "errors": .array(errors)]
+        for response in [histories(nil), ["incremental": [part], "hasNext": false]] {
+            let payload = ArrivedPayload(operation, response.bytes, parts: parts)
+            _ = try store.commitPayloads([payload])[0].get()
+            if parts.state != nil { try store.commit("Histories", histories(["id": "c"])) }
+        }
+        #expect(try store.read("Histories").errors.isEmpty)
     }
 }

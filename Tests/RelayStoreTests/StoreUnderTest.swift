@@ -51,7 +51,7 @@ enum TodoDocuments {
           remove(id: ID!): RemovePayload
         }
         type ChangePayload { todo: Todo }
-        type AddPayload { todo: Todo, edge: TodoEdge, todos: [Todo] }
+        type AddPayload { todo: Todo, edge: TodoEdge, edges: [TodoEdge], todos: [Todo] }
         type RemovePayload { deletedID: ID, deletedIDs: [ID] }
         type Subscription { changed: Todo }
         """
@@ -75,6 +75,16 @@ enum TodoDocuments {
         }
         query PageBack($count: Int, $cursor: String) {
           me { id todos(last: $count, before: $cursor) @connection(key: "Todos_todos") {
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query Done($count: Int, $cursor: String) {
+          me { id todos(first: $count, after: $cursor, complete: true) @connection(key: "Done_todos") {
+            edges { cursor node { id text complete } }
+            pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
+        }
+        query DoneBack($count: Int, $cursor: String) {
+          me { id todos(last: $count, before: $cursor, complete: true) @connection(key: "Back_todos") {
             edges { cursor node { id text complete } }
             pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }
         }
@@ -109,6 +119,12 @@ enum TodoDocuments {
         }
         mutation AppendAll($text: String, $connections: [ID!]!) {
           add(text: $text) { todos @appendNode(connections: $connections, edgeTypeName: "TodoEdge") { id text } }
+        }
+        mutation PrependAll($text: String, $connections: [ID!]!) {
+          add(text: $text) { todos @prependNode(connections: $connections, edgeTypeName: "TodoEdge") { id text } }
+        }
+        mutation PrependEdges($text: String, $connections: [ID!]!) {
+          add(text: $text) { edges @prependEdge(connections: $connections) { cursor node { id text } } }
         }
         mutation Remove($id: ID!, $connections: [ID!]!) {
           remove(id: $id) { deletedID @deleteEdge(connections: $connections) deletedIDs @deleteRecord }

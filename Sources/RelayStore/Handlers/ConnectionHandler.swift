@@ -118,7 +118,7 @@ public final class ConnectionHandler: Handler {
             }
             return
         }
-        var merge = ConnectionMerge(
+        let merge = ConnectionMerge(
             source, server: source.proxy(serverID),
             id: parent.dataID.clientID(storageKey: fieldPayload.handleKey), args: fieldPayload.args)
         merge.run(fieldPayload.part)

@@ -33,7 +33,7 @@ public struct HandleFieldPayload: Sendable {
     public var args: VariableData
     /// The directive's own arguments, such as `connections`.
     public var handleArgs: VariableData
-    /// What has come of the field now, after it had come itself; nil: the field itself.
+    /// What has come of the field now; nil: the field itself, with all that is selected of it.
     package var part: FieldPart?
 
     /// A field with a handler.
@@ -57,9 +57,11 @@ public struct HandleFieldPayload: Sendable {
     }
 }
 
-/// A part of a field that was deferred or streamed.
+/// What has come of a field of which something is deferred or streamed. Members have the names of the records' fields.
 package enum FieldPart: Hashable, Sendable {
-    /// These members of the field's object, by their names in the response.
+    /// The field itself, with these members of its object and no others.
+    case beginning(Set<String>)
+    /// Later: these members of the field's object.
     case members(Set<String>)
     /// Members of an object one level below: of the field's member, or of an element of its list.
     case object(in: String, index: Int?)

@@ -25,14 +25,14 @@ struct EdgeHandler: Handler {
     let place: ConnectionPlace
 
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
-        let edges = fieldPayload.records(in: store)
+        // Its node is what an edge is added for.
+        let new = fieldPayload.newRecords(in: store) { $0.contains("node") }
         for connection in fieldPayload.connections(in: store) {
-            for edge in place == .start ? edges.reversed() : edges {
-                guard
-                    let own = ConnectionHandler.default.buildConnectionEdge(
-                        &store, connection: connection, edge: edge)
-                else { continue }
-                ConnectionHandler.default.insert(own, into: connection, at: place)
+            connection.insert(new, at: place) { edge in
+                edge.getLinkedRecord("node")?.dataID
+            } edge: { edge in
+                ConnectionHandler.default.buildConnectionEdge(
+                    &store, connection: connection, edge: edge)
             }
         }
     }
@@ -45,12 +45,40 @@ struct NodeHandler: Handler {
 
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
         guard case .string(let type) = fieldPayload.handleArgs["edgeTypeName"] else { return }
-        let nodes = fieldPayload.records(in: store)
+        // A node is added when it comes; with its fields that come later it stays, or stays away.
+        let new = fieldPayload.newRecords(in: store) { _ in false }
         for connection in fieldPayload.connections(in: store) {
-            for node in place == .start ? nodes.reversed() : nodes {
-                let edge = ConnectionHandler.default.createEdge(
+            connection.insert(new, at: place) { node in
+                node.dataID
+            } edge: { node in
+                ConnectionHandler.default.createEdge(
                     &store, connection: connection, node: node, type: type)
-                ConnectionHandler.default.insert(edge, into: connection, at: place)
+            }
+        }
+    }
+}
+
+/// Nodes or edges that a field has brought.
+private struct NewRecords {
+    let records: [any RecordProxy]
+    /// Those of the same list that came before them.
+    var former: [any RecordProxy] = []
+}
+
+extension RecordProxy {
+    /// Puts edges into this connection. What is streamed to the start stands behind what came before it.
+    fileprivate func insert(
+        _ new: NewRecords, at place: ConnectionPlace,
+        node: (any RecordProxy) -> DataID?, edge: (any RecordProxy) -> (any RecordProxy)?
+    ) {
+        var place = place
+        if place == .start, let edges = ConnectionEdges(self) {
+            let last = new.former.lazy.reversed().compactMap(node).first { edges.hasNode($0) }
+            if let last { place = .after(nodeID: last) }
+        }
+        for record in place == .end ? new.records : new.records.reversed() {
+            if let edge = edge(record) {
+                ConnectionHandler.default.insert(edge, into: self, at: place)
             }
         }
     }
@@ -75,18 +103,27 @@ extension HandleFieldPayload {
     }
 
     /// The records that the field links to; of a list of which a part has come, those of the part.
-    fileprivate func records(in store: any RecordSourceProxy) -> [any RecordProxy] {
-        guard let record = store[dataID] else { return [] }
+    /// - Parameter isNew: whether a record that was there before counts as new with these members.
+    fileprivate func newRecords(
+        in store: any RecordSourceProxy, isNew: (_ members: Set<String>) -> Bool
+    ) -> NewRecords {
+        guard let record = store[dataID] else { return NewRecords(records: []) }
         if let one = record.getLinkedRecord(fieldKey) {
-            if case .object? = part { return [] }
-            return [one]
+            switch part {
+            case nil, .beginning: return NewRecords(records: [one])
+            case .members(let names): return NewRecords(records: isNew(names) ? [one] : [])
+            case .object, .items: return NewRecords(records: [])
+            }
         }
         let all = record.getLinkedRecords(fieldKey) ?? []
         switch part {
-        case nil: return all.compactMap { $0 }
+        case nil: return NewRecords(records: all.compactMap { $0 })
         case .items(let range, of: nil):
-            return all[range.clamped(to: all.indices)].compactMap { $0 }
-        case .members, .object, .items: return []
+            let range = range.clamped(to: all.indices)
+            return NewRecords(
+                records: all[range].compactMap { $0 },
+                former: all[..<range.lowerBound].compactMap { $0 })
+        case .beginning, .members, .object, .items: return NewRecords(records: [])
         }
     }
 

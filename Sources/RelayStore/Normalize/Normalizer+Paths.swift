@@ -29,7 +29,7 @@ extension Normalizer {
         let plan: NormalizationPlan
     }
 
-    private func selection(of place: Place) -> FlatSelection {
+    func selection(of place: Place) -> FlatSelection {
         let type = place.plan.concreteType ?? snapshot.type(of: place.record) ?? symbols.name("")
         return place.plan.flat(type) { [snapshot] in snapshot.type(type, has: $0) }
     }
@@ -39,6 +39,11 @@ extension Normalizer {
         let flat = selection(of: place)
         var name = name
         return name.withUTF8 { flat.place(of: $0) }.map { flat.fields[$0] }
+    }
+
+    /// What the record has under a name of the response.
+    func name(_ name: String, of place: Place) -> String {
+        field(name, of: place).map { symbols.nameString($0.key) } ?? name
     }
 
     /// The record at a path of the response; nil when there is none.
@@ -81,7 +86,7 @@ extension Normalizer {
         var member: String?
         _ = locate(path, plan, root) { place, name in
             beforeLast = last
-            member = name
+            member = self.name(name, of: place)
             last = selection(of: place).handles.filter { ($0.alias ?? $0.name) == name }
                 .map { Handled(record: place.record, handle: $0, part: part(nil)) }
         }
@@ -128,35 +133,49 @@ extension Normalizer {
     }
 
     /// Puts an error where it belongs; not with a field that has a value, nor with a list that is another by now.
-    mutating func put(_ error: JSONValue, at place: ErrorPlace) {
+    /// - Parameter isOfPart: whether those that stand there may be of the same response: they stay then. A response of its
+    ///   own takes their place.
+    mutating func put(_ error: JSONValue, at place: ErrorPlace, isOfPart: Bool) {
         switch place {
         case .element(let key, let record, let list):
             guard list == nil || isList(list, of: record, key) else { return }
             let field = RecordField(record: record, key: key)
-            let errors = elementErrors[field] == nil ? knownElementErrors(of: field) : []
-            elementErrors[field, default: FieldErrors(errors)].append(error)
-        case .field(let key, let record):
-            guard let row = snapshot.rows.row(record) else { return }
-            var known: [JSONValue] = []
-            if let slot = row.slot(of: key), row.tag(slot) != .null {
-                guard row.tag(slot) == .failed else { return }
-                known = row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
+            if elementErrors[field] == nil {
+                elementErrors[field] = FieldErrors(isOfPart ? knownElementErrors(of: field) : [])
             }
-            failures[RecordField(record: record, key: key), default: FieldErrors(known)]
-                .append(error)
+            elementErrors[field]?.append(error)
+        case .field(let key, let record):
+            let field = RecordField(record: record, key: key)
+            if failures[field] == nil {
+                guard let known = knownErrors(of: field) else { return }
+                // What was wrong with the field's own value is of this response.
+                let own = isOfPart || errors.isEmpty ? [] : Set(errors)
+                failures[field] = FieldErrors(isOfPart ? known : known.filter(own.contains))
+            }
+            failures[field]?.append(error)
         }
     }
 
-    /// Whether a field holds this list still. The answer for a list is kept: many errors are about the same one.
+    /// What stands with a field that has no value; nil where it has one.
+    private func knownErrors(of field: RecordField) -> [JSONValue]? {
+        guard let row = snapshot.rows.row(field.record) else { return nil }
+        guard let slot = row.slot(of: field.key), row.tag(slot) != .null else { return [] }
+        guard row.tag(slot) == .failed else { return nil }
+        return row.withText(slot) { try? JSONValue(parsing: $0) }?.array ?? []
+    }
+
+    /// Whether a field holds this list still. The answer is kept: many errors may be about one list, or a few in turn.
     private mutating func isList(
         _ list: LinkList?, of record: RecordIndex, _ key: NameIndex
     ) -> Bool {
+        let field = RecordField(record: record, key: key)
         let current = self.list(key, of: record)
-        if let compared, compared.list === list, compared.current === current {
-            return compared.isSame
+        if let known = compared[field], known.list === list, known.current === current {
+            return known.isSame
         }
-        compared = (list, current, list == current)
-        return list == current
+        let isSame = list == current
+        compared[field] = (list, current, isSame)
+        return isSame
     }
 
     /// A list is given anew: what was wrong with its elements is over, unless the response says so again.

@@ -12,7 +12,7 @@ struct Normalizer {
     struct Handled {
         let record: RecordIndex
         let handle: NormalizationHandle
-        /// What has come of the field; nil: the field itself.
+        /// What has come of the field; nil: the field itself, with all that is selected of it.
         var part: FieldPart?
     }
 
@@ -39,10 +39,13 @@ struct Normalizer {
     var elementErrors: [RecordField: FieldErrors] = [:]
     /// The errors of fields that have no value because of them, as far as this response says something of them.
     var failures: [RecordField: FieldErrors] = [:]
-    /// The lists that were compared last: the one that an error was located in, and the one that its field holds.
-    var compared: (list: LinkList?, current: LinkList?, isSame: Bool)?
+    /// The lists that were compared last for each field: the one that an error was located in, and the one that it holds.
+    var compared: [RecordField: (list: LinkList?, current: LinkList?, isSame: Bool)] = [:]
     private var stages: ContiguousArray<RowStage> = []
     private var depth = 0
+    /// Objects of fields with handlers that lack members which are selected: in which object at which depth, and what they
+    /// do have.
+    private var beginnings: [(depth: Int, place: Int, names: Set<String>)] = []
     /// Ids in the making.
     private var idBuffer: ContiguousArray<UInt8> = []
     private var builder = RowBuilder()
@@ -92,8 +95,13 @@ struct Normalizer {
         for (handle, place) in zip(flat.handles, flat.handlePlaces) {
             // Of what was deferred, or left out, there is nothing to look at yet.
             if let place, stage.tag(place) == .absent { continue }
-            handled.append(Handled(record: record, handle: handle))
+            let beginning = beginnings.first { $0.depth == depth && $0.place == place }
+            handled.append(
+                Handled(
+                    record: record, handle: handle,
+                    part: beginning.map { .beginning($0.names) }))
         }
+        if !flat.handles.isEmpty { beginnings.removeAll { $0.depth == depth } }
         for key in flat.discriminators { learn(flat.type, has: key) }
     }
 
@@ -194,6 +202,7 @@ struct Normalizer {
             stage.set(slot, .null)
         case (.object, .linked):
             let linked = try self.linked(record, field.key, child, index: nil)
+            if !flat.handles.isEmpty { noteBeginning(slot, linked, child) }
             stage.set(slot, .link, word: UInt64(linked.rawValue))
         case (.array, .plural):
             stage.set(slot, try plural(record, field, child))
@@ -219,6 +228,20 @@ struct Normalizer {
         }
         try object(into: record, plan, identity)
         return record
+    }
+
+    /// Notes what the object of a field has that was read just now, if it lacks something.
+    private mutating func noteBeginning(
+        _ place: Int, _ record: RecordIndex, _ plan: NormalizationPlan
+    ) {
+        beginnings.removeAll { $0.depth == depth && $0.place == place }
+        let fields = selection(of: Place(record: record, plan: plan)).fields
+        // It lies there until the next object of its depth is read.
+        let stage = stages[depth]
+        let given = fields.indices.filter { stage.hasGiven($0) }
+        if given.count == fields.count { return }
+        let names = Set(given.map { symbols.nameString(fields[$0].key) })
+        beginnings.append((depth, place, names))
     }
 
     private mutating func plural(

@@ -45,7 +45,7 @@ struct ResponseReader {
                     known?.errors.popFirst() ?? nil
                 }
             places.errors.append(place)
-            if let place { normalizer.put(error, at: place) }
+            if let place { normalizer.put(error, at: place, isOfPart: summary.isPart) }
         }
         normalizer.settleErrors()
         summary.errors += normalizer.errors
@@ -208,24 +208,22 @@ struct ResponseReader {
         if isList { return kind == .array ? stream(path).map { .items($0) } ?? .nowhere : .nowhere }
         guard kind == .object else { return .nowhere }
         if let place = normalizer.locate(path[...], plan, root) {
-            let object = normalizer.reader
             let handled = normalizer.handled(at: path[...], plan, root) { member in
                 let index = path.last?.int.map { Int(clamping: $0) }
-                return member.map { .object(in: $0, index: index) }
-                    ?? .members(Self.members(of: object))
+                return member.map { .object(in: $0, index: index) } ?? .members(members(of: place))
             }
             return .object(place, path, handled)
         }
         return stream(path).map { .items($0) } ?? .nowhere
     }
 
-    /// The names of the members of the object that stands next.
-    private static func members(of object: JSONReader) -> Set<String> {
-        var (object, names) = (object, Set<String>())
+    /// What the record at a place calls the members of the object that stands next.
+    private func members(of place: Normalizer.Place) -> Set<String> {
+        var (object, names) = (normalizer.reader, Set<String>())
         do throws(JSONError) {
             try object.beginObject()
             while let key = try object.nextKey() {
-                names.insert(key.string)
+                names.insert(normalizer.name(key.string, of: place))
                 try object.skipValue()
             }
         } catch {}

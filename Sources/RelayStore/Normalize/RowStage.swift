@@ -63,6 +63,11 @@ final class RowStage {
         unsafeBitCast(tags[slot], to: Row.Tag.self)
     }
 
+    /// Whether a field was given of the object that was read last; also once its row has been made.
+    func hasGiven(_ slot: Int) -> Bool {
+        slot < capacity && tags[slot] != Row.Tag.absent.byte
+    }
+
     // MARK: Giving fields
 
     @inline(__always)

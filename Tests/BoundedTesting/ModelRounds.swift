@@ -1,4 +1,3 @@
-import BoundedTesting
 import Foundation
 import Testing
 import Threads
@@ -8,7 +7,7 @@ import Threads
 /// `RELAY_MODEL_ROUNDS` says how many (default: 150). Their seeds are others each time, unless `RELAY_MODEL_SERIES` has a
 /// number: the same number gives the same seeds. A failure prints its seed, and is the last; `RELAY_MODEL_SEED` repeats
 /// it.
-final class ModelRounds: Sendable {
+package final class ModelRounds: Sendable {
     private struct State {
         var seeds = SeededGenerator(seed: ModelRounds.series ?? .random(in: 0 ... .max))
         var count = 0
@@ -25,7 +24,7 @@ final class ModelRounds: Sendable {
     private init() {}
 
     /// - Parameter round: what happens with a seed.
-    static func run(_ round: @escaping @Sendable (UInt64) async throws -> Void) async {
+    package static func run(_ round: @escaping @Sendable (UInt64) async throws -> Void) async {
         let rounds = ModelRounds()
         await withTaskGroup { tasks in
             for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {

@@ -1,0 +1,169 @@
+import RelayArtifacts
+@_spi(Rooms) import RelayRecords
+
+/// What the server says of a connection's field with certain arguments: a record of its own, which other operations may
+/// share.
+struct PageOfConnection {
+    /// Where in the connection it belongs.
+    enum Side {
+        /// Before others: `before`.
+        case start
+        /// Neither `after` nor `before`: it is the connection.
+        case whole
+        /// Behind others: `after`.
+        case end
+
+        var cursorField: String { self == .start ? "startCursor" : "endCursor" }
+        var hasMoreField: String { self == .start ? "hasPreviousPage" : "hasNextPage" }
+    }
+
+    let record: DraftRecordProxy
+    let side: Side
+    /// Of the edge that it stands behind or before; nil: it is the whole connection.
+    let cursor: String?
+
+    init(_ record: DraftRecordProxy, _ args: VariableData) {
+        func text(_ name: String) -> String? {
+            if case .string(let text) = args[name] { text } else { nil }
+        }
+        self.record = record
+        cursor = text("after") ?? text("before")
+        side = text("after") != nil ? .end : cursor != nil ? .start : .whole
+    }
+
+    // MARK: What has come
+
+    /// On the page's record: its pageInfo is that of an earlier response. The record outlives many of them.
+    private static let awaitsInfo = "__awaitsPageInfo"
+
+    /// Whether the response that is under way, or was the last, has brought a pageInfo.
+    var hasInfo: Bool {
+        if case .link = record.value("pageInfo") {
+            record.value(Self.awaitsInfo) == nil
+        } else {
+            false
+        }
+    }
+
+    func info(_ field: String) -> FieldValue? {
+        guard case .link(let id) = record.value("pageInfo") else { return nil }
+        return record.source.proxy(id).value(field)
+    }
+
+    /// Notes whether a pageInfo has come, or is still to come.
+    func noteInfo(_ part: FieldPart?) {
+        let isOld: Bool
+        switch part {
+        case nil: isOld = false
+        case .beginning(let names): isOld = !names.contains("pageInfo")
+        case .members(let names) where names.contains("pageInfo"): isOld = false
+        case .members, .items, .object: return
+        }
+        if isOld != (record.value(Self.awaitsInfo) != nil) {
+            record.source.write(record.dataID, [(Self.awaitsInfo, isOld ? .bool(true) : .unset)])
+        }
+    }
+
+    /// All but the edges and the pageInfo.
+    var fields: [(key: String, value: FieldValue)] {
+        let snapshot = record.source.draft.snapshot
+        guard let index = record.source.find(record.dataID), let row = snapshot.row(index)
+        else { return [] }
+        return row.shape.keys.compactMap { key in
+            let name = snapshot.symbols.nameString(key)
+            guard !["edges", "pageInfo", Self.awaitsInfo].contains(name),
+                let value = snapshot.fieldValue(name, of: index)
+            else { return nil }
+            return (name, value)
+        }
+    }
+}
+
+/// The pages that a connection has, in their order. They are kept as links, in a field that no operation selects: so they
+/// are in the journal, and a page costs one link.
+///
+/// Of a page that is there, all that comes belongs into the connection. The page at an end says how it goes on there.
+struct ConnectionPages {
+    private static let key = "__pages"
+
+    private let connection: DataID
+    private let source: DraftProxy
+
+    init(connection: DataID, _ source: DraftProxy) {
+        self.connection = connection
+        self.source = source
+    }
+
+    private var records: [RecordIndex?] {
+        guard let record = source.find(connection) else { return [] }
+        return source.draft.snapshot.links(Self.key, of: record)?.records ?? []
+    }
+
+    private func place(of page: PageOfConnection) -> Int? {
+        guard let record = source.find(page.record.dataID) else { return nil }
+        return records.firstIndex(of: record)
+    }
+
+    func contains(_ page: PageOfConnection) -> Bool { place(of: page) != nil }
+
+    /// Whether no page stands between this one and an end.
+    func isAt(_ side: PageOfConnection.Side, _ page: PageOfConnection) -> Bool {
+        let end = side == .start ? records.first : records.last
+        return end != nil && end == source.find(page.record.dataID)
+    }
+
+    /// Whether it is a following or preceding page, and the last or first of all.
+    func isAtItsEnd(_ page: PageOfConnection) -> Bool {
+        page.side != .whole && isAt(page.side, page)
+    }
+
+    /// The page at an end whose pageInfo is still to come, if there is one. The connection ends where that page stands.
+    func awaited(at side: PageOfConnection.Side) -> DataID? {
+        guard case .link(let page) = source.proxy(connection).value(Self.awaitedKey(side))
+        else { return nil }
+        return page
+    }
+
+    func setAwaited(_ page: PageOfConnection?, at side: PageOfConnection.Side) {
+        if awaited(at: side) == page?.record.dataID { return }
+        let value = page.map { FieldValue.link($0.record.dataID) } ?? .unset
+        source.write(connection, [(Self.awaitedKey(side), value)])
+    }
+
+    private static func awaitedKey(_ side: PageOfConnection.Side) -> String {
+        side == .start ? "__awaitedAtStart" : "__awaitedAtEnd"
+    }
+
+    /// The edges of the pages that stand before this one, the nearest first.
+    func edges(before page: PageOfConnection) -> some Sequence<[RecordIndex?]> {
+        let records = records.prefix(place(of: page) ?? 0)
+        let snapshot = source.draft.snapshot
+        return records.reversed().lazy.map { record in
+            record.flatMap { snapshot.links("edges", of: $0)?.records } ?? []
+        }
+    }
+
+    // MARK: Changing
+
+    /// Puts a page at its end; the whole connection takes the place of all.
+    func add(_ page: PageOfConnection) {
+        let (count, new) = (records.count, page.record.dataID)
+        if contains(page), page.side != .whole || count == 1 { return }
+        if page.side == .whole || count == 0 {
+            write(.links([new]))
+        } else {
+            write(.splice(start: page.side == .start ? 0 : count, deleted: 0, [new]))
+        }
+    }
+
+    /// - Returns: whether it was there.
+    @discardableResult
+    func remove(_ page: DataID) -> Bool {
+        guard let record = source.find(page), let place = records.firstIndex(of: record)
+        else { return false }
+        write(.splice(start: place, deleted: 1, []))
+        return true
+    }
+
+    private func write(_ pages: FieldValue) { source.write(connection, [(Self.key, pages)]) }
+}

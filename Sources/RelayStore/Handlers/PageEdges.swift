@@ -1,0 +1,259 @@
+import RelayArtifacts
+@_spi(Rooms) import RelayRecords
+
+/// The edges of a page, and where in a connection they belong: each behind those of the page before it, whatever others
+/// have put between them or taken out.
+final class PageEdges {
+    private let page: PageOfConnection
+    private let connection: DraftRecordProxy
+    private let pages: ConnectionPages
+    private let source: DraftProxy
+    private let node: NameIndex?
+    /// What the page has; nil where it has no list.
+    private let own: [RecordIndex?]?
+    /// What the connection has, before anything is written.
+    private lazy var old = ConnectionEdges(connection)?.records ?? []
+    /// Those of them that have no node yet.
+    private lazy var withoutNode = Set(old.compactMap { $0 }.filter { content(of: $0) == $0 })
+
+    init(of page: PageOfConnection, in connection: DraftRecordProxy, _ pages: ConnectionPages) {
+        self.page = page
+        self.connection = connection
+        self.pages = pages
+        source = connection.source
+        node = source.draft.snapshot.symbols.findName("node")
+        own = source.find(page.record.dataID).flatMap { [source] page in
+            source.draft.snapshot.links("edges", of: page)?.records
+        }
+    }
+
+    var all: Range<Int> { 0..<(own?.count ?? 0) }
+
+    // MARK: Joining
+
+    /// The connection is these edges now.
+    func replaceAll(by range: Range<Int>) {
+        guard hasList, let own else { return }
+        var known: Set<RecordIndex> = []
+        // An edge without a node is kept: the server counts it, and it says nothing wrong.
+        let new = own[range.clamped(to: all)].filter { edge in
+            edge.map { known.insert(content(of: $0)).inserted } ?? true
+        }
+        write(.links(kept(new)))
+    }
+
+    /// The page is new at its end of the connection: behind or before whatever stands there.
+    /// - Parameter place: where it stands instead; see ``takeOut()``.
+    func append(_ range: Range<Int>, at place: Int? = nil) {
+        guard hasList else { return }
+        insert(range, at: place ?? (page.side == .end ? old.count : 0))
+    }
+
+    /// Takes the page's edges out of the connection: those that are named by it, also of a response before.
+    /// - Returns: where the first of them stood.
+    func takeOut(of page: DataID) -> Int? {
+        let places = old.indices.filter { old[$0].map { isNamed($0, by: page) } ?? false }
+        for place in places.reversed() { write(.splice(start: place, deleted: 1, [])) }
+        return places.first
+    }
+
+    /// More edges of a page that the connection has.
+    func add(_ range: Range<Int>) {
+        guard hasList, let own else { return }
+        insert(range, at: place(behind: own.prefix(range.lowerBound)))
+    }
+
+    /// Whether the page has a list. Where it has none, neither does a connection that is new.
+    private var hasList: Bool {
+        if own == nil, !connection.has("edges"), let none = page.record.value("edges") {
+            write(none)
+        }
+        return own != nil
+    }
+
+    /// - Parameter place: where the first of them belongs.
+    private func insert(_ range: Range<Int>, at place: Int) {
+        guard let own else { return }
+        let brought = own[range.clamped(to: all)]
+        var places: [RecordIndex: Int] = [:]
+        let wanted = Set(brought.compactMap { $0.map(content(ofOwn:)) })
+        for (place, edge) in old.enumerated() {
+            if let content = edge.map(content(of:)), wanted.contains(content) {
+                places[content] = place
+            }
+        }
+        let reach = places.isEmpty ? 0..<0 : reach
+        var (place, insertedCount) = (place, 0)
+        var (known, new): (Set<RecordIndex>, [RecordIndex?]) = ([], [])
+        func put() {
+            if new.isEmpty { return }
+            write(.splice(start: place + insertedCount, deleted: 0, kept(new)))
+            insertedCount += new.count
+            new = []
+        }
+        for edge in brought {
+            guard let content = edge.map(content(ofOwn:)) else {
+                new.append(nil)
+                continue
+            }
+            guard known.insert(content).inserted else { continue }
+            if let there = places[content] {
+                // One that is elsewhere is of another page, or has been moved.
+                if reach.contains(there), there >= place {
+                    put()
+                    place = there + 1
+                }
+            } else {
+                new.append(edge)
+            }
+        }
+        put()
+    }
+
+    // MARK: Places
+
+    /// Behind the last of these edges of the page that the connection has, and behind the nulls that follow it; where it
+    /// has none, where the page starts.
+    private func place(behind edges: ArraySlice<RecordIndex?>) -> Int {
+        let (index, place) = last(of: edges) ?? (edges.startIndex - 1, start - 1)
+        var next = place + 1
+        // A null has nothing that it could be known by.
+        for _ in edges.dropFirst(index + 1 - edges.startIndex).filter({ $0 == nil }) {
+            if next < old.count, old[next] == nil { next += 1 }
+        }
+        return next
+    }
+
+    /// The last of these edges that the connection has, under whatever record: its index in the page, and its place.
+    private func last(of edges: ArraySlice<RecordIndex?>) -> (index: Int, place: Int)? {
+        guard let index = edges.lastIndex(where: { $0 != nil }), let edge = edges[index]
+        else { return nil }
+        // Nearly always the one before, and often the last of all.
+        let wanted = content(ofOwn: edge)
+        if page.side == .end, old.last?.map(content(of:)) == wanted {
+            return (index, old.count - 1)
+        }
+        let reach = reach
+        if let place = old[reach].lastIndex(where: { $0.map(content(of:)) == wanted }) {
+            return (index, place)
+        }
+        var places: [RecordIndex: Int] = [:]
+        for place in reach { if let edge = old[place] { places[content(of: edge)] = place } }
+        for index in edges.indices.reversed() {
+            if let edge = edges[index], let place = places[content(ofOwn: edge)] {
+                return (index, place)
+            }
+        }
+        return nil
+    }
+
+    /// Where the page's first edge belongs: next to the edge with its cursor, or behind the pages before it.
+    private var start: Int {
+        if let place = cursorPlace { return page.side == .end ? place + 1 : place }
+        for edges in pages.edges(before: page) {
+            let contents = Set(edges.compactMap { $0.map(content(of:)) })
+            if let last = old.lastIndex(where: {
+                $0.map { contents.contains(content(of: $0)) } ?? false
+            }) {
+                return last + 1
+            }
+        }
+        return pages.isAt(.end, page) && page.side == .end ? old.count : 0
+    }
+
+    /// The places in which edges of the page may stand: on its side of its cursor. One on the other side is of another
+    /// page, which has the same node.
+    private var reach: Range<Int> {
+        switch page.side {
+        case .whole: 0..<old.count
+        case .end: (cursorPlace.map { $0 + 1 } ?? 0)..<old.count
+        case .start: 0..<(cursorPlace ?? old.count)
+        }
+    }
+
+    private var cursorPlace: Int? {
+        guard let cursor = page.cursor else { return nil }
+        let snapshot = source.draft.snapshot
+        return old.firstIndex { edge in
+            edge.map { snapshot.fieldValue("cursor", of: $0) } == .string(cursor)
+        }
+    }
+
+    // MARK: Edges
+
+    /// What tells an edge of the connection from others: its node, or itself where it has none.
+    private func content(of edge: RecordIndex) -> RecordIndex {
+        node.flatMap { source.draft.snapshot.link($0, of: edge) } ?? edge
+    }
+
+    /// The same of an edge of the page. One whose node has come later is known in the connection as it was before.
+    private func content(ofOwn edge: RecordIndex) -> RecordIndex {
+        let content = content(of: edge)
+        if content != edge, withoutNode.isEmpty { return content }
+        guard let former = source.find(idWithoutNode(edge)) else { return content }
+        return content == edge || withoutNode.contains(former) ? former : content
+    }
+
+    /// An edge of the page has got fields: the connection's copy gets them, too.
+    func renew(_ index: Int) {
+        guard let own, own.indices.contains(index), let edge = own[index] else { return }
+        let content = content(of: edge)
+        let isThere = old.contains { $0.map(self.content(of:)) == content }
+        if content != edge, case let former = self.content(ofOwn: edge), former != content,
+            let place = old.firstIndex(of: former)
+        {
+            // Its node has come.
+            write(.splice(start: place, deleted: 1, isThere ? [] : kept([edge])))
+        } else if isThere || content == edge {
+            _ = kept([edge])
+        }
+    }
+
+    /// The edges as the connection keeps them. One that is named by its node is shared with the page: it
+    /// means the same there for ever. One that is named by its place is copied, because the next fetch
+    /// of the same page may put another there.
+    private func kept(_ edges: [RecordIndex?]) -> [DataID?] {
+        edges.map { edge -> DataID? in
+            guard let edge else { return nil }
+            let edgeID = id(of: edge)
+            if isNamed(edge, by: page.record.dataID) { return edgeID }
+            let node = content(of: edge)
+            let keptID =
+                node == edge
+                ? idWithoutNode(edge)
+                : connection.dataID.clientID(storageKey: id(of: node).rawValue)
+            let proxy = source.proxy(edgeID)
+            _ = source.create(dataID: keptID, typeName: proxy.typeName)
+            source.proxy(keptID).copyFields(from: proxy)
+            return keptID
+        }
+    }
+
+    private func idWithoutNode(_ edge: RecordIndex) -> DataID {
+        connection.dataID.clientID(storageKey: id(of: edge).rawValue)
+    }
+
+    private func isNamed(_ edge: RecordIndex, by page: DataID) -> Bool {
+        let node = content(of: edge)
+        return node != edge
+            && id(of: edge) == page.clientID(storageKey: "edges", place: id(of: node).rawValue)
+    }
+
+    private func id(of record: RecordIndex) -> DataID {
+        DataID(source.draft.snapshot.symbols.idString(record))
+    }
+
+    private func write(_ edges: FieldValue) {
+        source.write(connection.dataID, [("edges", edges)])
+    }
+}
+
+extension DraftRecordProxy {
+    /// Whether a field has been given, be it null. Its value may be a long list.
+    func has(_ key: String) -> Bool {
+        guard let row = source.row(dataID),
+            let slot = source.draft.snapshot.symbols.findName(key).flatMap({ row.slot(of: $0) })
+        else { return false }
+        return row.tag(slot) != .absent
+    }
+}

@@ -1,0 +1,339 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+
+@_spi(Rooms) @testable import RelayRecords
+@_spi(Rooms) @testable import RelayStore
+
+/// Which pages a connection has, where their parts belong, and what its end is, whatever comes between the parts.
+@Suite(.bounded) struct ConnectionPageTests: PagedConnection {
+    let store = Store.quiet { $0.journal = InMemoryJournal() }
+    let parts = ResponseParts()
+    private let following: VariableData = ["count": 2, "cursor": "cb"]
+
+    private func takeFirst() throws {
+        try take("Page", ["count": 2], [first(["a", "b"], info("a", "b", hasNext: true))])
+    }
+
+    // MARK: What a response has not brought
+
+    /// The record of a page outlives a refetch of the first one, with a pageInfo of before.
+    @Test func anOldPageInfoIsNotTaken() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c"]), deferred(info("c", "c", hasNext: false))])
+        #expect(end == [.string("cc"), .bool(false)])
+        try takeFirst()
+        try take("Page", following, [first(["c"])])
+        #expect(end == [.string("cb"), .bool(true)])
+        try take(
+            "Page", following,
+            [streamed(["d"], at: 1), deferred(info("c", "d", hasNext: true))])
+        #expect(try nodes == ["a", "b", "c", "d"])
+        #expect(end == [.string("cd"), .bool(true)])
+    }
+
+    @Test func oldEdgesAreNotTaken() throws {
+        let begun: JSONValue = ["data": ["me": ["id": "u", "todos": [:]]], "hasNext": true]
+        try takeFirst()
+        try take("Page", following, [first(["c"]), deferred(info("c", "c", hasNext: false))])
+        try takeFirst()
+        try take("Page", following, [begun])
+        #expect(try nodes == ["a", "b"])
+        let rest: JSONObject = [
+            "edges": .array(["c", "d"].map(edge)), "pageInfo": info("c", "d", hasNext: true),
+        ]
+        try take("Page", following, [deferredMembers(rest)])
+        #expect(try nodes == ["a", "b", "c", "d"])
+        #expect(end == [.string("cd"), .bool(true)])
+    }
+
+    /// All of the first page is deferred: what was there is shown until it comes.
+    @Test func aFirstPageBeginsWhenItsEdgesCome() throws {
+        let begun: JSONValue = ["data": ["me": ["id": "u", "todos": [:]]], "hasNext": true]
+        try takeFirst()
+        try take("Page", following, [first(["c"], info("c", "c", hasNext: false))])
+        try take("Page", ["count": 2], [begun])
+        #expect(try nodes == ["a", "b", "c"])
+        let rest: JSONObject = [
+            "edges": .array(["x", "y"].map(edge)), "pageInfo": info("x", "y", hasNext: true),
+        ]
+        try take("Page", ["count": 2], [deferredMembers(rest)])
+        #expect(try nodes == ["x", "y"])
+        #expect(end == [.string("cy"), .bool(true)])
+    }
+
+    /// Cut behind its beginning, it does not lead on behind edges that are gone.
+    @Test func aFirstPageWithoutPageInfoHasNoEndYet() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c"], info("c", "c", hasNext: true))])
+        try take("Page", ["count": 2], [first(["a"])])
+        #expect(try nodes == ["a"])
+        #expect(end == [.null, .bool(false)])
+        try take(
+            "Page", ["count": 2, "cursor": "cc"], [first(["d"], info("d", "d", hasNext: false))])
+        #expect(try nodes == ["a"])
+        try take(
+            "Page", ["count": 2],
+            [first(["a"]), streamed(["b"], at: 1), deferred(info("a", "b", hasNext: true))])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(true)])
+    }
+
+    /// A following page of the list before is asked for, and comes, while another first page streams.
+    @Test func aPageOfTheListBeforeIsLeftOut() throws {
+        let (refetch, next) = (ResponseParts(), ResponseParts())
+        try takeFirst()
+        try take("Page", ["count": 4], [first(["a", "b"])], of: refetch)
+        try take("Page", following, [first(["c", "d"], info("c", "d", hasNext: true))], of: next)
+        try take(
+            "Page", ["count": 4],
+            [streamed(["x", "c"], at: 2), deferred(info("a", "c", hasNext: true))], of: refetch)
+        #expect(try nodes == ["a", "b", "x", "c"])
+        #expect(end == [.string("cc"), .bool(true)])
+    }
+
+    // MARK: Where a page stands
+
+    /// It streams from nothing, and the page behind it comes first.
+    @Test func aPageKeepsItsPlaceBeforeItsFirstEdge() throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try takeFirst()
+        try take("Page", following, [first([], info("c", "e", hasNext: true))], of: one)
+        try take(
+            "Page", ["count": 2, "cursor": "ce"], [first(["f"], info("f", "f", hasNext: false))],
+            of: other)
+        for (place, id) in ["c", "d", "e"].enumerated() {
+            try take("Page", following, [streamed([id], at: Int64(place))], of: one)
+        }
+        #expect(try nodes == ["a", "b", "c", "d", "e", "f"])
+        #expect(end == [.string("cf"), .bool(false)])
+    }
+
+    /// And backwards.
+    @Test func aPrecedingPageKeepsItsPlaceBeforeItsFirstEdge() throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try take("PageBack", ["count": 2], [first(["e", "f"], info("e", "f", hasNext: true))])
+        let variables: VariableData = ["count": 2, "cursor": "ce"]
+        try take("PageBack", variables, [first([], info("c", "d", hasNext: true))], of: one)
+        try take(
+            "PageBack", ["count": 2, "cursor": "cc"],
+            [first(["a", "b"], info("a", "b", hasNext: false))], of: other)
+        try take("PageBack", variables, [streamed(["c"], at: 0), streamed(["d"], at: 1)], of: one)
+        #expect(try nodes == ["a", "b", "c", "d", "e", "f"])
+        #expect(info("startCursor") == .string("ca"))
+    }
+
+    /// The edge that it follows has been taken out meanwhile.
+    @Test func aPageKeepsItsPlaceWithoutTheEdgeBeforeIt() throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try takeFirst()
+        try take("Page", following, [first([], info("c", "d", hasNext: true))], of: one)
+        try take(
+            "Page", ["count": 2, "cursor": "cd"], [first(["e"], info("e", "e", hasNext: false))],
+            of: other)
+        try delete("b")
+        try take("Page", following, [streamed(["c"], at: 0), streamed(["d"], at: 1)], of: one)
+        #expect(try nodes == ["a", "c", "d", "e"])
+    }
+
+    @Test func aLastPageThatStreamsStandsBeforeWhatOthersAppend() throws {
+        try take("PageBack", ["count": 2], [first([])])
+        try append("n")
+        try take("PageBack", ["count": 2], [streamed(["c"], at: 0), streamed(["d"], at: 1)])
+        #expect(try nodes == ["c", "d", "n"])
+    }
+
+    /// `while hasNext { loadNext }` ends only where the end goes on.
+    @Test func aPageThatOnlyRepeatsEdgesEnds() throws {
+        try takeFirst()
+        try take("Page", following, [first(["a"]), deferred(info("a", "a", hasNext: false))])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("ca"), .bool(false)])
+    }
+
+    /// A page broke off, and is fetched again: edges that the server no longer has there go.
+    @Test func aPageThatIsFetchedAgainIsAsItIsNow() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c"]), streamed(["d"], at: 1)])
+        try append("n")
+        try take(
+            "Page", following,
+            [first(["c"]), streamed(["x"], at: 1), deferred(info("c", "x", hasNext: false))])
+        #expect(try nodes == ["a", "b", "c", "x", "n"])
+        #expect(end == [.string("cx"), .bool(false)])
+    }
+
+    /// Another page has joined behind it: what it is now may not reach that one.
+    @Test func aPageInTheMiddleIsLeftOutWithItsParts() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c", "d"], info("c", "d", hasNext: true))])
+        try take(
+            "Page", ["count": 2, "cursor": "cd"], [first(["e"], info("e", "e", hasNext: false))])
+        try take(
+            "Page", following,
+            [first(["c"]), streamed(["x"], at: 1), deferred(info("c", "x", hasNext: true))])
+        #expect(try nodes == ["a", "b", "c", "d", "e"])
+        #expect(end == [.string("ce"), .bool(false)])
+    }
+
+    /// Pages of two sizes behind one cursor, of which none has told its end: the one that begins last counts.
+    @Test func aPageTakesThePlaceOfOneThatWaits() throws {
+        let (short, long) = (ResponseParts(), ResponseParts())
+        let variables: VariableData = ["count": 4, "cursor": "cb"]
+        try takeFirst()
+        try take("Page", following, [first(["c"])], of: short)
+        try take("Page", variables, [first([])], of: long)
+        try take(
+            "Page", following, [streamed(["d"], at: 1), deferred(info("c", "d", hasNext: true))],
+            of: short)
+        try take(
+            "Page", variables,
+            [streamed(["c", "x", "d", "e"], at: 0), deferred(info("c", "e", hasNext: false))],
+            of: long)
+        #expect(try nodes == ["a", "b", "c", "x", "d", "e"])
+        #expect(end == [.string("ce"), .bool(false)])
+    }
+
+    /// And backwards.
+    @Test func aPrecedingPageTakesThePlaceOfOneThatWaits() throws {
+        let (short, long) = (ResponseParts(), ResponseParts())
+        try take("PageBack", ["count": 2], [first(["d"], info("d", "d", hasNext: true))])
+        try take("PageBack", ["count": 2, "cursor": "cd"], [first(["b", "c"])], of: short)
+        try take(
+            "PageBack", ["count": 3, "cursor": "cd"],
+            [first(["a", "b", "c"], info("a", "c", hasNext: false))], of: long)
+        #expect(try nodes == ["a", "b", "c", "d"])
+        #expect(info("startCursor") == .string("ca"))
+    }
+
+    /// What is fetched again may be less, or nothing; and it has no end until that has come.
+    @Test func aPageThatIsFetchedAgainEndsWhereItStands() throws {
+        try takeFirst()
+        try take("Page", following, [first(["c", "d"], info("c", "d", hasNext: true))])
+        try take("Page", following, [first(["c"])])
+        #expect(end == [.string("cb"), .bool(true)])
+        let next = ResponseParts()
+        try take(
+            "Page", ["count": 2, "cursor": "cd"], [first(["e"], info("e", "e", hasNext: true))],
+            of: next)
+        #expect(try nodes == ["a", "b", "c"])
+        let nothing: JSONValue = [
+            "startCursor": nil, "endCursor": nil, "hasNextPage": false, "hasPreviousPage": false,
+        ]
+        try take("Page", following, [first([], nothing)])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(false)])
+    }
+
+    // MARK: Edges
+
+    /// Nulls are told apart by nothing but their places.
+    @Test func anEdgeThatIsNullIsNoOther() throws {
+        let begun: JSONValue = [
+            "data": [
+                "me": [
+                    "id": "u",
+                    "todos": ["edges": [nil], "pageInfo": info("b", "b", hasNext: true)],
+                ]
+            ], "hasNext": true,
+        ]
+        let next: JSONValue = [
+            "data": [
+                "me": [
+                    "id": "u",
+                    "todos": [
+                        "edges": [edge("c"), nil, edge("d")],
+                        "pageInfo": info("c", "d", hasNext: true),
+                    ],
+                ]
+            ]
+        ]
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try take("Page", ["count": 2], [begun], of: one)
+        try take("Page", following, [next], of: other)
+        try take("Page", ["count": 2], [streamed(["b"], at: 1)], of: one)
+        #expect(try nodes == ["-", "b", "c", "-", "d"])
+    }
+
+    /// Until its node comes, an edge is known by its place in its page.
+    @Test func anEdgeWhoseNodeCameLaterIsTheConnectionsOwn() throws {
+        func begun(_ cursor: String) -> JSONValue {
+            [
+                "data": [
+                    "me": [
+                        "id": "u",
+                        "todos": [
+                            "edges": [["cursor": .string("c" + cursor)]],
+                            "pageInfo": info("c", "c", hasNext: true),
+                        ],
+                    ]
+                ], "hasNext": true,
+            ]
+        }
+        func node(_ id: String) -> JSONValue {
+            [
+                "incremental": [
+                    [
+                        "path": ["me", "todos", "edges", 0],
+                        "data": ["node": edge(id)["node"] ?? nil],
+                    ]
+                ], "hasNext": false,
+            ]
+        }
+        try takeFirst()
+        try take("Page", following, [begun("c"), node("c")])
+        #expect(try nodes == ["a", "b", "c"])
+        try take(
+            "Page", ["count": 2, "cursor": "cc"], [first(["d"], info("d", "d", hasNext: false))])
+        try take("Page", following, [begun("x"), node("x")])
+        #expect(try nodes == ["a", "b", "c", "d"])
+    }
+
+    // MARK: Mutations
+
+    /// What was taken out of a connection meanwhile does not come back with a part of its record.
+    @Test func aPartOfANodeDoesNotBringItBack() throws {
+        try takeFirst()
+        let variables: VariableData = ["connections": [connection]]
+        let node: JSONValue = ["__typename": "Todo", "id": "n"]
+        try take(
+            "Prepend", variables, [["data": ["add": ["todo": node]], "hasNext": true]])
+        #expect(try nodes == ["n", "a", "b"])
+        try delete("n")
+        let part: JSONValue = ["path": ["add", "todo"], "data": ["text": "later"]]
+        try take("Prepend", variables, [["incremental": [part], "hasNext": false]])
+        #expect(try nodes == ["a", "b"])
+        #expect(store.field("n", "text") == .string("later"))
+    }
+
+    @Test func aPartOfAnEdgeDoesNotBringItBack() throws {
+        try takeFirst()
+        let variables: VariableData = ["connections": [connection]]
+        let edge: JSONValue = ["node": ["__typename": "Todo", "id": "n"]]
+        try take("Append", variables, [["data": ["add": ["edge": edge]], "hasNext": true]])
+        #expect(try nodes == ["a", "b", "n"])
+        try delete("n")
+        let part: JSONValue = ["path": ["add", "edge"], "data": ["cursor": "cn"]]
+        try take("Append", variables, [["incremental": [part], "hasNext": false]])
+        #expect(try nodes == ["a", "b"])
+    }
+
+    /// In the order in which the server has them.
+    @Test(arguments: ["PrependAll", "PrependEdges"], [0, 1, 2])
+    func whatIsPrependedMayBeStreamed(_ name: String, _ atFirst: Int) throws {
+        try takeFirst()
+        let variables: VariableData = ["connections": [connection]]
+        let field = name == "PrependAll" ? "todos" : "edges"
+        let items = ["x", "y"].map { name == "PrependAll" ? edge($0)["node"] ?? nil : edge($0) }
+        let begun: JSONValue = [
+            "data": ["add": .object([field: .array(Array(items.prefix(atFirst)))])],
+            "hasNext": true,
+        ]
+        let parts = items.indices.dropFirst(atFirst).map { index -> JSONValue in
+            let path: JSONValue = ["add", .string(field), .int(Int64(index))]
+            return ["incremental": [["path": path, "items": [items[index]]]], "hasNext": true]
+        }
+        try take(name, variables, [begun] + parts)
+        #expect(try nodes == ["x", "y", "a", "b"])
+    }
+}
