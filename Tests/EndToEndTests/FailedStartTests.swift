@@ -107,6 +107,19 @@ struct FailedStartTests {
         }
     }
 
+    /// An empty token would let everyone in, without a word.
+    @Test(arguments: ["", ",", "secret,"])
+    func anEmptyTokenIsUsage(_ tokens: String) async throws {
+        let serve = ["serve", "--schema", Sandbox.todoSchema, "--memory", "--port", "0"]
+        let variable = try await sandbox.start(serve, environment: ["RELAY_TOKEN": tokens]).finish()
+        #expect(
+            variable.exit == .code(64) && variable.errors.contains { $0.contains("RELAY_TOKEN") })
+        let option = try await sandbox.start(serve + ["--token", "secret", "--token", ""]).finish()
+        #expect(option.exit == .code(64))
+        let deep = try await sandbox.start(serve + ["--max-depth", "5000"]).finish()
+        #expect(deep.exit == .code(64) && deep.errors.contains { $0.contains("500") })
+    }
+
     @Test func aClientWithoutAServerFailsInOneLine() async throws {
         let port = try ReservedPort()
         let request = try await sandbox.relay(

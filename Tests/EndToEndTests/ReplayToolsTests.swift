@@ -90,6 +90,16 @@ struct ReplayToolsTests {
         #expect(try await sandbox.json("diff", log.directory, "3", "4") == [])
     }
 
+    @Test(arguments: ["", ".", ".text"])
+    func anEmptyRecordIsNone(_ record: String) async throws {
+        for command in [
+            ["blame", log.directory, record], ["replay", log.directory, "state", record],
+        ] {
+            let finished = try await sandbox.start(command).finish()
+            #expect(finished.exit == .code(1) || finished.exit == .code(64), "\(finished)")
+        }
+    }
+
     @Test func blameNamesEveryWriteNewestFirst() async throws {
         let writes = try await sandbox.json("blame", log.directory, "\(unicorn).complete")
         #expect(writes.map { $0["sequence"] } == [3, 1])

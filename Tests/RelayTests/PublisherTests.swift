@@ -92,7 +92,10 @@ import TodoFixtures
             given = environment.retain(operation: TodoQuery(id: "b").createDescriptor())
             given?.cancel()
         }
-        #expect(try environment.store.retainedQueries.map(\.operation.request.variables) == [["id": "a"]])
+        #expect(
+            try environment.store.retainedQueries.map(\.operation.request.variables) == [
+                ["id": "a"]
+            ])
         environment.store.collectGarbage()
         #expect(environment.store.snapshot.existing("a") != nil)
         kept?.cancel()

@@ -95,6 +95,20 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
     package var description: String { message }
 }
 
+/// Why events cannot be read: something that may be the same each time, as damage is, or that passes by itself, as a lack
+/// of file descriptors does.
+package protocol EventReadError: Error {
+    var isLasting: Bool { get }
+}
+
+extension FoldError: EventReadError {
+    package var isLasting: Bool { true }
+}
+
+extension MalformedEvent: EventReadError {
+    package var isLasting: Bool { true }
+}
+
 extension EventJournal {
     /// Appends and waits until the events are durable; gives the last one's sequence.
     package func append(

@@ -315,7 +315,7 @@ package final class CatchUp: Sendable {
         } catch {
             if error is PastReplay.TooFar { return giveUp(batch, outputs) }
             logger.error("Could not read what subscriptions have missed: \(error)")
-            return tryAgain(batch, outputs)
+            return error.isLasting ? giveUp(batch, outputs) : tryAgain(batch, outputs)
         }
         counters.count(\.resumedEvents, replay.readEvents)
         keep(replay.snapshot)
@@ -455,13 +455,20 @@ package final class CatchUp: Sendable {
                 step = try await replay.step()
             } catch {
                 logger.error("Could not read on what subscriptions have missed: \(error)")
-                let left = pass.removeAll(after: replay.snapshot.sequence)
-                return tryAgain(
-                    left.map { request, sequence in
-                        Waiting(
-                            request: request.starting(.after(sequence)), sequence: sequence,
-                            isAnnounced: true)
-                    }, outputs)
+                let hasGotFurther = replay.snapshot.sequence > start.snapshot.sequence
+                let left = pass.removeAll(after: replay.snapshot.sequence).map {
+                    request, sequence in
+                    var waiting = Waiting(
+                        request: request.starting(.after(sequence)), sequence: sequence,
+                        isAnnounced: true)
+                    // It is not the same lack again and again.
+                    if hasGotFurther { waiting.request.failedReads = 0 }
+                    return waiting
+                }
+                if error.isLasting { return giveUp(left, outputs) }
+                // Where they go on nothing has to be folded again.
+                keep(replay.snapshot)
+                return tryAgain(left, outputs)
             }
             counters.count(\.resumedEvents)
             if replay.snapshot.sequence.isMultiple(of: Self.lookInterval) { pass.removeUnwanted() }
@@ -485,6 +492,11 @@ package final class CatchUp: Sendable {
             outputs.goOn(request.starting(.after(sequence)))
         }
     }
+}
+
+extension Error {
+    /// Whether a reading that failed with it would fail again.
+    fileprivate var isLasting: Bool { (self as? any EventReadError)?.isLasting ?? false }
 }
 
 /// A state of the past that took some folding.

@@ -488,6 +488,7 @@ final class GatedJournal: EventJournal {
     private struct Reads {
         /// So many fail, from the next on.
         var failing = 0
+        var failure: any Error = TestFailure("too many open files")
         /// The next reading of events fails behind so many.
         var eventsUntilFailure: Int?
         var areHeld = false
@@ -576,7 +577,11 @@ final class GatedJournal: EventJournal {
         while let (append, failure) = state.withLock({ $0.next() }) { append(failure) }
     }
 
-    func failReads(_ count: Int) { reads.withLock { $0.failing = count } }
+    func failReads(
+        _ count: Int, with failure: any Error = TestFailure("too many open files")
+    ) {
+        reads.withLock { ($0.failing, $0.failure) = (count, failure) }
+    }
 
     /// The next reading of events fails behind some.
     func failEvents(behind count: Int) { reads.withLock { $0.eventsUntilFailure = count } }
@@ -586,7 +591,7 @@ final class GatedJournal: EventJournal {
         try reads.withLock { reads in
             if reads.failing == 0 { return }
             reads.failing -= 1
-            throw TestFailure("too many open files")
+            throw reads.failure
         }
     }
 

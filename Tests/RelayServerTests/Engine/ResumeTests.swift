@@ -440,6 +440,22 @@ struct ResumeTests {
         #expect(results[0]["extensions"]?["relay"]?["recovered"] == false)
     }
 
+    /// Damage does not go away: it is not read again and again.
+    @Test func damageIsAGapAtOnce() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.failReads(2, with: Damage())
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        // No time passes.
+        let results = try await engine.results(of: sink, count: 1)
+        #expect(results[0]["extensions"]?["relay"]?["recovered"] == false)
+    }
+
+    private struct Damage: EventReadError {
+        let isLasting = true
+    }
+
     /// One that was told that it goes on ends; its last cursor is still good.
     @Test func aLogThatBecomesUnreadableEndsAStream() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1)

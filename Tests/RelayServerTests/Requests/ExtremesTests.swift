@@ -205,7 +205,7 @@ struct ExtremesTests {
             $0.limits.resumeEvents = .max
             $0.limits.engine.document.bytes = .max
             $0.limits.engine.document.tokens = .max
-            $0.limits.engine.document.depth = .max
+            $0.limits.engine.document.depth = Server.Limits.greatestDepth
             $0.limits.engine.document.aliases = .max
             $0.limits.engine.document.directives = .max
             $0.limits.engine.document.rootFields = .max
@@ -235,6 +235,46 @@ struct ExtremesTests {
                 ["query": "{ user { totalCount } }", "extensions": ["relay": ["at": 1]]])
             #expect(past.json?["data"]?["user"]?["totalCount"] == 2)
         }
+    }
+
+    /// A document as deep as may be is read and refused, or carried out, on the stack of any thread.
+    @Test func theGreatestDepthIsNotTooDeep() async throws {
+        let depth = Server.Limits.greatestDepth
+        try await RunningServer.run({ $0.limits.documentDepth = depth }) { server in
+            for deep in [depth - 10, depth, 10 * depth] {
+                let documents = [
+                    "{ user " + String(repeating: "{ ... ", count: deep) + "{ id }"
+                        + String(repeating: "}", count: deep) + "}",
+                    "{ node(id: " + String(repeating: "[", count: deep)
+                        + String(repeating: "]", count: deep) + ") { id } }",
+                    "query($a: " + String(repeating: "[", count: deep) + "ID"
+                        + String(repeating: "]", count: deep) + ") { node(id: $a) { id } }",
+                ]
+                for document in documents {
+                    let answer = try await server.post(["query": .string(document)])
+                    #expect(answer.json?["errors"] != nil || answer.json?["data"] != nil)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [Int.min, -1])
+    func aLimitThatNothingCanBeServedWithIsNamed(_ number: Int) async throws {
+        func start(_ change: (inout Server.Configuration) -> Void) async throws {
+            var configuration = Server.Configuration(
+                schema: "type Query { a: Int }", storage: .memory)
+            configuration.port = 0
+            change(&configuration)
+            await #expect(throws: ConfigurationError.self) {
+                _ = try await Server.start(configuration)
+            }
+        }
+        try await start { $0.limits.recentCommits = number }
+        try await start { $0.limits.connections = number }
+        try await start { $0.limits.keepAlive = .seconds(number) }
+        try await start { $0.limits.documentDepth = Server.Limits.greatestDepth + 1 }
+        try await start { $0.loops = number }
+        try await start { $0.tokens = ["secret", ""] }
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, .max])
