@@ -3,7 +3,7 @@ import RelayJSON
 
 /// A link to a record that an operation selects and the store does not have.
 public struct MissingField: Hashable, Sendable {
-    /// The record that the field is of; ``DataID/rootID`` for a field of the query type.
+    /// The record that the field is of; `DataID.rootID` for a field of the query type.
     public let recordID: DataID
     /// The field with its arguments, as the store knows it: `node(id:"4")`.
     public let storageKey: String
