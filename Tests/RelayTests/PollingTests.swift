@@ -120,4 +120,19 @@ import TodoFixtures
         #expect(result.values.map { $0?.node?.text } == ["one"])
         #expect(result.isFinished && clock.waiting.isEmpty && network.executionCount == 1)
     }
+
+    /// Nor may a pause be so short that it is none.
+    @Test(arguments: [Double.leastNonzeroMagnitude, 1e-300, 0.001])
+    func theShortestPauseIsAHundredthOfASecond(_ poll: Double) {
+        let clock = Clock()
+        let network = MockNetwork()
+        let environment = Environment(
+            network: network, store: Store(), handlerProvider: DefaultHandlerProvider(),
+            scheduler: clock)
+        let result = Collected(
+            environment.fetchQuery(TodoQuery(id: "a"), cacheConfig: CacheConfig(poll: poll)))
+        network.requests.last?.resolve(Payloads.todo("a", "one", complete: false))
+        #expect(clock.waiting == [0.01])
+        result.cancel()
+    }
 }

@@ -56,7 +56,7 @@ final class Polling: @unchecked Sendable {
 
     private func wait(behind round: Int) {
         hold(
-            environment.scheduler.schedule(after: cacheConfig.poll ?? 0) { [self] in
+            environment.scheduler.schedule(after: max(cacheConfig.poll ?? 0, 0.01)) { [self] in
                 if !lock.withLock({ isCancelled }) { fetch(force: true) }
             }, at: \.timer, of: round)
     }

@@ -16,7 +16,8 @@ public protocol Network {
     ///
     /// - Returns: a publisher of GraphQL responses as JSON (`data`, `errors`, `extensions`; GraphQL
     ///   §7.1), each of them whole. A query or mutation gives one and completes; a subscription gives
-    ///   one for each event. Cancelling it ends the operation.
+    ///   one for each event. Cancelling it ends the operation. What comes before the publisher is subscribed to must not be
+    ///   lost, as it is with a `PassthroughSubject`: the subscriber may come later, from another thread.
     func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error>
@@ -27,7 +28,7 @@ public struct CacheConfig {
     /// Fetch even if the network has a cached response. Always true for mutations.
     public var force: Bool
     /// Seconds after which a query is fetched again, for as long as it has a subscriber; nil, 0, less
-    /// than that or NaN: once. Not for mutations and subscriptions.
+    /// than that or NaN: once; less than 0.01: 0.01. Not for mutations and subscriptions.
     public var poll: TimeInterval?
     /// Anything that the network understands; the runtime passes it through.
     public var metadata: Any?
