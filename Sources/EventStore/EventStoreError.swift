@@ -31,6 +31,15 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
     package var description: String { message }
 }
 
+extension EventStoreError: EventReadError {
+    package var isLasting: Bool {
+        switch code {
+        case .log(.damaged), .log(.futureVersion), .notAHistory: true
+        default: false
+        }
+    }
+}
+
 extension EventStoreError {
     init(_ error: LogError) {
         self.init(.log(error.code), error.message, cause: error)

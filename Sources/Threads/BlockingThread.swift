@@ -94,7 +94,8 @@ package final class BlockingThread: @unchecked Sendable {
             return state == .running
         }
         if isFirst {
-            pthread_join(thread, nil)
+            let failure = pthread_join(thread, nil)
+            precondition(failure == 0, "a thread does not wait for itself")
             state.update { $0 = .gone }
         } else {
             state.wait { $0 == .gone ? true : nil }

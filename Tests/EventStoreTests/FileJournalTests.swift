@@ -197,6 +197,26 @@ struct FileJournalTests {
         journal.close()
     }
 
+    /// Who reads may ask whether to try again.
+    @Test func damageIsAnErrorThatLasts() async throws {
+        let journal = try open()
+        defer { journal.close() }
+        _ = try await journal.append([genesis()] + (2...50).map { update($0) }, expecting: 0)
+        let segments = directory.path + "/segments"
+        let name = try #require(
+            FileManager.default.contentsOfDirectory(atPath: segments).sorted().first)
+        let file = try #require(FileHandle(forUpdatingAtPath: segments + "/" + name))
+        try file.seek(toOffset: 700)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: 700)
+        try file.write(contentsOf: [byte ^ 1])
+        try file.close()
+        let error = await #expect(throws: (any Error).self) {
+            for try await event in journal.events(from: 1) where event.sequence == 50 { break }
+        }
+        #expect((error as? any EventReadError)?.isLasting == true)
+    }
+
     @Test func aReaderOfLiveEventsEndsWithItsTaskAndWithTheJournal() async throws {
         let journal = try open()
         _ = try await journal.append([genesis()], expecting: 0)

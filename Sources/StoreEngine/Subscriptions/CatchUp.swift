@@ -64,6 +64,8 @@ package final class CatchUp: Sendable {
         /// The log could not be read for them; it is tried again.
         var retrying = WaitingLine<ObjectIdentifier, Waiting>()
         var isRetryDue = false
+        /// The last event that can't be read, as far as is known: what follows an earlier one is lost.
+        var readableAfter: UInt64 = 0
         var parked: ParkedState?
         var reached: ReachedState?
         var isWatched = false
@@ -299,9 +301,11 @@ package final class CatchUp: Sendable {
         // What is durable and not published yet is told by the publisher.
         let end = recent.end
         var batch = all
-        // Who has been told that it goes on does go on.
+        let readableAfter = state.withLock { $0.readableAfter }
+        // One that has been told that it goes on does go on.
         let isTooFar: (Waiting) -> Bool = {
-            !$0.isAnnounced && end - min($0.sequence, end) > self.eventLimit
+            !$0.isAnnounced
+                && (end - min($0.sequence, end) > self.eventLimit || $0.sequence < readableAfter)
         }
         for waiting in batch where isTooFar(waiting) {
             outputs.goOn(waiting.request.starting(.lost))
@@ -334,6 +338,9 @@ package final class CatchUp: Sendable {
         var retries: [Waiting] = []
         var ended: [Waiting] = []
         for var waiting in batch {
+            // It is not the same lack again and again where it has got further.
+            if waiting.sequence != waiting.request.failedAfter { waiting.request.failedReads = 0 }
+            waiting.request.failedAfter = waiting.sequence
             waiting.request.failedReads += 1
             if waiting.request.failedReads > Self.retryLimit {
                 ended.append(waiting)
@@ -455,17 +462,16 @@ package final class CatchUp: Sendable {
                 step = try await replay.step()
             } catch {
                 logger.error("Could not read on what subscriptions have missed: \(error)")
-                let hasGotFurther = replay.snapshot.sequence > start.snapshot.sequence
                 let left = pass.removeAll(after: replay.snapshot.sequence).map {
                     request, sequence in
-                    var waiting = Waiting(
+                    Waiting(
                         request: request.starting(.after(sequence)), sequence: sequence,
                         isAnnounced: true)
-                    // It is not the same lack again and again.
-                    if hasGotFurther { waiting.request.failedReads = 0 }
-                    return waiting
                 }
-                if error.isLasting { return giveUp(left, outputs) }
+                if error.isLasting {
+                    state.withLock { $0.readableAfter = replay.snapshot.sequence + 1 }
+                    return giveUp(left, outputs)
+                }
                 // Where they go on nothing has to be folded again.
                 keep(replay.snapshot)
                 return tryAgain(left, outputs)

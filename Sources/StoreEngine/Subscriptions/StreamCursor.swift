@@ -10,11 +10,6 @@ struct StreamCursor: Hashable, Sendable {
     let sequence: UInt64
 
     var text: String { "\(storeID)-\(epoch.hexadecimal)-\(sequence.hexadecimal)" }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
 }
 
 extension StreamCursor {

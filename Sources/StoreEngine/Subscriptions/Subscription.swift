@@ -116,6 +116,8 @@ struct SubscriptionRequest: Sendable {
     var hasHadResult = false
     /// How often what it has missed could not be read.
     var failedReads = 0
+    /// The event behind which the last of them failed.
+    var failedAfter: UInt64?
 
     func starting(_ start: Start) -> SubscriptionRequest {
         var request = self

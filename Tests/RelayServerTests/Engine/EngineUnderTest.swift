@@ -584,7 +584,11 @@ final class GatedJournal: EventJournal {
     }
 
     /// The next reading of events fails behind some.
-    func failEvents(behind count: Int) { reads.withLock { $0.eventsUntilFailure = count } }
+    func failEvents(
+        behind count: Int, with failure: any Error = TestFailure("too many open files")
+    ) {
+        reads.withLock { ($0.eventsUntilFailure, $0.failure) = (count, failure) }
+    }
 
     /// Whether a read fails that was to.
     private func failIfAsked() throws {
@@ -599,7 +603,7 @@ final class GatedJournal: EventJournal {
         let events = memory.events(from: sequence)
         let last = reads.withLock { reads in
             defer { reads.eventsUntilFailure = nil }
-            return reads.eventsUntilFailure
+            return reads.eventsUntilFailure.map { ($0, reads.failure) }
         }
         do {
             try failIfAsked()
@@ -613,7 +617,7 @@ final class GatedJournal: EventJournal {
                     var count = 0
                     for try await event in events {
                         count += 1
-                        if count > last { throw TestFailure("too many open files") }
+                        if count > last.0 { throw last.1 }
                         continuation.yield(event)
                     }
                     continuation.finish()

@@ -452,6 +452,24 @@ struct ResumeTests {
         #expect(results[0]["extensions"]?["relay"]?["recovered"] == false)
     }
 
+    /// A stream that has been told that it goes on ends at the damage; then the gap is told.
+    @Test func damageInTheMiddleIsAGapForTheNextResume() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<40 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.failEvents(behind: 20, with: Damage())
+        let sink = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(1))])
+        try await eventually("the end") {
+            engine.resultsSoFar(of: sink).last?.firstErrorCode
+        }
+        let told = engine.resultsSoFar(of: sink)
+        let cursor = try #require(
+            told.last { $0["data"] != nil }?["extensions"]?["relay"]?["cursor"]?.string)
+        let next = try engine.subscribe(Self.todoAdded, relay: ["resume": .string(cursor)])
+        let results = try await engine.results(of: next, count: 1)
+        #expect(results[0]["extensions"]?["relay"]?["recovered"] == false)
+    }
+
     private struct Damage: EventReadError {
         let isLasting = true
     }
