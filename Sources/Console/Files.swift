@@ -13,6 +13,16 @@ package struct CommandFailure: Error, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
+/// Reads a text file that the user named.
+package func readText(_ path: String, _ what: String) throws -> String {
+    let bytes = try readFile(path, what)
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    let repaired = String(decoding: bytes, as: UTF8.self).utf8
+    let lines = zip(bytes, repaired).prefix { $0 == $1 }.count { $0.0 == UInt8(ascii: "\n") }
+    throw CommandFailure(
+        "Could not read the \(what) file \(path): line \(lines + 1) is not UTF-8.")
+}
+
 /// Reads a file that the user named.
 package func readFile(_ path: String, _ what: String) throws -> [UInt8] {
     guard let file = fopen(path, "rb") else {

@@ -76,7 +76,7 @@ struct LogExamination: Sendable {
         }
         var damages: [LogDamage] = []
         if let missing = ends.missingBeginning { damages.append(missing) }
-        if let missing = missingState { damages.append(missing) }
+        if let missing = missingState ?? missingFirstStates { damages.append(missing) }
         damages += Self.damages(of: segments)
         if let missing = missingEnd { damages.append(missing) }
         return damages + checkpoints.compactMap(\.damage) + alteredCheckpoints
@@ -122,6 +122,25 @@ struct LogExamination: Sendable {
             offset: 0, length: nil, sequence: nil,
             reason: "the log begins with event \(firstSequence), and there is no checkpoint "
                 + "\(state) of the state before it")
+    }
+
+    /// The checkpoint with which the log begins is gone, and the states are with it up to a later one.
+    private var missingFirstStates: LogDamage? {
+        guard let (mark, base) = laterBase,
+            !checkpoints.contains(where: { $0.sequence == mark.sequence })
+        else { return nil }
+        return LogDamage(
+            file: directory.checkpointPath(mark.sequence), offset: 0, length: nil, sequence: nil,
+            reason:
+                "the checkpoint is missing, with which META says that the log begins, so that no "
+                + "state before event \(base.sequence) can be rebuilt")
+    }
+
+    /// The checkpoint that META says the log begins with, and the later one from which its first state is made.
+    var laterBase: (mark: CheckpointMark, base: CheckpointFinding)? {
+        guard let mark = metadata.beginning?.checkpoint, let base, base.sequence > mark.sequence
+        else { return nil }
+        return (mark, base)
     }
 
     /// The earliest state from which events can be folded; nil when a log that begins later than

@@ -84,12 +84,18 @@ extension LogExamination {
         if !isEndCertain {
             unknowns.append(
                 "Whether there were events after \(head.sequence): the log is open, or was not "
-                    + "closed in order. That it had events up to \(certainThrough) is recorded.")
+                    + "closed in order. "
+                    + (certainThrough == 0
+                        ? "No event is recorded anywhere else."
+                        : "That it had events up to \(certainThrough) is recorded."))
         }
-        if let mark = metadata.beginning?.checkpoint, let base, base.sequence > mark.sequence {
+        // Where it is damaged or gone, that is said as damage.
+        if let (mark, base) = laterBase,
+            let first = checkpoints.first(where: { $0.sequence == mark.sequence }), !first.isDamaged
+        {
             unknowns.append(
                 "What the states before event \(base.sequence) were: the checkpoint at event "
-                    + "\(mark.sequence), with which the log began, is not there or cannot be used.")
+                    + "\(mark.sequence), with which the log begins, cannot be used.")
         }
         for checkpoint in checkpoints {
             guard case .otherVersion(let version) = checkpoint.verdict else { continue }

@@ -36,7 +36,7 @@ struct BenchQuery: AsyncParsableCommand {
     func run() async throws {
         let text = String(decoding: try readFile(document, "query"), as: UTF8.self)
         let benchmark = try QueryBenchmark(
-            schema: String(decoding: try readFile(schema, "schema"), as: UTF8.self),
+            schema: try readText(schema, "schema"),
             seed: try readFile(seed, "seed"), document: text)
         let bytes: Int
         do {

@@ -136,10 +136,10 @@ struct Bisect: HistoryTool {
 
     /// Halves the range again and again.
     private func search(
-        in range: ClosedRange<UInt64>, of history: History, _ isSo: (Snapshot) throws -> Bool?
+        in range: ClosedRange<UInt64>, of history: History, _ isSo: (inout Snapshot) throws -> Bool?
     ) throws -> BisectResult {
         try history.bisect(in: range) { state in
-            switch try isSo(state) {
+            switch try isSo(&state) {
             case nil: .cannotTell
             case let isSo?: isSo != stops ? .holds : .doesNotHold
             }
@@ -149,13 +149,13 @@ struct Bisect: HistoryTool {
     /// Goes through the range up to the first state that is so, or, for --stops, is not and the one before was.
     private func firstTurn(
         in range: ClosedRange<UInt64>, of history: History, _ question: any BisectQuestion,
-        _ isSo: (Snapshot) throws -> Bool?
+        _ isSo: (inout Snapshot) throws -> Bool?
     ) throws -> BisectResult {
         var result = BisectResult.never
         var last: (sequence: UInt64, isSo: Bool)?
         var isUnclear = false
         try history.scan(in: range, isEveryEventSeen: question.seesEveryEvent) { state in
-            guard let now = try isSo(state) else {
+            guard let now = try isSo(&state) else {
                 isUnclear = true
                 return true
             }
@@ -181,7 +181,7 @@ struct Bisect: HistoryTool {
         var unclear: UInt64?
         try question.ask(about: history) { isSo in
             try history.scan(in: range, isEveryEventSeen: question.seesEveryEvent) { state in
-                guard let now = try isSo(state) else {
+                guard let now = try isSo(&state) else {
                     unclear = unclear ?? state.sequence
                     return true
                 }

@@ -7,9 +7,10 @@ import StoreEngine
 
 /// What a bisect asks of each state that it looks at.
 protocol BisectQuestion {
-    /// Does a search, which asks of states whether it is so; nil is the answer of which nothing can be told.
+    /// Does a search, which asks of states whether it is so; nil is the answer of which nothing can be told. A state may
+    /// be given look-ups; those that are folded from it keep them.
     func ask<Result>(
-        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> Result
+        about history: History, _ search: ((inout Snapshot) throws -> Bool?) throws -> Result
     ) throws -> Result
 
     /// An event that changes no record may have another answer than the one before.
@@ -31,12 +32,13 @@ struct ExpectedData: BisectQuestion {
     }
 
     func ask<Result>(
-        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> Result
+        about history: History, _ search: ((inout Snapshot) throws -> Bool?) throws -> Result
     ) throws -> Result {
         var refusal: String?
         var isAnswered = false
+        var answers = PastAnswers(request)
         let result = try search { state in
-            let response = try JSONValue(parsing: PastService(state).answer(request).bytes)
+            let response = try JSONValue(parsing: answers.next(&state).bytes)
             if response["data"] == nil {
                 refusal = response["errors"]?.array?.first?["message"]?.string
             } else {
@@ -56,6 +58,17 @@ struct ExpectedData: BisectQuestion {
     }
 }
 
+extension TrialCommand.Verdict {
+    /// Nil when nothing can be told.
+    fileprivate var isBad: Bool? {
+        switch self {
+        case .good: false
+        case .bad: true
+        case .cannotTell: nil
+        }
+    }
+}
+
 /// Does the command fail?
 struct BisectTrial: BisectQuestion {
     private let command: TrialCommand
@@ -67,21 +80,21 @@ struct BisectTrial: BisectQuestion {
     }
 
     func ask<Result>(
-        about history: History, _ search: ((Snapshot) throws -> Bool?) throws -> Result
+        about history: History, _ search: ((inout Snapshot) throws -> Bool?) throws -> Result
     ) throws -> Result {
-        try Workspace.with { workspace in
+        var answers = request.map(PastAnswers.init)
+        return try Workspace.with { workspace in
             try search { state in
-                switch try run(on: state, of: history, in: workspace) {
-                case .good: false
-                case .bad: true
-                case .cannotTell: nil
-                }
+                let answer = try answers?.next(&state).bytes
+                let input = answer.map { $0 + [0x0A] } ?? lines(of: state)
+                let verdict = try run(on: state, input, of: history, in: workspace)
+                return verdict.isBad
             }
         }
     }
 
     private func run(
-        on state: Snapshot, of history: History, in workspace: Workspace
+        on state: Snapshot, _ input: [UInt8], of history: History, in workspace: Workspace
     ) throws -> TrialCommand.Verdict {
         var directory: String?
         if command.wantsDirectory {
@@ -91,13 +104,12 @@ struct BisectTrial: BisectQuestion {
         }
         defer { directory.map(workspace.remove) }
         return try command.run(
-            directory: directory, input: try workspace.write(input(of: state), to: "state.json"),
+            directory: directory, input: try workspace.write(input, to: "state.json"),
             environment: ["RELAY_SEQUENCE": "\(state.sequence)"])
     }
 
-    private func input(of state: Snapshot) throws -> [UInt8] {
-        if let request { return try PastService(state).answer(request).bytes + [0x0A] }
-        return state.recordLines.flatMap { Array($0.utf8) + [0x0A] }
+    private func lines(of state: Snapshot) -> [UInt8] {
+        state.recordLines.flatMap { Array($0.utf8) + [0x0A] }
     }
 
     var seesEveryEvent: Bool { command.wantsDirectory }

@@ -26,12 +26,17 @@ struct InsertedEvent {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated().filter { !$0.element.allSatisfy { $0 <= UInt8(ascii: " ") } }
         guard let first = lines.first else { throw CommandFailure("There is nothing in \(path).") }
-        guard (try? JSONValue(parsing: first.element)) != nil else {
-            return try mutation(on: state, at: time)
-        }
+        guard Self.isRecord(first.element) else { return try mutation(on: state, at: time) }
         var writer = WriteSetWriter()
         for (index, line) in lines { try write(line, number: index + 1, on: state, to: &writer) }
         return [writer.writeSet]
+    }
+
+    /// Whether a line is meant for a record, right or wrong: no GraphQL document begins like that.
+    private static func isRecord(_ line: ArraySlice<UInt8>) -> Bool {
+        if (try? JSONValue(parsing: line)) != nil { return true }
+        let characters = line.filter { $0 > UInt8(ascii: " ") }
+        return characters.starts(with: Array("{\"".utf8))
     }
 
     private func mutation(on state: Snapshot, at time: Int64) throws -> [WriteSet] {

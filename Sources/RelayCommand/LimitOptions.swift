@@ -12,7 +12,8 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Selection sets inside each other, fragments included. (default: 100)", valueName: "n"))
+            "Selection sets inside each other, fragments included. (default: 100, at most 500)",
+            valueName: "n"))
     var maxDepth: Int?
 
     @Option(help: ArgumentHelp("Aliases in a document. (default: 500)", valueName: "n"))

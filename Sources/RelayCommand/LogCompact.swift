@@ -33,14 +33,18 @@ struct LogCompact: LogTool {
         let history = try History(log.directory)
         let report = dryRun ? try plan(history) : try compact(history)
         if log.json { return try output.write(report.json(isPlan: dryRun).text) }
-        let what = "\(report.removedSegments.of("segment")), \(report.removedBytes.of("byte"))"
+        let (segments, bytes) = (
+            report.removedSegments.of("segment"), report.removedBytes.of("byte")
+        )
+        // Segments may be compressed before they go.
         try output.write(
             dryRun
                 ? """
-                Would remove \(what); the log would begin with event \(report.firstSequence). Nothing \
+                Would remove \(segments), about \(bytes); the log would begin with event \(report.firstSequence). Nothing \
                 was changed.
                 """
-                : "Removed \(what); the log begins with event \(report.firstSequence).")
+                : "Removed \(segments), \(bytes); the log begins with event \(report.firstSequence)."
+        )
     }
 
     private func compact(_ history: History) throws -> CompactionReport {

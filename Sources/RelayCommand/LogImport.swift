@@ -54,7 +54,7 @@ struct LogImport: LogTool {
 
     /// One event with all records.
     private func genesis(of bytes: [UInt8], schema path: String) throws -> NewEvent {
-        let text = String(decoding: try readFile(path, "schema"), as: UTF8.self)
+        let text = try readText(path, "schema")
         let time = WallClock.microseconds()
         let seed = try SeedFile.read(
             bytes, for: ServiceSchema(reading: text), timeMicroseconds: time)

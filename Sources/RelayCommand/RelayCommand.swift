@@ -21,6 +21,38 @@ struct RelayCommand: AsyncParsableCommand {
     static func main() async {
         // A server that is stopped as soon as it is started stops in order, too.
         if CommandLine.arguments.dropFirst().first == "serve" { Interruption.hold() }
-        await main(nil)
+        await runCommand()
+    }
+
+    /// As the library does it, except that a command that finds only when it runs that it was called wrongly shows its own
+    /// usage, not that of the program.
+    private static func runCommand() async {
+        var command: any ParsableCommand
+        do {
+            command = try await asyncParseAsRoot()
+        } catch { exit(withError: error) }
+        do {
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as ValidationError {
+            exit(withError: error, usageOf: type(of: command))
+        } catch { exit(withError: error) }
+    }
+
+    private static func exit(
+        withError error: ValidationError, usageOf command: any ParsableCommand.Type
+    ) -> Never {
+        let usage = usageString(for: command)
+        let names = usage.split(separator: " ").prefix { $0.first?.isLetter == true }
+        complain(
+            """
+            Error: \(error.message)
+            Usage: \(usage.replacing("\n", with: "\n       "))
+              See '\(names.joined(separator: " ")) --help' for more information.
+            """)
+        exit(withError: ExitCode.validationFailure)
     }
 }

@@ -110,7 +110,7 @@ struct Serve: AsyncParsableCommand {
         let origins = try makeOrigins(settings)
         let persisted = try persistedOperations(settings)
         var configuration = Server.Configuration(
-            schema: String(decoding: try readFile(schemaFile, "schema"), as: UTF8.self),
+            schema: try readText(schemaFile, "schema"),
             schemaName: schemaFile, storage: storage)
         if let seedFile = seed ?? settings.text("seed") {
             configuration.seed = try readFile(seedFile, "seed")

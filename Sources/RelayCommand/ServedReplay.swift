@@ -42,7 +42,9 @@ struct ServingOptions: ParsableArguments {
         guard 0...65_535 ~= port else {
             throw ValidationError("--port must be from 0 to 65535, not \(port).")
         }
-        if token.contains("") { throw ValidationError("--token must not be empty.") }
+        if token.contains("") {
+            throw ValidationError("--token must not be empty: that would let everyone in.")
+        }
         _ = try makePace()
         if !serve, speed != nil || longestPause != nil || now {
             throw ValidationError("--speed, --longest-pause and --now need --serve.")

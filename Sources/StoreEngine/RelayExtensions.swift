@@ -31,7 +31,7 @@ struct RelayExtensions: Sendable {
     init(_ request: GraphQLRequest) throws(ExecutionError) {
         guard let relay = request.extensions["relay"], relay != .null else { return }
         guard let members = relay.object else {
-            throw Self.wrong("relay", "an object", relay)
+            throw Self.wrong("extensions.relay", "an object", relay)
         }
         for (name, value) in members where value != .null {
             switch name {
@@ -41,7 +41,7 @@ struct RelayExtensions: Sendable {
             case "optimistic": showsOptimistic = try Self.flag(name, value)
             case "optimisticResponse":
                 guard let response = value.object else {
-                    throw Self.wrong(name, "an object", value)
+                    throw Self.wrong("extensions.relay.\(name)", "an object", value)
                 }
                 optimisticResponse = response
             case "at": at = try Self.point(value)
@@ -80,7 +80,8 @@ struct RelayExtensions: Sendable {
         let text = try string("mutationId", value)
         guard let id = MutationID(text) else {
             let message = """
-                "\(text)" is no mutation id: it must be CLIENT:N, N being a whole number.
+                "\(text)" is no mutation id: it must be CLIENT:N, N being a whole number from 0 to \
+                \(UInt64.max).
                 """
             throw ExecutionError(message, code: .badUserInput)
         }
@@ -122,13 +123,15 @@ struct RelayExtensions: Sendable {
     private static func string(
         _ name: String, _ value: JSONValue
     ) throws(ExecutionError) -> String {
-        guard let text = value.string else { throw wrong("relay.\(name)", "a string", value) }
+        guard let text = value.string else {
+            throw wrong("extensions.relay.\(name)", "a string", value)
+        }
         return text
     }
 
     private static func flag(_ name: String, _ value: JSONValue) throws(ExecutionError) -> Bool {
         guard case .bool(let isSet) = value else {
-            throw wrong("relay.\(name)", "a boolean", value)
+            throw wrong("extensions.relay.\(name)", "a boolean", value)
         }
         return isSet
     }
@@ -137,6 +140,6 @@ struct RelayExtensions: Sendable {
         _ name: String, _ expected: String, _ found: JSONValue
     ) -> ExecutionError {
         ExecutionError(
-            "extensions.\(name) must be \(expected), not \(found.kindName).", code: .badUserInput)
+            "\(name) must be \(expected), not \(found.kindName).", code: .badUserInput)
     }
 }

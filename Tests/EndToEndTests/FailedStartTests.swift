@@ -1,3 +1,4 @@
+import Foundation
 import LoopbackPorts
 import RelayJSON
 import Testing
@@ -100,6 +101,31 @@ struct FailedStartTests {
             "\(finished)")
     }
 
+    /// Of the command that was called, not of all of them.
+    @Test func usageIsThatOfTheCommand() async throws {
+        for (arguments, usage) in [
+            (["serve"], "Usage: relay serve "),
+            (["serve", "--schema", Sandbox.todoSchema, "--loops", "0"], "Usage: relay serve "),
+            (["log", "list", sandbox.path("data"), "--where", "("], "Usage: relay log list "),
+        ] {
+            let finished = try await sandbox.start(arguments).finish()
+            #expect(finished.exit == .code(64), "\(finished)")
+            #expect(finished.errors.contains { $0.hasPrefix(usage) }, "\(finished)")
+        }
+    }
+
+    @Test func aSchemaInAnotherEncodingIsNamedAsThat() async throws {
+        let schema = sandbox.path("latin1.graphql")
+        try Data("type Query {\n  caf\u{e9}: Int\n}".unicodeScalars.map { UInt8($0.value) })
+            .write(to: URL(fileURLWithPath: schema))
+        let finished = try await serve("--schema", schema, "--memory")
+        #expect(finished.exit == .code(1))
+        #expect(
+            finished.errors.first?.hasSuffix(
+                "Could not read the schema file \(schema): line 2 is not UTF-8.") == true,
+            "\(finished)")
+    }
+
     @Test func aWrongCallIsUsage() async throws {
         for arguments in [["serve", "--no-such-option"], ["no-such-command"], ["serve"]] {
             let finished = try await sandbox.start(arguments).finish()
@@ -116,6 +142,8 @@ struct FailedStartTests {
             variable.exit == .code(64) && variable.errors.contains { $0.contains("RELAY_TOKEN") })
         let option = try await sandbox.start(serve + ["--token", "secret", "--token", ""]).finish()
         #expect(option.exit == .code(64))
+        let replay = ["replay", sandbox.path("data"), "--serve", "--port", "0", "--token", ""]
+        #expect(try await sandbox.start(replay).finish().exit == .code(64))
         let deep = try await sandbox.start(serve + ["--max-depth", "5000"]).finish()
         #expect(deep.exit == .code(64) && deep.errors.contains { $0.contains("500") })
     }

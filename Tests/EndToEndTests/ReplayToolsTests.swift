@@ -384,6 +384,14 @@ struct ReplayToolsTests {
         // The seed's todo is removed before it is renamed, and so is made anew by the renaming.
         #expect(
             try await sandbox.json("what-if", log.directory, "--exchange", "2", "6") == [])
+        let large = try sandbox.write(
+            #"{"id": "\#(unicorn)", "fields": {"complete": 1e400}}"#, to: "large.ndjson")
+        let refused = try await sandbox.relay(
+            "what-if", log.directory, "--insert", large, "--after", "7")
+        #expect(
+            refused.exit == .code(1)
+                && refused.errors.first?.contains("Could not read line 1 of \(large).") == true,
+            "\(refused)")
         for arguments in [["--exchange", "2"], ["--insert", records], []] {
             let usage = try await sandbox.start(["what-if", log.directory] + arguments).finish()
             #expect(usage.exit == .code(64))

@@ -100,7 +100,7 @@ import Threads
         #expect(
             open.unknowns == [
                 "Whether there were events after 3: the log is open, or was not closed in order. "
-                    + "That it had events up to 0 is recorded."
+                    + "No event is recorded anywhere else."
             ])
         log.close()
         let closed = try EventLogReader("log", fileSystem: disk).verify()
@@ -143,7 +143,7 @@ import Threads
         #expect(try EventLogReader("log", fileSystem: disk).verify().unknowns == [])
     }
 
-    @Test func statesThatWentWithTheFirstCheckpointAreSaid() throws {
+    @Test func aMissingCheckpointWithWhichTheLogBeginsIsDamageAndARepairBeginsLater() throws {
         try makeLog(events: 30, on: disk)
         let files = CheckpointFiles(
             LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
@@ -156,11 +156,41 @@ import Threads
         #expect(try EventLogReader("log", fileSystem: disk).verify().unknowns == [])
         try disk.remove("log/checkpoints/\(UInt64(17).twentyDigits).checkpoint")
         let found = try EventLogReader("log", fileSystem: disk).verify()
-        #expect(found.isIntact)
+        #expect(
+            found.damages.map(\.reason) == [
+                "the checkpoint is missing, with which META says that the log begins, so that no state "
+                    + "before event 25 can be rebuilt"
+            ])
+        #expect(
+            found.damages.map(\.file) == ["log/checkpoints/\(UInt64(17).twentyDigits).checkpoint"])
+        #expect(found.unknowns == [])
+        // A start takes the later one.
+        let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
+        log.close()
+        #expect(try LogRepair("log", fileSystem: disk).run().checkpoint == 25)
+        #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
+    }
+
+    /// Of a checkpoint that is there and that this program cannot use it is not known what it holds.
+    @Test func theFirstCheckpointOfAnotherFoldIsNoDamage() throws {
+        try makeLog(events: 30, on: disk)
+        let files = CheckpointFiles(
+            LogDirectory(path: "log", fileSystem: disk), storeID: testStoreID)
+        for sequence in [17, 25] as [UInt64] {
+            let header = Checkpoint.Header(
+                sequence: sequence, epoch: 1, foldVersion: sequence == 17 ? 9 : 1, stateHash: [])
+            try files.write(Checkpoint(header: header, payload: [1]), keeping: 5)
+        }
+        _ = try LogCompaction("log", fileSystem: disk).run(checkpoint: 17)
+        let found = try EventLogReader("log", fileSystem: disk).verify(judge: { checkpoint in
+            checkpoint.header.foldVersion == 1 ? .usable : .otherVersion(9)
+        })
+        #expect(found.damages.map(\.reason) == [])
         #expect(
             found.unknowns == [
                 "What the states before event 25 were: the checkpoint at event 17, with which the log "
-                    + "began, is not there or cannot be used."
+                    + "begins, cannot be used.",
+                "What the checkpoint at event 17 holds: version 9 of the fold made it.",
             ])
     }
 

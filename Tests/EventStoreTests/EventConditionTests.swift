@@ -45,6 +45,8 @@ import Testing
             ("time >= @now-1s", [9, 10]),
             ("time == 1970-01-01T00:00:02Z", [3]),
             ("ends < operation", []),
+            ("ends != null and sequence < 4", [3]),
+            ("operation == '1e400'", []),
             ("null == viewer and kind == genesis", [1]),
         ] as [(String, [UInt64])])
     func eventsAreChosenByTheirFields(_ condition: String, _ expected: [UInt64]) throws {
@@ -64,6 +66,12 @@ import Testing
             ("operation matches '('", 19, "is no regular expression"),
             ("kind in [a b]", 12, "\",\" or \"]\" was expected"),
             ("kind.x", 1, "\"kind\" has no parts"),
+            ("sequence < 1e400", 12, "1e400 is too large for a number"),
+            ("variables.n == -1e400", 16, "-1e400 is too large for a number"),
+            ("sequence > \"a\"", 12, "\"sequence\" is compared with numbers, not with \"a\""),
+            ("'a' < sequence", 1, "\"sequence\" is compared with numbers, not with \"a\""),
+            ("sequence in [1, two]", 13, "\"sequence\" is compared with numbers, not with \"two\""),
+            ("ends == true", 9, "\"ends\" is compared with numbers, not with true"),
         ] as [(String, Int, String)])
     func aMistakeIsToldWithItsPlace(_ text: String, _ position: Int, _ message: String) throws {
         do throws(EventTextError) {

@@ -26,16 +26,17 @@ extension History {
     /// nothing. Each half that is left is folded from its own beginning, so that in all about as
     /// many events are folded as the range has. At the end of the range the condition is asked
     /// last.
-    /// - Parameter verdict: looks at a state. It may throw, which ends the search.
+    /// - Parameter verdict: looks at a state. It may throw, which ends the search. Look-ups that it gives the state stay
+    ///   with those that are folded from it.
     package func bisect(
         in range: ClosedRange<UInt64>, indexes: [IndexDefinition] = [],
-        verdict: (Snapshot) throws -> BisectVerdict
+        verdict: (inout Snapshot) throws -> BisectVerdict
     ) throws -> BisectResult {
         guard range.upperBound <= last else {
             throw EventStoreError.outOfRange(range.upperBound, extent)
         }
         var low = try snapshot(at: range.lowerBound, indexes: indexes)
-        if case .holds = try verdict(low) { return .found(low.sequence) }
+        if case .holds = try verdict(&low) { return .found(low.sequence) }
         // Between the two is the event: the condition does not hold at `low`, and does at `high`, or
         // `high` is behind the range.
         var high = range.upperBound + 1
@@ -49,7 +50,7 @@ extension History {
             }
             folded += place - low.sequence
             try replay.advance(to: place)
-            switch try verdict(replay.snapshot) {
+            switch try verdict(&replay.snapshot) {
             case .holds: high = place
             case .doesNotHold: low = replay.snapshot
             case .cannotTell: passedOver.insert(place)

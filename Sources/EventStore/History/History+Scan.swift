@@ -5,16 +5,16 @@ extension History {
     ///
     /// - Parameters:
     ///   - isEveryEventSeen: also the states after events that change no record.
-    ///   - look: returns false to stop.
+    ///   - look: returns false to stop. Look-ups that it gives the state stay with those that follow.
     package func scan(
         in range: ClosedRange<UInt64>, isEveryEventSeen: Bool = false,
-        _ look: (Snapshot) throws -> Bool
+        _ look: (inout Snapshot) throws -> Bool
     ) throws {
         guard range.upperBound <= last else {
             throw EventStoreError.outOfRange(range.upperBound, extent)
         }
         let replay = try replay(at: range.lowerBound)
-        guard try look(replay.snapshot) else { return }
+        guard try look(&replay.snapshot) else { return }
         while replay.snapshot.sequence < range.upperBound, let step = try replay.step() {
             let done = step.event.sequence - range.lowerBound
             if done.isMultiple(of: Replay.watchInterval) {
@@ -23,7 +23,7 @@ extension History {
             var isSeen = isEveryEventSeen || !step.changes.isEmpty
             // Another schema may answer the same question in another way.
             if case .schema = step.event.body { isSeen = true }
-            if isSeen, try !look(replay.snapshot) { return }
+            if isSeen, try !look(&replay.snapshot) { return }
         }
     }
 }

@@ -7,7 +7,7 @@ import EventLog
 /// it is the writer of its snapshots' symbols.
 package final class Replay {
     /// The state after the last event that was folded.
-    package private(set) var snapshot: Snapshot
+    package internal(set) var snapshot: Snapshot
     /// A sentence for each checkpoint that could not be used.
     let ignoredCheckpoints: [String]
     /// Hears now and then how far ``advance(to:)`` is.

@@ -60,11 +60,14 @@ private struct Parser {
     }
 
     private mutating func readComparison() throws(EventTextError) -> Node {
+        let beginning = position
         let left = try readOperand(wordsAreTexts: false)
         if take("matches") { return try readPattern(for: left) }
         guard let comparison = takeComparison() else { return .holds(left) }
         let start = position
         let right = try readOperand(wordsAreTexts: true)
+        try checkNumber(right, besides: left, at: start)
+        try checkNumber(left, besides: right, at: beginning)
         // Times are compared as times, not as texts.
         return .compare(
             left.isTime ? left : try time(left, besides: right, at: start), comparison,
@@ -80,6 +83,22 @@ private struct Parser {
             return .matches(operand, try Regex(pattern))
         } catch {
             throw EventTextError("\"\(pattern)\" is no regular expression", at: start)
+        }
+    }
+
+    /// Another value would be neither less nor greater than a number, nor the same, so that nothing would match.
+    private func checkNumber(
+        _ operand: Operand, besides other: Operand, at position: Int
+    ) throws(EventTextError) {
+        guard case .field(let field) = other, field.isNumber else { return }
+        switch operand {
+        case .field, .value(.int), .value(.double), .value(.null): return
+        case .list(let operands):
+            for operand in operands { try checkNumber(operand, besides: other, at: position) }
+        case .value(let value):
+            throw EventTextError(
+                "\"\(field.name.rawValue)\" is compared with numbers, not with \(value.text)",
+                at: position)
         }
     }
 
@@ -224,7 +243,7 @@ private struct Tokens {
             } else if character == "\"" || character == "'" {
                 try readText(quotedBy: character)
             } else if character.isPartOfWord {
-                readWord()
+                try readWord()
             } else {
                 try readSymbol()
             }
@@ -252,18 +271,20 @@ private struct Tokens {
         all.append(Token(kind: .text(text), position: start + 1))
     }
 
-    private mutating func readWord() {
+    private mutating func readWord() throws(EventTextError) {
         let start = place
         while place < characters.count, characters[place].isPartOfWord { place += 1 }
         let word = String(characters[start..<place])
         let kind: Token.Kind =
             if let number = Int64(word) {
                 .number(.int(number))
-            } else if word.first?.isLetter
-                != true, let number = Double(word), number.isFinite
-            {
+            } else if word.first?.isLetter != true, let number = Double(word) {
                 .number(.double(number))
             } else { .word(word) }
+        if case .number(.double(let number)) = kind, !number.isFinite {
+            throw EventTextError(
+                "\(word) is too large for a number; a text stands in quotes", at: start + 1)
+        }
         all.append(Token(kind: kind, position: start + 1))
     }
 

@@ -25,6 +25,9 @@ package struct EventField: Sendable, Hashable {
         case reason
     }
 
+    /// It has a number, or none.
+    var isNumber: Bool { name == .sequence || name == .ends }
+
     package let name: Name
     /// What is looked at inside the variables: keys of objects, and places in lists from 0.
     package let path: [Substring]

@@ -35,10 +35,13 @@ package struct Indexes: Sendable {
     private var placedKeys: [NameIndex: [NameIndex]] = [:]
     private var places = LinkPlaces()
     private var counts: [LinkCount] = []
+    /// What was asked for.
+    let definitions: [IndexDefinition]
     /// Whether there are none.
     private(set) var isEmpty = true
 
     init(_ definitions: [IndexDefinition], symbols: Symbols) {
+        self.definitions = definitions
         for definition in Set(definitions) {
             isEmpty = false
             switch definition {

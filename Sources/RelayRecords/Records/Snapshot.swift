@@ -92,6 +92,11 @@ package struct Snapshot: Sendable {
 }
 
 extension Snapshot {
+    /// Whether these are the look-ups that it keeps.
+    package func isIndexed(by definitions: [IndexDefinition]) -> Bool {
+        indexes.definitions == definitions
+    }
+
     /// The same state with other look-ups, made anew from the records. Only the writer may call this.
     package func indexed(by definitions: [IndexDefinition]) -> Snapshot {
         var indexes = Indexes(definitions, symbols: symbols)

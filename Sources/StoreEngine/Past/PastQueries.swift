@@ -302,6 +302,8 @@ package final class PastQueries: Sendable {
 
     private func unreadable(_ error: any Error) -> ExecutionError {
         logger.error("Could not read the past: \(error)")
-        return ExecutionError("The past could not be read from the log.")
+        return ExecutionError(
+            "The past could not be read from the log; the server's log says why. Try again later.",
+            code: .overloaded)
     }
 }

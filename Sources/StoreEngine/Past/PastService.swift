@@ -9,7 +9,7 @@ import Synchronization
 package struct PastService: Sendable {
     private let service: SchemaService
     private let operations: OperationCache
-    private let snapshot: Snapshot
+    private var snapshot: Snapshot
 
     /// Takes a state, and the schema that was in force there.
     package init(_ state: Snapshot, limits: DocumentLimits = DocumentLimits()) throws {
@@ -18,6 +18,19 @@ package struct PastService: Sendable {
         service = SchemaService(schema, symbols: snapshot.symbols)
         operations = OperationCache(schema: service.executable, limits: limits)
     }
+
+    /// The same for another state of one replay; nil where another schema is in force, or the look-ups are missing.
+    func on(_ state: Snapshot) -> PastService? {
+        guard state.symbols === snapshot.symbols, state.schema == snapshot.schema,
+            state.isIndexed(by: service.indexes)
+        else { return nil }
+        var moved = self
+        moved.snapshot = state
+        return moved
+    }
+
+    /// The state, with the look-ups that its schema asks for.
+    var state: Snapshot { snapshot }
 
     /// Runs a query.
     package func answer(_ request: GraphQLRequest) -> Response {

@@ -640,6 +640,7 @@ final class GatedJournal: EventJournal {
         at timeMicroseconds: Int64, through last: UInt64
     ) async throws -> UInt64? {
         await beginRead()
+        try failIfAsked()
         return try await memory.lastEvent(at: timeMicroseconds, through: last)
     }
 }

@@ -41,6 +41,17 @@ struct PastQueryTests {
         #expect(result["data"] == nil)
     }
 
+    /// It may be readable later; nothing is wrong with the request.
+    @Test(arguments: [["at": 2], ["at": "2026-01-01T00:00:00Z"], ["explain": 3]] as [JSONObject])
+    func aPastThatCannotBeReadIsTheServersFault(_ relay: JSONObject) async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1)
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
+        engine.journal.failReads(.max)
+        let result = try await engine.run(Self.count, relay: relay)
+        #expect(result.firstErrorCode == "OVERLOADED")
+    }
+
     /// What a time means is read from the log, so that is bounded, too.
     @Test(arguments: [["at": 2], ["at": "2026-01-01T00:00:00Z"]] as [JSONObject])
     func soManyQueriesOfThePastWaitAndNoMore(_ relay: JSONObject) async throws {

@@ -26,6 +26,28 @@ struct GraphQLRequestTests {
 
     @Test(
         arguments: [
+            (
+                ["optimisticResponse": []],
+                "extensions.relay.optimisticResponse must be an object, not a list."
+            ),
+            (["resume": 7], "extensions.relay.resume must be a string, not a number."),
+            (
+                ["mutationId": "A:18446744073709551616"],
+                """
+                "A:18446744073709551616" is no mutation id: it must be CLIENT:N, N being a whole number from 0 to \
+                18446744073709551615.
+                """
+            ),
+        ] as [(JSONObject, String)])
+    func saysWhatIsWrongInRelaysExtensions(relay: JSONObject, message: String) throws {
+        let request = GraphQLRequest(query: "{ a }", extensions: ["relay": .object(relay)])
+        let error = #expect(throws: ExecutionError.self) { try RelayExtensions(request) }
+        #expect(error?.message == message)
+        #expect(error?.code == .badUserInput)
+    }
+
+    @Test(
+        arguments: [
             ([:], "A request needs a \"query\" that is a string."),
             (["query": nil], "A request needs a \"query\" that is a string."),
             (["query": 7], "\"query\" of a request must be a string, not a number."),
