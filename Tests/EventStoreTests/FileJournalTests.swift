@@ -1,4 +1,5 @@
 import Disk
+import Foundation
 @_spi(Rooms) import RelayRecords
 import Testing
 import Threads
