@@ -62,6 +62,23 @@ import Testing
         #expect(end == [.string("cy"), .bool(true)])
     }
 
+    /// A pageInfo that comes before the edges begins no page: what is shown stays until the edges come.
+    @Test(arguments: [2, 20])
+    func aFirstPageBeginsWithItsEdgesAndNotWithItsPageInfo(_ count: Int) throws {
+        try takeFirst()
+        let begun: JSONValue = [
+            "data": ["me": ["id": "u", "todos": ["pageInfo": info("x", "y", hasNext: true)]]],
+            "hasNext": true,
+        ]
+        let variables: VariableData = ["count": count]
+        try take("Page", variables, [begun])
+        #expect(try nodes == ["a", "b"])
+        let rest: JSONObject = ["edges": .array(["x", "y"].map(edge))]
+        try take("Page", variables, [begun, deferredMembers(rest)])
+        #expect(try nodes == ["x", "y"])
+        #expect(end == [.string("cy"), .bool(true)])
+    }
+
     /// Cut behind its beginning, it does not lead on behind edges that are gone.
     @Test func aFirstPageWithoutPageInfoHasNoEndYet() throws {
         try takeFirst()

@@ -102,15 +102,15 @@ public struct NetworkError: SentenceError {
     }
 }
 
-/// The answer to a query or a mutation ended before all of its parts had come (`@defer`, `@stream`).
+/// The answer to a query or a mutation ended before all of its parts had come (`@defer`, `@stream`). A mutation was carried
+/// out all the same.
 public struct IncompleteResponseError: SentenceError, Hashable, Sendable {
     /// The operation's name.
     public var operation: String
 
     public var errorDescription: String? {
         """
-        The response to operation \(operation) broke off between its parts. What has come is in the store; a mutation \
-        was carried out.
+        The response to operation \(operation) broke off between its parts. What has come is in the store.
         """
     }
 }

@@ -80,12 +80,12 @@ struct ConnectionMerge {
     private func begin(with names: Set<String>?, edges range: Range<Int>? = nil) {
         let hasPlace = hasPlace
         if hasPlace { copyFields(names) }
-        guard hasPlace, names?.isDisjoint(with: ["edges", "pageInfo"]) != true else {
+        guard hasPlace, names?.contains("edges") ?? true else {
             // Of a page whose edges are still to come, the connection keeps what it had before.
             if !hasPlace || page.side == .whole { pages.remove(page.record.dataID) }
             return
         }
-        let brought = names?.contains("edges") != false ? range ?? edges.all : 0..<0
+        let brought = range ?? edges.all
         if page.side == .whole {
             pages.add(page)
             edges.replaceAll(by: brought)
