@@ -146,11 +146,14 @@ final class KeptQueries: Sendable {
             id: id, operation: operation, retention: try store.retain(operation))
         let list = try store.retain(Self.listOperation)
         if !listed.contains(id) { try add(id, request) }
-        state.withLock { state in
+        // What held the list before goes outside the lock: others may be told then.
+        let former = state.withLock { state in
             if state.entries[request] == nil { state.entries[request] = entry }
-            state.list = list
             state.entries[request]?.isPartial = state.partial.contains(request)
+            defer { state.list = list }
+            return state.list
         }
+        former?.cancel()
         writePartial(request)
         endHoldIfAllAreNamed()
     }

@@ -43,7 +43,7 @@ final class PageEdges {
     }
 
     /// The page is new at its end of the connection: behind or before whatever stands there.
-    /// - Parameter place: where it stands instead; see ``takeOut()``.
+    /// - Parameter place: where it stands instead; see ``takeOut(of:)``.
     func append(_ range: Range<Int>, at place: Int? = nil) {
         guard hasList else { return }
         insert(range, at: place ?? (page.side == .end ? old.count : 0))

@@ -13,7 +13,9 @@ struct RestoredUpdate: Sendable {
         self.writes = writes
         var draft = Draft(on: state)
         draft.apply(writes)
-        for field in Set(draft.changes.fields) {
+        // In their order: what is written goes to the log.
+        var seen: Set<ChangeSet.Field> = []
+        for field in draft.changes.fields where seen.insert(field).inserted {
             guard let old = state.list(field), let new = draft.snapshot.list(field) else {
                 continue
             }
@@ -90,9 +92,10 @@ private struct ListChange: Sendable {
     /// The list that the change makes of another one.
     func list(from old: [RecordIndex?], in state: Snapshot) -> [RecordIndex?] {
         var list = Self.elements(old, key, state)
+        let (ids, nodes) = (Set(removed.map(\.id)), Set(removed.compactMap(\.node)))
         list.removeAll { element in
             guard let element else { return false }
-            return removed.contains { $0.isSame(as: element) }
+            return ids.contains(element.id) || element.node.map(nodes.contains) ?? false
         }
         for insertion in inserted {
             func place(of element: Element?) -> Int? {

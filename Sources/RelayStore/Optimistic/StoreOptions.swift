@@ -55,7 +55,8 @@ package struct StoreOptions: Sendable {
             let (seconds, attoseconds) = duration.components
             let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
             let (sum, overflows) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-            return isTooLong || overflows ? nil : sum
+            if isTooLong || overflows { return seconds < 0 ? 0 : nil }
+            return sum
         }
         self.missingFieldHandlers = missingFieldHandlers
     }
