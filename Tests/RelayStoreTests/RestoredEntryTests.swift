@@ -114,6 +114,16 @@ import Testing
         #expect(Set(later).count == later.count && later.contains("d"))
     }
 
+    /// What belongs to no mutation ends with the store that showed it.
+    @Test func anUpdateOfAnotherStoreIsNotShown() throws {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        try store.commit("Page", ["count": 9], page(["a", "b", "c"]))
+        _ = try store.applyUpdate { try Change.append.run(&$0) }
+        let other = Store(source: try store.source)
+        #expect(try nodes(other) == ["a", "b", "c"])
+        #expect(try other.unfinishedMutations.isEmpty)
+    }
+
     /// A list that the program has put into another order is shown as it was.
     @Test func aListInAnotherOrderIsShownAsItWas() throws {
         let store = Store.quiet { $0.journal = InMemoryJournal() }

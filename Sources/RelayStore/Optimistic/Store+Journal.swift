@@ -45,10 +45,7 @@ extension Store {
         options.journaled = restored.journaled
         guard snapshot.sequence == 0 else {
             self.init(snapshot, options: options)
-            for (entry, mutation) in try unfinishedMutations where mutation.intent.mutationID == nil
-            {
-                revoke(entry, reason: "the process that showed it has ended")
-            }
+            try endUpdatesWithoutMutation()
             return
         }
         // The first event of a history. A client has no schema of its own.
@@ -59,5 +56,12 @@ extension Store {
             Event(sequence: 1, timeMicroseconds: time, body: genesis), changes: &changes)
         self.init(snapshot, options: options)
         try keep(NewEvent(timeMicroseconds: time, body: genesis), behind: 0)
+    }
+
+    /// Takes back what another store showed that nothing is sent for: what showed it is not here.
+    func endUpdatesWithoutMutation() throws {
+        for (entry, mutation) in try unfinishedMutations where mutation.intent.mutationID == nil {
+            revoke(entry, reason: "what showed it has ended")
+        }
     }
 }

@@ -71,6 +71,8 @@ public final class Store: Sendable {
         self.init(
             source.snapshot,
             options: StoreOptions(gcReleaseBufferSize, queryExpiration, missingFieldHandlers))
+        // Refused inside an updater of this store only, which has none yet.
+        try? endUpdatesWithoutMutation()
     }
 
     /// The confirmed records as they are now, as a value that can be kept and given to another store. What
