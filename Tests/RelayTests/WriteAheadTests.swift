@@ -159,8 +159,8 @@ import TodoFixtures
         let error = try #require(refused.error as? TooManyMutationsError)
         #expect(
             error.localizedDescription == """
-                Mutation ChangeTodoStatusMutation was not sent: 10000 mutations wait already, for the store's \
-                journal or for those that an earlier run of the program left unfinished.
+                Mutation ChangeTodoStatusMutation was not sent: 10000 mutations are already waiting, for the \
+                store's journal or for those that an earlier run of the program left unfinished.
                 """)
         #expect(environment.store.snapshot.existing("a") == nil)
         #expect(try environment.store.pendingMutations.isEmpty)
