@@ -34,7 +34,7 @@ struct DocumentContext {
         RelayDocumentErrors([GraphQLError(message, locations: [source.location(at: location)])])
     }
 
-    // MARK: Looking things up, or saying what is missing
+    // MARK: Looking things up, or reporting what is missing
 
     func fragment(_ spread: FragmentSpread) throws(RelayDocumentErrors) -> FragmentDefinition {
         guard let fragment = fragments[spread.name.value] else {

@@ -6,6 +6,6 @@ package struct RelayDocumentErrors: Error, Sendable, CustomStringConvertible {
 
     package init(_ errors: [GraphQLError]) { self.errors = errors }
 
-    /// One error a line.
+    /// One error per line.
     package var description: String { errors.map(\.description).joined(separator: "\n") }
 }

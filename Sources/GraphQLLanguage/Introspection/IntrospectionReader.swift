@@ -1,11 +1,11 @@
 package import RelayJSON
 
 extension Schema {
-    /// Makes a schema of what a server answered to `introspectionQuery`.
+    /// Builds a schema from a server's answer to `introspectionQuery`.
     ///
     /// - Parameter result: the whole response, its `data`, or the `__schema` object.
     /// - Throws: what the result lacks, or what is wrong with the schema it describes; without
-    ///   places, as there is no document.
+    ///   locations, as there is no document.
     package static func build(introspection result: JSONValue) throws(SchemaErrors) -> Schema {
         var builder = SchemaBuilder()
         do throws(GraphQLError) {
@@ -18,9 +18,9 @@ extension Schema {
     }
 }
 
-/// Reads an introspection result back into the definitions that it describes.
+/// Converts an introspection result back into the definitions that it describes.
 private struct IntrospectionReader {
-    /// A JSON object and the way to it, for messages.
+    /// A JSON object and the path to it, for messages.
     private struct Node {
         let value: JSONValue
         let path: String
@@ -34,7 +34,7 @@ private struct IntrospectionReader {
             return text
         }
 
-        /// The elements of a list; none of null.
+        /// The elements of a list; none if it is null.
         func elements() throws(GraphQLError) -> [Node] {
             if value.isNull { return [] }
             guard let elements = value.array else { throw lack("a list") }

@@ -5,7 +5,7 @@
 package struct GraphQLError: Error, Hashable, Sendable {
     package let message: String
     package let locations: [SourceLocation]
-    /// Goes to `extensions.code` where there is one.
+    /// For `extensions.code`, if set.
     package let code: String?
 
     package init(_ message: String, locations: [SourceLocation] = [], code: String? = nil) {
@@ -14,7 +14,7 @@ package struct GraphQLError: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// The code of every error that says "too much", not "wrong".
+    /// The code of every error that means "too much", not "wrong".
     package static let limitExceeded = "LIMIT_EXCEEDED"
 }
 

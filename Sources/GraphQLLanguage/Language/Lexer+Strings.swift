@@ -19,7 +19,7 @@ extension Lexer {
         throw syntaxError("Unterminated string.", at: position)
     }
 
-    /// Goes on with a string at its first backslash, `position`, copying what it means.
+    /// Continues a string at its first backslash, `position`, copying its unescaped value.
     private func scanEscapedString(
         from start: Int, to firstEscape: Int
     ) throws(GraphQLError) -> StringScan {
@@ -40,7 +40,7 @@ extension Lexer {
         throw syntaxError("Unterminated string.", at: position)
     }
 
-    /// Appends what the escape at `position` stands for; returns the offset after it.
+    /// Appends the value of the escape at `position`; returns the offset after it.
     private func scanEscape(
         at position: Int, into value: inout [UInt8]
     ) throws(GraphQLError) -> Int {
@@ -87,7 +87,7 @@ extension Lexer {
             "Invalid Unicode escape sequence", at: start, length: position - start)
     }
 
-    /// `\u00E9`, or a surrogate pair `\uD83D\uDE00` as JSON writes it.
+    /// `\u00E9`, or a surrogate pair `\uD83D\uDE00` as in JSON.
     private func scanFourDigitUnicodeEscape(
         at start: Int
     ) throws(GraphQLError) -> (UnicodeScalar, Int) {
@@ -113,7 +113,7 @@ extension Lexer {
         return code
     }
 
-    /// Shows the characters of the escape, as far as the document goes.
+    /// Shows the characters of the escape, up to the end of the document.
     private func escapeError(
         _ message: String, at position: Int, length: Int
     ) -> GraphQLError {
@@ -123,7 +123,7 @@ extension Lexer {
 
     // MARK: Block strings
 
-    /// GraphQL §2.9.4, `"""`: raw lines, common indentation and blank edges taken off.
+    /// GraphQL §2.9.4, `"""`: raw lines, without common indentation and blank edges.
     func scanBlockString(at start: Int) throws(GraphQLError) -> StringScan {
         var raw: [UInt8] = []
         var position = start + 3

@@ -1,6 +1,6 @@
-/// Cuts a document into tokens, one at a time, straight from its bytes (GraphQL §2.1).
+/// Splits a document into tokens, one at a time, straight from its bytes (GraphQL §2.1).
 ///
-/// The lexer holds one token and makes the next when asked; no token array exists. It is only
+/// The lexer holds one token and produces the next on demand; there is no token array. It is only
 /// valid inside the `withUnsafeBufferPointer` call of the `Source` whose bytes it was given.
 struct Lexer {
     let source: Source
@@ -15,7 +15,7 @@ struct Lexer {
         position < bytes.count ? bytes[position] : 0
     }
 
-    /// The bytes of a range as text. The range ends where the caller found a token to end.
+    /// The bytes of a range as text. The range must end where a token ends.
     ///
     /// `String(decoding:as:)` takes twice as long for names of ordinary length.
     @inline(__always)
@@ -102,7 +102,7 @@ struct Lexer {
         return position
     }
 
-    /// GraphQL §2.1.1 lets U+FEFF stand between any two tokens.
+    /// GraphQL §2.1.1 allows U+FEFF between any two tokens.
     private func isByteOrderMark(at position: Int) -> Bool {
         byte(at: position + 1) == 0xBB && byte(at: position + 2) == 0xBF
     }
@@ -141,7 +141,7 @@ struct Lexer {
         return Token(kind: kind, start: start, end: position)
     }
 
-    /// Where the digits that start at `position` end; there must be one.
+    /// Where the digits starting at `position` end; there must be at least one.
     private func endOfDigits(from start: Int) throws(GraphQLError) -> Int {
         var position = start
         while byte(at: position).isDigit { position += 1 }

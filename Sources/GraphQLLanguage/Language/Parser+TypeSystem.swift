@@ -1,8 +1,8 @@
 // GraphQL §3: schemas, types, directives, and extensions of the first two.
 
 extension Parser {
-    /// Parses the definition or extension whose keyword is in hand; nil if it is no keyword of
-    /// the type system. A directive definition cannot be extended.
+    /// Parses the definition or extension whose keyword is the current token; nil if it is not a
+    /// keyword of the type system. A directive definition cannot be extended.
     mutating func parseTypeSystemDefinition(
         isExtension: Bool, description: StringLiteral?, location: Int
     ) throws(GraphQLError) -> Definition? {
@@ -34,7 +34,7 @@ extension Parser {
     ) throws(GraphQLError) -> SchemaDefinition {
         try expect(keyword: "schema")
         let directives = try parseDirectives(isConstant: true)
-        // Only an extension may do without operation types, and not without anything.
+        // Only an extension may omit operation types, and it must not be empty.
         let operationTypes =
             isExtension && !peek(.leftBrace)
             ? [] : try many(.leftBrace, .rightBrace, Parser.parseOperationTypeDefinition)
@@ -75,7 +75,7 @@ extension Parser {
         return nil
     }
 
-    /// What follows the keyword. An extension has to add something.
+    /// What follows the keyword. An extension must add something.
     private mutating func parseTypeDefinition(
         _ keyword: TypeKeyword, _ isExtension: Bool, _ description: StringLiteral?, _ location: Int
     ) throws(GraphQLError) -> TypeDefinition {

@@ -35,7 +35,7 @@ extension Parser {
 
     // MARK: Values
 
-    /// - Parameter isConstant: refuses variables, as type-system documents and defaults do.
+    /// - Parameter isConstant: rejects variables, as type-system documents and defaults do.
     mutating func parseValue(isConstant: Bool) throws(GraphQLError) -> Value {
         let start = location
         let token = token

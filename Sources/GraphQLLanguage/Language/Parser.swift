@@ -1,4 +1,4 @@
-/// How much of a document is read before it is refused.
+/// How much of a document is read before it is rejected.
 package struct ParseLimits: Sendable {
     /// Tokens in the document.
     package var maximumTokens: Int
@@ -15,8 +15,8 @@ package struct ParseLimits: Sendable {
 extension Document {
     /// Parses an executable or type-system document, or a mixture (GraphQL §2.2).
     ///
-    /// - Throws: the first syntax error, with the text and the place that graphql-js gives; or an
-    ///   error with the code `LIMIT_EXCEEDED`.
+    /// - Throws: the first syntax error, with the text and the location that graphql-js gives; or
+    ///   an error with the code `LIMIT_EXCEEDED`.
     package init(
         parsing source: Source, limits: ParseLimits = ParseLimits()
     ) throws(GraphQLError) {
@@ -35,7 +35,7 @@ extension Document {
 }
 
 extension Value {
-    /// Parses a constant value that stands alone, such as a default value in introspection.
+    /// Parses a standalone constant value, such as a default value in introspection.
     package init(parsing text: String) throws(GraphQLError) {
         self = try Parser.parse(Source(text), ParseLimits()) {
             (parser: inout Parser) throws(GraphQLError) in
@@ -45,7 +45,7 @@ extension Value {
 }
 
 extension TypeReference {
-    /// Parses the mention of a type that stands alone, such as `[Todo!]!`.
+    /// Parses a standalone type reference, such as `[Todo!]!`.
     package init(parsing text: String) throws(GraphQLError) {
         self = try Parser.parse(Source(text), ParseLimits()) {
             (parser: inout Parser) throws(GraphQLError) in
@@ -54,8 +54,8 @@ extension TypeReference {
     }
 }
 
-/// A recursive-descent parser with one token in hand. This file holds what all rules of the
-/// grammar stand on; the rules are in the extensions.
+/// A recursive-descent parser with one token of look-ahead. This file has what all grammar rules
+/// build on; the rules are in the extensions.
 struct Parser {
     private(set) var lexer: Lexer
     private let limits: ParseLimits
@@ -88,12 +88,12 @@ struct Parser {
         return try result.get()
     }
 
-    // MARK: The token in hand
+    // MARK: The current token
 
     @inline(__always)
     var token: Token { lexer.token }
 
-    /// Where a node starts whose first token is in hand.
+    /// Where a node starts whose first token is the current one.
     @inline(__always)
     var location: Int { base + lexer.token.start }
 
@@ -116,7 +116,7 @@ struct Parser {
         if kind != .endOfFile { try advance() }
     }
 
-    /// Steps over a token of this kind if it is the next one.
+    /// Skips the next token if it is of this kind.
     mutating func skip(_ kind: TokenKind) throws(GraphQLError) -> Bool {
         guard peek(kind) else { return false }
         try advance()
@@ -125,7 +125,7 @@ struct Parser {
 
     // MARK: Keywords and names
 
-    /// Whether the token in hand is this name. Keywords are names by place only.
+    /// Whether the current token is this name. Keywords are names; only their place makes them keywords.
     @inline(__always)
     func peek(keyword: StaticString) -> Bool {
         guard token.kind == .name, token.end - token.start == keyword.utf8CodeUnitCount else {
@@ -227,7 +227,7 @@ struct Parser {
         lexer.syntaxError(message, at: offset ?? token.start)
     }
 
-    /// The token in hand cannot stand here.
+    /// The current token is not allowed here.
     func unexpected() -> GraphQLError { unexpected(token) }
 
     func unexpected(_ token: Token) -> GraphQLError {
@@ -240,7 +240,7 @@ struct Parser {
             locations: [lexer.source.location(at: location)], code: GraphQLError.limitExceeded)
     }
 
-    /// The token as messages show it: its kind, and its value where it has one.
+    /// The token as shown in messages: its kind, and its value if it has one.
     func describe(_ token: Token) -> String {
         switch token.kind {
         case .name, .int, .float:

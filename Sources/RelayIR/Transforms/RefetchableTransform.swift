@@ -1,8 +1,8 @@
 import GraphQLLanguage
 import RelayArtifacts
 
-/// Makes the query that `@refetchable(queryName:)` asks for: the fragment again, on the record that it
-/// was read from, with the fragment's arguments as variables.
+/// Generates the query for `@refetchable(queryName:)`: the same fragment, on the record that it was
+/// read from, with the fragment's arguments as variables.
 enum RefetchableTransform {
     static func apply(to context: inout DocumentContext) throws(RelayDocumentErrors) {
         for fragment in context.fragmentsInOrder {
