@@ -5,7 +5,7 @@ extension Document {
     ///   can be executed.
     package func validate(
         against schema: Schema, limits: ValidationLimits = ValidationLimits()
-    ) -> [GraphQLError] {
+    ) -> [DocumentError] {
         let context = ValidationContext(document: self, schema: schema, limits: limits)
         // Of the document as a whole.
         ExecutableDefinitionsRule.check(context)

@@ -62,7 +62,7 @@ enum RefetchableTransform {
             body = "\(field)\(isByID ? "(id: $id)" : "") { \(body) }"
         }
         let list = variables.isEmpty ? "" : "(\(variables.joined(separator: ", ")))"
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             let document = try Document(
                 parsing: "query \(description.operation)\(list) { \(body) }")
             if let operation = document.operations.first { return operation }
