@@ -31,7 +31,7 @@ struct DocumentContext {
     }
 
     func error(_ message: String, at location: Int) -> RelayDocumentErrors {
-        RelayDocumentErrors([GraphQLError(message, locations: [source.location(at: location)])])
+        RelayDocumentErrors([DocumentError(message, locations: [source.location(at: location)])])
     }
 
     // MARK: Looking things up, or reporting what is missing

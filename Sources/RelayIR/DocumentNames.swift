@@ -7,13 +7,13 @@ package enum DocumentNames {
     /// - Parameter file: the name of the Swift file, without its extension.
     /// - Throws: every name that breaks the rule, with its location.
     package static func check(_ document: Document, file: String) throws(RelayDocumentErrors) {
-        var errors: [GraphQLError] = []
+        var errors: [DocumentError] = []
         for operation in document.operations {
             let expected = file + operation.operation.suffix
             let name = operation.name?.value
             if name == expected { continue }
             errors.append(
-                GraphQLError(
+                DocumentError(
                     "Expected the \(operation.operation.rawValue) in \(file).swift to be named "
                         + "\"\(expected)\", not \(name.map { "\"\($0)\"" } ?? "to have no name").",
                     locations: [
@@ -23,7 +23,7 @@ package enum DocumentNames {
         }
         for fragment in document.fragments where !fragment.name.value.hasPrefix(file + "_") {
             errors.append(
-                GraphQLError(
+                DocumentError(
                     "Expected the name of the fragment in \(file).swift to begin with "
                         + "\"\(file)_\", not \"\(fragment.name.value)\".",
                     locations: [document.source.location(at: fragment.name.location)]))

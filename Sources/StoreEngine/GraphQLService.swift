@@ -163,7 +163,7 @@ package final class GraphQLService: Sendable {
         durable.advance(to: head)
         if commits.isEmpty { return }
         counters.count(\.publications)
-        publisher.post(commits.map { Step(.commit($0), expected: .current(nil)) })
+        publisher.post(commits.map { Step(publication: .commit($0)) })
     }
 
     /// Commits, and changes of what is subscribed, that the publisher has not come to.

@@ -28,7 +28,7 @@ package struct ExecutionError: Error, Hashable, Sendable {
     }
 
     /// An error of the language as an error of a response.
-    package init(_ error: GraphQLError) {
+    package init(_ error: DocumentError) {
         self.init(
             error.message, code: error.code.map(ErrorCode.init(rawValue:)),
             locations: error.locations)

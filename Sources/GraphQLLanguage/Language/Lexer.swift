@@ -25,13 +25,13 @@ struct Lexer {
         }
     }
 
-    func syntaxError(_ message: String, at position: Int) -> GraphQLError {
-        GraphQLError(
+    func syntaxError(_ message: String, at position: Int) -> DocumentError {
+        DocumentError(
             "Syntax Error: " + message, locations: [source.location(at: source.base + position)])
     }
 
     /// Replaces `token` by the next one; comments, commas and white space are skipped.
-    mutating func advance() throws(GraphQLError) {
+    mutating func advance() throws(DocumentError) {
         var position = token.end
         while position < bytes.count {
             let byte = bytes[position]
@@ -110,7 +110,7 @@ struct Lexer {
     // MARK: Numbers
 
     /// GraphQL §2.9.1 and §2.9.2: an IntValue or FloatValue, not followed by `.` or a name.
-    private func scanNumber(at start: Int) throws(GraphQLError) -> Token {
+    private func scanNumber(at start: Int) throws(DocumentError) -> Token {
         var position = start
         var kind = TokenKind.int
         if byte(at: position) == UInt8(ascii: "-") { position += 1 }
@@ -142,14 +142,14 @@ struct Lexer {
     }
 
     /// Where the digits starting at `position` end; there must be at least one.
-    private func endOfDigits(from start: Int) throws(GraphQLError) -> Int {
+    private func endOfDigits(from start: Int) throws(DocumentError) -> Int {
         var position = start
         while byte(at: position).isDigit { position += 1 }
         if position == start { throw digitExpected(at: start) }
         return position
     }
 
-    private func digitExpected(at position: Int) -> GraphQLError {
+    private func digitExpected(at position: Int) -> DocumentError {
         syntaxError(
             "Invalid number, expected digit but got: \(printCharacter(at: position)).",
             at: position)
@@ -157,7 +157,7 @@ struct Lexer {
 
     // MARK: Characters in messages
 
-    private func unexpectedCharacter(at position: Int) -> GraphQLError {
+    private func unexpectedCharacter(at position: Int) -> DocumentError {
         if byte(at: position) == UInt8(ascii: "'") {
             return syntaxError(
                 "Unexpected single quote character ('), did you mean to use a double quote (\")?",

@@ -48,7 +48,7 @@ struct SchemaBuilder {
         let source = source.starting(at: end + 1)
         end = source.locations.upperBound
         if origin == .document { sources.append(source) }
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             document.add(try Document(parsing: source).definitions, origin: origin)
         } catch {
             let places = error.locations.map { SourcePlace(source: source, location: $0) }

@@ -20,7 +20,7 @@ package struct SchemaError: Hashable, Sendable, CustomStringConvertible {
 
     /// The message, then its locations: `Unknown type "Foo". (3:14)`.
     package var description: String {
-        GraphQLError(message, locations: places.map(\.location)).description
+        DocumentError(message, locations: places.map(\.location)).description
     }
 }
 

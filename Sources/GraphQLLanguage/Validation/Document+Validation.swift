@@ -5,7 +5,7 @@ extension Document {
     ///   be executed.
     package func validate(
         against schema: Schema, limits: ValidationLimits = ValidationLimits()
-    ) -> [GraphQLError] {
+    ) -> [DocumentError] {
         let context = ValidationContext(document: self, schema: schema, limits: limits)
         // On the document as a whole.
         ExecutableDefinitionsRule.check(context)

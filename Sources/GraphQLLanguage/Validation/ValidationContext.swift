@@ -21,7 +21,7 @@ final class ValidationContext {
 
     /// Whether so many errors were found that the rest of the document is ignored.
     private(set) var isAborted = false
-    private(set) var errors: [GraphQLError] = []
+    private(set) var errors: [DocumentError] = []
 
     /// All fragments, in the order written.
     private(set) var fragments: [Definition<FragmentDefinition>] = []
@@ -89,12 +89,12 @@ final class ValidationContext {
         if errors.count >= limits.maximumErrors {
             isAborted = true
             errors.append(
-                GraphQLError(
+                DocumentError(
                     "Too many validation errors, error limit reached. Validation aborted."))
             return
         }
         errors.append(
-            GraphQLError(
+            DocumentError(
                 message(), locations: document.source.locations(at: locations()), code: code))
     }
 

@@ -55,7 +55,7 @@ struct ReaderBuilder {
                     }))
         }
         let own = Set(result.map(\.name))
-        var usage = VariableUsage(context: context, followsSpreads: false)
+        var usage = FragmentVariables(context: context, followsSpreads: false)
         try usage.collect(fragment)
         return result + usage.names.filter { !own.contains($0) }.map { .root(name: $0) }
     }

@@ -40,7 +40,7 @@ struct FieldConflict {
 }
 
 /// A field and the type it is selected on.
-struct SelectedField {
+struct PlacedField {
     let field: Field
     let parent: NamedType?
 
@@ -48,7 +48,7 @@ struct SelectedField {
     var definition: SchemaField? { parent?.field(field.name.value) }
 
     /// Whether both request the same thing of the same object: name and arguments.
-    func difference(from other: SelectedField) -> FieldConflict.Reason? {
+    func difference(from other: PlacedField) -> FieldConflict.Reason? {
         if field.name.value != other.field.name.value {
             return .differentFields(field.name.value, other.field.name.value)
         }
@@ -57,7 +57,7 @@ struct SelectedField {
 
     /// Whether the results of the two have different shapes (SameResponseShape).
     func shapeDifference(
-        from other: SelectedField, _ schema: Schema
+        from other: PlacedField, _ schema: Schema
     ) -> FieldConflict.Reason? {
         guard let type = definition?.type, let otherType = other.definition?.type,
             !schema.haveSameShape(type, otherType)
@@ -65,8 +65,7 @@ struct SelectedField {
         return .conflictingTypes(schema.print(type), schema.print(otherType))
     }
 
-    func conflict(with other: SelectedField, because reason: FieldConflict.Reason) -> FieldConflict
-    {
+    func conflict(with other: PlacedField, because reason: FieldConflict.Reason) -> FieldConflict {
         FieldConflict(
             responseName: field.responseName, reason: reason, fields: [field],
             otherFields: [other.field])

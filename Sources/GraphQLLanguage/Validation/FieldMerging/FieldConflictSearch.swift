@@ -72,7 +72,7 @@ struct FieldConflictSearch {
             switch selection {
             case .field(let field):
                 guard let selectionSet = field.selectionSet else { continue }
-                let definition = SelectedField(field: field, parent: parent).definition
+                let definition = PlacedField(field: field, parent: parent).definition
                 search(selectionSet, definition.map { schema[$0.namedType] }, &conflicts)
             case .inlineFragment(let fragment):
                 let type = fragment.typeCondition.map { schema.compositeType($0.value) } ?? parent
@@ -168,7 +168,7 @@ struct FieldConflictSearch {
 
     /// - Parameter areExclusive: whether their parents are never the same object.
     private mutating func compare(
-        _ field: SelectedField, _ other: SelectedField, areExclusive: Bool,
+        _ field: PlacedField, _ other: PlacedField, areExclusive: Bool,
         _ conflicts: inout [FieldConflict]
     ) {
         remainingSteps -= 1
@@ -213,7 +213,7 @@ struct FieldConflictSearch {
 
     // MARK: Selection sets
 
-    private mutating func selectedBelow(_ field: SelectedField) -> Selected? {
+    private mutating func selectedBelow(_ field: PlacedField) -> Selected? {
         field.field.selectionSet.map {
             selected($0, field.definition.map { schema[$0.namedType] })
         }
@@ -244,7 +244,7 @@ struct FieldConflictSearch {
     ) {
         for selection in selectionSet.selections {
             switch selection {
-            case .field(let field): fields.append(SelectedField(field: field, parent: parent))
+            case .field(let field): fields.append(PlacedField(field: field, parent: parent))
             case .fragmentSpread(let spread):
                 if !names.contains(spread.name.value) { names.append(spread.name.value) }
             case .inlineFragment(let fragment):
@@ -255,8 +255,8 @@ struct FieldConflictSearch {
     }
 }
 
-extension SelectedField {
-    fileprivate func isExclusive(of other: SelectedField) -> Bool {
+extension PlacedField {
+    fileprivate func isExclusive(of other: PlacedField) -> Bool {
         guard let parent, let otherParent = other.parent, parent.id != otherParent.id else {
             return false
         }

@@ -103,7 +103,7 @@ struct FieldMergeCheck {
 
     /// - Parameter fields: all with one response name.
     private mutating func enqueueSubselections(
-        of fields: [SelectedField], _ question: Question
+        of fields: [PlacedField], _ question: Question
     ) {
         // In a fixed order, so that the same sets are recognized.
         var sets = fields.compactMap(subselection)
@@ -112,7 +112,7 @@ struct FieldMergeCheck {
         enqueue(Task(first: first, others: Array(sets.dropFirst()), question: question))
     }
 
-    private func subselection(of selected: SelectedField) -> TypedSelectionSet? {
+    private func subselection(of selected: PlacedField) -> TypedSelectionSet? {
         guard let selectionSet = selected.field.selectionSet else { return nil }
         let parent = selected.definition.map { schema[$0.namedType] }
         return TypedSelectionSet(parent: parent, selectionSet: selectionSet)
@@ -148,7 +148,7 @@ struct FieldMergeCheck {
         }
         remainingSteps -= selections.count
         for case .field(let field) in selections {
-            let selected = SelectedField(field: field, parent: set.parent)
+            let selected = PlacedField(field: field, parent: set.parent)
             guard let subselection = subselection(of: selected) else { continue }
             enqueue(Task(first: subselection, question: question))
         }
@@ -158,7 +158,7 @@ struct FieldMergeCheck {
     // MARK: Groups
 
     /// - Parameter fields: all with one response name.
-    private mutating func check(_ fields: [SelectedField], _ question: Question) {
+    private mutating func check(_ fields: [PlacedField], _ question: Question) {
         if question.contains(.shape) { checkShape(of: fields) }
         guard question.contains(.sameness) else {
             return enqueueSubselections(of: fields, .shape)
@@ -172,7 +172,7 @@ struct FieldMergeCheck {
         if question.contains(.shape) { enqueueSubselections(of: fields, .shape) }
     }
 
-    private mutating func checkShape(of fields: [SelectedField]) {
+    private mutating func checkShape(of fields: [PlacedField]) {
         guard let first = fields.first(where: { $0.definition != nil }) else { return }
         for other in fields {
             if let reason = first.shapeDifference(from: other, schema) {
@@ -182,7 +182,7 @@ struct FieldMergeCheck {
         }
     }
 
-    private mutating func checkSameness(of fields: [SelectedField]) {
+    private mutating func checkSameness(of fields: [PlacedField]) {
         for other in fields.dropFirst() {
             if let reason = fields[0].difference(from: other) {
                 conflict = fields[0].conflict(with: other, because: reason)
@@ -192,9 +192,9 @@ struct FieldMergeCheck {
     }
 
     /// Fields that may be selected on one object, object type by object type.
-    private mutating func sameParentClasses(of fields: [SelectedField]) -> [[SelectedField]] {
-        var byObjectType: [TypeID: [SelectedField]] = [:]
-        var anywhere: [SelectedField] = []
+    private mutating func sameParentClasses(of fields: [PlacedField]) -> [[PlacedField]] {
+        var byObjectType: [TypeID: [PlacedField]] = [:]
+        var anywhere: [PlacedField] = []
         for selected in fields {
             if let parent = selected.parent, parent.kind == .object {
                 byObjectType[parent.id, default: []].append(selected)
@@ -222,7 +222,7 @@ struct FieldMergeCheck {
             remainingSteps -= 1
             if remainingSteps < 0 { return }
             switch selection {
-            case .field(let field): groups.append(SelectedField(field: field, parent: parent))
+            case .field(let field): groups.append(PlacedField(field: field, parent: parent))
             case .inlineFragment(let fragment):
                 if let condition = fragment.typeCondition {
                     parent = schema.compositeType(condition.value)
@@ -244,10 +244,10 @@ struct FieldMergeCheck {
 /// Fields by response name, in order of first occurrence.
 struct FieldGroups {
     struct Group {
-        let first: SelectedField
-        var others: [SelectedField] = []
+        let first: PlacedField
+        var others: [PlacedField] = []
 
-        var fields: [SelectedField] { [first] + others }
+        var fields: [PlacedField] { [first] + others }
     }
 
     private(set) var all: [Group] = []
@@ -255,7 +255,7 @@ struct FieldGroups {
     private var indices: [String: Int] = [:]
     private static let manyGroups = 16
 
-    mutating func append(_ selected: SelectedField) {
+    mutating func append(_ selected: PlacedField) {
         let name = selected.field.responseName
         if let index = index(of: name) {
             all[index].others.append(selected)
@@ -271,7 +271,7 @@ struct FieldGroups {
     }
 
     /// The fields with this response name.
-    subscript(name: String) -> [SelectedField] { index(of: name).map { all[$0].fields } ?? [] }
+    subscript(name: String) -> [PlacedField] { index(of: name).map { all[$0].fields } ?? [] }
 
     private func index(of name: String) -> Int? {
         all.count > Self.manyGroups

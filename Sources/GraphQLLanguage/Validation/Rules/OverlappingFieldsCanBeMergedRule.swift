@@ -13,7 +13,7 @@ enum OverlappingFieldsCanBeMergedRule {
         case .tooComplex:
             context.report(
                 "Fields cannot be compared in \(context.limits.maximumFieldComparisons) steps. "
-                    + "Validation aborted.", at: [], code: GraphQLError.limitExceeded)
+                    + "Validation aborted.", at: [], code: DocumentError.limitExceeded)
         case .conflict(let conflict):
             var search = FieldConflictSearch(context)
             let conflicts = search.run()

@@ -2,7 +2,7 @@
 /// error in a GraphQL response (GraphQL §7.1.2).
 ///
 /// Messages are those of graphql-js, to the letter.
-package struct GraphQLError: Error, Hashable, Sendable {
+package struct DocumentError: Error, Hashable, Sendable {
     package let message: String
     package let locations: [SourceLocation]
     /// For `extensions.code`, if set.
@@ -18,7 +18,7 @@ package struct GraphQLError: Error, Hashable, Sendable {
     package static let limitExceeded = "LIMIT_EXCEEDED"
 }
 
-extension GraphQLError: CustomStringConvertible {
+extension DocumentError: CustomStringConvertible {
     /// The message, then its places: `Unknown type "Foo". (3:14)`.
     package var description: String {
         locations.isEmpty

@@ -2,7 +2,7 @@ import GraphQLLanguage
 
 /// The variables that a fragment uses but does not declare, with the types of the places where they
 /// are used.
-struct VariableUsage {
+struct FragmentVariables {
     let context: DocumentContext
     /// Whether uses in spread fragments count too.
     let followsSpreads: Bool
@@ -20,7 +20,7 @@ struct VariableUsage {
         guard visited.insert(fragment.name.value).inserted else { return }
         let declared = Set(
             fragment.directives.named("argumentDefinitions")?.arguments.map(\.name.value) ?? [])
-        var inner = VariableUsage(context: context, followsSpreads: followsSpreads)
+        var inner = FragmentVariables(context: context, followsSpreads: followsSpreads)
         inner.visited = visited
         try inner.collect(
             fragment.selectionSet.selections, on: try context.compositeType(fragment.typeCondition))
