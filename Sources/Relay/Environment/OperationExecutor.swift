@@ -304,7 +304,7 @@ final class OperationExecutor: @unchecked Sendable {
             }
         }
         guard let held else { return nil }
-        parts.note(nil)
+        parts.end()
         if let place = held.place { environment.outbox.leave(place) }
         environment.tracker.end(request)
         return (held.entry, held.subscription)

@@ -77,6 +77,13 @@ package final class DraftRecordProxy: RecordProxy {
             source.fail("The fields of \"\(record.dataID)\" cannot be copied: it does not exist.")
             return
         }
+        copy(fields)
+    }
+
+    /// Takes over what another record has, but for its identity.
+    package func copyFields(from record: RecordJSON) { copy(record.fields) }
+
+    private func copy(_ fields: [(key: String, value: FieldValue)]) {
         source.write(dataID, fields.filter { $0.key != "id" && $0.key != Snapshot.invalidatedKey })
     }
 
