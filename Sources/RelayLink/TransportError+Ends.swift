@@ -3,8 +3,7 @@ extension TransportError {
     package static func tooMany(_ name: String, _ limit: Int) -> TransportError {
         TransportError(
             code: .tooManyOperations,
-            message: "Operation \(name) was not sent: \(limit) operations are in flight or waiting."
-        )
+            message: "Operation \(name) was not sent: \(limit) operations are already in progress.")
     }
 
     package static func overflow(_ name: String) -> TransportError {

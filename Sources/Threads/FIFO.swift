@@ -1,7 +1,7 @@
 /// A queue: first in, first out, indexed from the front.
 ///
 /// A removed element is released at once. Its slot is reclaimed when half of all slots are empty, so that each
-/// element is moved about once even if the queue is never empty. Hot between rooms: decision 0009.
+/// element is moved roughly once even if the queue is never empty. Hot between rooms: decision 0009.
 @_spi(Rooms) public struct FIFO<Element>: RandomAccessCollection {
     /// nil before `taken`.
     @usableFromInline var elements: [Element?] = []

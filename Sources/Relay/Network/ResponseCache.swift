@@ -37,7 +37,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
 
     /// - Parameters:
     ///   - network: asked for responses that are not cached.
-    ///   - size: the most responses cached.
+    ///   - size: the maximum number of cached responses.
     ///   - lifetime: seconds.
     public convenience init(of network: any Network, size: Int = 100, lifetime: TimeInterval) {
         self.init(of: network, size: size, lifetime: lifetime) {

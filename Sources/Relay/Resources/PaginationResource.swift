@@ -41,7 +41,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// Fetches the page after the connection's end. No effect if there is none, or while one is being
     /// fetched. Cancelling the task cancels the request.
     ///
-    /// - Parameter count: the most edges.
+    /// - Parameter count: the maximum number of edges.
     /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
@@ -52,7 +52,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// Fetches the page before the connection's start. No effect if there is none, or while one is being
     /// fetched. Cancelling the task cancels the request.
     ///
-    /// - Parameter count: the most edges.
+    /// - Parameter count: the maximum number of edges.
     /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult

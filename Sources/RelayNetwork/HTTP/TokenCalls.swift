@@ -118,8 +118,8 @@ final class TokenCall: Sendable {
     }
 
     /// A request no longer wants the answer.
-    /// - Parameter isCancelled: it was cancelled. If it was the last one, the call is cancelled too; a call that its
-    ///   waiters timed out on goes on, for requests to come.
+    /// - Parameter isCancelled: it was cancelled. If it was the last one, the call is cancelled too; a call that
+    ///   every request has stopped waiting for goes on, for requests to come.
     func leave(isCancelled: Bool) {
         let isLast = state.withLock { state in
             state.interestedCount -= 1

@@ -48,7 +48,7 @@ package struct MutationIntent: Sendable, Hashable {
     /// How often it was sent and the connection ended before the answer arrived. The fold counts this:
     /// appended events have none.
     package internal(set) var interruptionCount: UInt64 = 0
-    /// A hash of the whole operation, if it has an id: tells a repeat from another mutation.
+    /// Identifies what the whole operation asked for, if the mutation has an id: tells a repeat from another one.
     package var fingerprint: MutationFingerprint?
 
     package init(
