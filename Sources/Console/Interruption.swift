@@ -32,7 +32,7 @@ package enum Interruption {
         }
         if isFirst, !SignalWatch.begin([SIGINT, SIGTERM], raise) {
             complain(
-                "warning: there is no file descriptor to hear signals by; they end this at once")
+                "warning: no file descriptor is left to handle signals; a signal ends this at once")
         }
     }
 

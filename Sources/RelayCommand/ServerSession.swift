@@ -134,7 +134,7 @@ private final class Outages: Sendable {
                 state.isTold = false
                 return nil
             case .resumed(_, isComplete: false):
-                return "The server could not go on behind the last result; some may be missing."
+                return "The server could not resume after the last result; some may be missing."
             case .connecting, .resumed, .closed:
                 return nil
             }
