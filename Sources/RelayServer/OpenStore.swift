@@ -120,7 +120,7 @@ final class OpenStore: Sendable {
                 } catch {
                     throw error.named(configuration)
                 }
-                logger.notice("The schema has changed, and fits the records.")
+                logger.notice("The schema has changed, and still fits the records.")
                 bodies.append(.schema(configuration.schema))
             }
         }
@@ -154,7 +154,7 @@ final class OpenStore: Sendable {
     private static func revocations(in snapshot: Snapshot, _ logger: Logger) -> [EventBody] {
         guard !snapshot.pending.isEmpty else { return [] }
         let names = snapshot.pending.map(\.intent.field).joined(separator: ", ")
-        logger.notice("Mutations that waited when the server stopped are revoked: \(names).")
+        logger.notice("Mutations that were waiting when the server stopped are revoked: \(names).")
         return snapshot.pending.map {
             .revocation(
                 Revocation(

@@ -19,7 +19,7 @@ extension Server {
             of: Void.self, bufferingPolicy: .bufferingOldest(1))
         if !SignalWatch.begin([SIGTERM, SIGINT], { _ in continuation.yield() }) {
             logger.warning(
-                "Signals end this process at once: there is no file descriptor to hear them by.")
+                "Signals end this process at once: no file descriptor is left to handle them.")
         }
         whenReady()
         for await _ in signals { break }

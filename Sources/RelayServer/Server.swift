@@ -198,8 +198,9 @@ public final class Server: Sendable {
             if limit.connections < wanted {
                 logger.warning(
                     """
-                    The system allows this process \(descriptors) open files, so it takes \(limit.connections) \
-                    connections and not \(wanted); "ulimit -n" or LimitNOFILE raises that.
+                    The system allows this process \(descriptors) open files, so it accepts \
+                    \(limit.connections) connections, not \(wanted); "ulimit -n" or LimitNOFILE \
+                    raises that.
                     """)
             }
             return Server(configuration, service, store, loops, http, logger)

@@ -41,7 +41,7 @@ package struct EventField: Sendable, Hashable {
         let first = parts.first == "arguments" ? "variables" : parts.first ?? ""
         guard let name = Name(rawValue: String(first)) else {
             let known = Name.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EventTextError("\"\(text)\" is no field of an event; there are \(known)")
+            throw EventTextError("\"\(text)\" is not a field of an event; there are \(known)")
         }
         guard parts.count == 1 || name == .variables else {
             throw EventTextError("\"\(name.rawValue)\" has no parts; only \"variables\" has")

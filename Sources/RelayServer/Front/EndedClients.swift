@@ -40,7 +40,7 @@ final class EndedClients: Sendable {
     private func writeCount() {
         let count = limit.withLock { $0.takeCount() }
         let ended =
-            count == 1 ? "connection has ended that was" : "connections have ended that were"
+            count == 1 ? "connection has ended for being" : "connections have ended for being"
         logger.notice("And \(count) more \(ended) too slow.")
     }
 }

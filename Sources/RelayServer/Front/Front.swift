@@ -64,7 +64,7 @@ final class Front: HTTPServerHandler {
             return .refuse(HTTPResponse(status: 400, text: text))
         }
         guard origins.admits(upgrade: request) else {
-            let text = "Pages of this origin may not connect; --allow-origin says which may."
+            let text = "Pages from this origin may not connect; --allow-origin allows origins."
             return .refuse(HTTPResponse(status: 403, text: text))
         }
         let viewer = authentication.viewer(headers: request.headers)

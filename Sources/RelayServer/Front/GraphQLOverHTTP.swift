@@ -28,7 +28,7 @@ struct GraphQLOverHTTP {
         guard let mediaType = ResponseMediaType.negotiated(http.headers) else {
             let types = ResponseMediaType.allCases.map(\.rawValue).joined(separator: ", ")
             throw Self.refusal(
-                406, "Responses are \(types), in UTF-8; the header \"accept\" takes none of them.",
+                406, "Responses are \(types), in UTF-8; the header \"accept\" allows none.",
                 as: .json)
         }
         self.mediaType = mediaType

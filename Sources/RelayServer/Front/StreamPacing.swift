@@ -88,7 +88,8 @@ struct StreamPacing: Sendable {
 
     private static func slowConsumer(_ cursor: String?) -> JSONValue {
         let message = """
-            Results come faster than they are taken, so the subscription ends. Resume it by the cursor.
+            Results arrive faster than the client takes them, so the subscription ends. Resume it \
+            with the cursor.
             """
         var extensions: JSONObject = ["code": .string(ErrorCode.slowConsumer.rawValue)]
         if let cursor { extensions["relay"] = ["cursor": .string(cursor)] }

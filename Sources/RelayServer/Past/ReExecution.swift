@@ -80,7 +80,7 @@ package struct ReExecution {
         guard let response = effect.response, let intent = try history.intent(of: response.mutation)
         else {
             throw PastMutationRefusal(
-                "Event \(event) is no mutation, and cannot be carried out again.")
+                "Event \(event) is not a mutation, and cannot be carried out again.")
         }
         return Mutation(sequence: effect.sequence, intent: intent, response: response)
     }
