@@ -162,7 +162,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// Hears of every durable state, in order.
+    /// Called with every durable state, in order.
     func noteDurable(_ snapshot: Snapshot) { file?.checkpointIfDue(snapshot) }
 
     /// Syncs what waits and lets the directory go.

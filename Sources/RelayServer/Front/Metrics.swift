@@ -14,7 +14,7 @@ import WebSocketIO
     import Darwin
 #endif
 
-/// What the server tells of itself, in the text format of Prometheus (version 0.0.4).
+/// The server's metrics, in the text format of Prometheus (version 0.0.4).
 final class Metrics: Sendable {
     private let service: GraphQLService
     /// Nil for a log in memory.

@@ -43,7 +43,7 @@ package struct ReExecution {
         self.change = change
     }
 
-    /// Has something more happen right behind an event.
+    /// Inserts something right after an event.
     package mutating func insert(after sequence: UInt64, _ insertion: @escaping Insertion) {
         insertions[sequence, default: []].append(insertion)
         change.inserted[sequence] = change.inserted[sequence] ?? []
@@ -65,7 +65,7 @@ package struct ReExecution {
         return outcome
     }
 
-    /// The mutations that stand in another's place, by the response that is there.
+    /// The mutations that took another's place, by the response that is there.
     private func exchanged() throws -> [UInt64: Mutation] {
         var mutations: [UInt64: Mutation] = [:]
         for (one, other) in change.exchanged {
@@ -87,8 +87,8 @@ package struct ReExecution {
 }
 
 extension History {
-    /// Makes a log of the first event and some parts, numbered anew, in which mutations are carried out again from
-    /// their arguments. One that is refused ends with its revocation. Blocks.
+    /// Makes a log of the first event and some parts, renumbered, in which mutations are carried out again
+    /// from their arguments. One that is refused ends with its revocation. Blocks.
     /// - Parameters:
     ///   - directory: missing or empty.
     ///   - options: how it is written.
