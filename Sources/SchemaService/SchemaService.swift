@@ -8,7 +8,7 @@ package struct SchemaService: Sendable {
     package let mutations: [String: any MutationHandler]
     /// Those of them that wait before they are carried out.
     package let waiting: [String: WaitingMutation]
-    /// Some results are computed by Swift code, which may look at who asks.
+    /// Some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
     /// By root field of the subscription type.
     package let subscriptions: [String: SubscriptionSource]

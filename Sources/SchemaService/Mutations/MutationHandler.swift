@@ -11,7 +11,7 @@ package protocol MutationHandler: Sendable {
     /// Deterministic but for what the context brings: no clock and no chance of its own.
     /// - Parameters:
     ///   - arguments: the root field's, coerced.
-    ///   - draft: what is written here is committed, or, after a throw, thrown away.
+    ///   - draft: what is written here is committed, or discarded if the body throws.
     func run(
         arguments: JSONObject, draft: inout Draft, context: MutationContext
     ) throws(ExecutionError) -> MutationOutcome
@@ -34,7 +34,7 @@ package struct MutationOutcome: Sendable, Hashable {
 public struct MutationContext: Sendable {
     /// Microseconds since 1970-01-01 00:00 UTC.
     public let timeMicroseconds: Int64
-    /// Who asks, as the authentication named them; nil without authentication.
+    /// The viewer, as named by the authentication; nil without authentication.
     public let viewer: String?
     /// `CLIENT:N`, if the client has given the mutation a name. It is carried out once under this name.
     public let mutationID: String?
