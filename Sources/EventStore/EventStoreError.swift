@@ -14,7 +14,7 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
         case outOfRange
         /// A text that names no point of a history.
         case notAPoint
-        /// A store goes on from this journal already.
+        /// A store already continues this journal.
         case inUse
     }
 

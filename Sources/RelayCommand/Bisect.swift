@@ -251,7 +251,7 @@ struct Bisect: HistoryTool {
         return BisectTrial(TrialCommand(trial), request)
     }
 
-    /// The data that is looked for; a whole response is taken for its data.
+    /// The data that is looked for; of a whole response the data counts.
     private func parseExpectation(_ text: String) throws -> JSONValue {
         do throws(JSONError) {
             let value = try JSONValue(parsing: text)

@@ -84,13 +84,13 @@ private struct Prompt: Sendable {
         if isTerminal { printAtOnce("\n") }
     }
 
-    /// Writes what is no result, to standard error.
+    /// Writes to standard error what is not a result.
     func note(_ line: String) {
         complain(isTerminal ? "\r\(line)" : line)
         show()
     }
 
-    /// Writes a result; a prompt that stands there is written anew below it.
+    /// Writes a result; a prompt on the line is rewritten below it.
     func write(_ line: String) {
         printAtOnce(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n")
     }

@@ -29,7 +29,7 @@ struct LogCompact: LogTool {
 
     func run(printingTo output: LineOutput) async throws {
         if !dryRun { try LogCompaction(log.directory).checkLock() }
-        // Says that there is no log, where opening the store would make one.
+        // Fails if there is no log; opening the store would make one.
         let history = try History(log.directory)
         let report = dryRun ? try plan(history) : try compact(history)
         if log.json { return try output.write(report.json(isPlan: dryRun).text) }

@@ -8,7 +8,7 @@ import StoreEngine
 
 import struct ArgumentParser.Argument
 
-/// `relay log explain`: why was a subscriber told of it, or not?
+/// `relay log explain`: why was a subscriber notified of it, or not?
 struct LogExplain: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "explain",

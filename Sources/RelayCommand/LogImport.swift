@@ -15,7 +15,7 @@ import struct ArgumentParser.Argument
     import Foundation
 #endif
 
-/// `relay log import`: a log made of lines.
+/// `relay log import`: a log made from lines.
 struct LogImport: LogTool {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -98,7 +98,7 @@ struct LogImport: LogTool {
             } catch {
                 throw CommandFailure("\(error) Nothing was changed.")
             }
-            // Not asked for; kept small rather than made anew for each event.
+            // Not asked for; kept small rather than recreated for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
         return state
@@ -156,7 +156,7 @@ struct LogImport: LogTool {
     }
 }
 
-/// Why a line is no exported event.
+/// Why a line is not an exported event.
 struct ExportedLineError: Error {
     let message: String
 

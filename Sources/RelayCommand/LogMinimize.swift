@@ -96,7 +96,7 @@ private struct LogMinimization {
 
     init(_ history: History, _ command: TrialCommand, reExecutes: Bool) {
         var history = history
-        // The search has a bar of its own.
+        // The search has its own progress bar.
         history.watch = nil
         self.history = history
         self.command = command

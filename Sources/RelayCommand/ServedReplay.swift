@@ -124,7 +124,7 @@ struct ServedReplay {
         sayTheEnd(server, history, "Clients are served until Ctrl-C.")
     }
 
-    /// Says that no event follows, and where the history goes on if that is for damage.
+    /// Says that no event follows, and, if that is because of damage, where the history continues.
     private static func sayTheEnd(
         _ server: ReplayServer, _ history: History, _ rest: String? = nil
     ) {

@@ -116,7 +116,7 @@ struct WhatIf: HistoryTool {
 
 extension ReExecution.Outcome {
     /// What was done, for people.
-    /// - Parameter which: what mutations these are, behind a space; empty for all.
+    /// - Parameter which: which mutations these are, after a space; empty for all.
     func summary(of which: String = "") -> String {
         let done = "\(carriedOut.of("mutation"))\(which) carried out again"
         guard replayed > 0 else { return done + "." }
