@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Why the command cannot go on, in one line.
+/// Why the command cannot continue, in one line.
 package struct CommandFailure: Error, CustomStringConvertible {
     package let description: String
 

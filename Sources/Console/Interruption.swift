@@ -9,8 +9,8 @@ import Threads
 #endif
 
 /// SIGINT and SIGTERM. A command that only reads ends at once, whatever it is at, with the exit status that
-/// shells give the signal (130, 143), and leaves nothing behind; one that has to be stopped in order takes the
-/// signals itself.
+/// shells give the signal (130, 143), and leaves nothing behind; one that has to shut down gracefully takes
+/// the signals itself.
 package enum Interruption {
     private struct State {
         var isArmed = false
@@ -32,12 +32,12 @@ package enum Interruption {
         }
         if isFirst, !SignalWatch.begin([SIGINT, SIGTERM], raise) {
             complain(
-                "warning: there is no file descriptor to hear signals by; they end this at once")
+                "warning: no file descriptor is left to handle signals; a signal ends this at once")
         }
     }
 
-    /// From now on the signals wait until they are taken. For a command that has to be stopped in order, as soon as it
-    /// runs; what comes before `main` ends the process all the same.
+    /// From now on the signals wait until they are taken. For a command that has to shut down gracefully, as
+    /// soon as it runs; what comes before `main` ends the process all the same.
     package static func hold() {
         state.withLock { $0.isHolding = true }
         arm()

@@ -16,7 +16,7 @@ package final class LineOutput {
     private let sizeLimit: Int
 
     package init() {
-        // The reader may have seen enough; the write tells that, not a signal.
+        // The reader may have seen enough; the write reports that, not a signal.
         signal(SIGPIPE, SIG_IGN)
         sizeLimit = isTerminal ? 0 : 1 << 16
     }
@@ -49,5 +49,5 @@ package final class LineOutput {
     }
 }
 
-/// Standard output has no reader any more, as behind `| head -1`: no failure, but the end.
+/// Standard output no longer has a reader, as with `| head -1`: not a failure, but the end.
 package struct ReaderLeft: Error {}

@@ -51,7 +51,7 @@ package struct LogArguments: ParsableArguments {
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "dir"))
     package var directory: String
 
-    @Flag(help: "Print JSON, one object a line.")
+    @Flag(help: "Print JSON, one object per line.")
     package var json = false
 
     package init() {}

@@ -3,12 +3,12 @@ package import WebSocketIO
 
 /// How a client command gets to its server.
 package struct ServerOptions: ParsableArguments {
-    @Option(help: "The token that lets you in. (default: RELAY_TOKEN)")
+    @Option(help: "The token to authenticate with. (default: RELAY_TOKEN)")
     package var token: String?
 
     @Option(
         help: ArgumentHelp(
-            "Certificates to check the server of a wss:// address against, as PEM.",
+            "Certificates to verify the server of a wss:// address with, as PEM.",
             valueName: "file"))
     package var ca: String?
 
@@ -22,7 +22,7 @@ extension ServerAddress {
     package init(argument url: String) throws(ValidationError) {
         guard let address = ServerAddress(url: url) else {
             throw ValidationError(
-                "\"\(url)\" is no address of a server; write ws://HOST:PORT/graphql.")
+                "\"\(url)\" is not the address of a server; write ws://HOST:PORT/graphql.")
         }
         self = address
     }

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure that it cannot go on after.
+/// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure after which it cannot continue.
 package final class StopSignals {
     package enum Reason: Sendable {
         case signal(String)
@@ -28,7 +28,7 @@ package final class StopSignals {
         }
     }
 
-    /// Something to be called, on any thread, when the command cannot go on.
+    /// Called, on any thread, when the command cannot continue.
     package var fail: @Sendable (String) -> Void {
         { [continuation] message in continuation.yield(.failure(message)) }
     }

@@ -81,20 +81,20 @@ extension LogError {
         if cause.isStorageFull {
             return LogError(
                 .storageFull,
-                "Could not append \(events) to \(file): \(cause). Nothing of it was kept or "
+                "Could not append \(events) to \(file): \(cause). None of it was kept or "
                     + "acknowledged; appending works again when there is room.", cause: cause)
         }
         return LogError(
             .inputOutput,
             "Could not append \(events) to \(file): \(cause). It was not acknowledged, and the log "
-                + "takes no more events until it is opened anew.", cause: cause)
+                + "takes no more events until it is reopened.", cause: cause)
     }
 
     static func synchronizing(_ file: String, _ cause: FileSystemError) -> LogError {
         LogError(
             .inputOutput,
             "Could not bring acknowledged events in \(file) to the disk: \(cause). They may be lost "
-                + "if the machine stops, and the log takes no more until it is opened anew.",
+                + "if the machine stops, and the log takes no more until it is reopened.",
             cause: cause)
     }
 
@@ -131,7 +131,7 @@ extension LogError {
     static func notEmpty(_ directory: String) -> LogError {
         LogError(
             .conflict,
-            "\(directory) is not empty: give a directory that is new. Nothing in it was changed.")
+            "\(directory) is not empty: give a new directory. Nothing in it was changed.")
     }
 
     static func repairing(_ directory: String, _ cause: FileSystemError) -> LogError {
@@ -193,7 +193,7 @@ extension LogError {
     static let lastSequence = LogError(
         .unacceptableBatch,
         "The batch cannot be appended: the last event that a log can have is "
-            + "\(FrameLayout.largestSequence). `relay log export` and `import` make a new log of it."
+            + "\(FrameLayout.largestSequence). `relay log export` and `import` make a new log from it."
     )
 
     static func sequenceMoved(expected: UInt64, next: UInt64) -> LogError {

@@ -160,7 +160,7 @@ struct LogExamination: Sendable {
         return [
             LogDamage(
                 file: found.file, offset: 0, length: nil, sequence: nil,
-                reason: "the checkpoint holds another state than META says that the log begins with"
+                reason: "the checkpoint holds a different state from the one META names"
             )
         ]
     }

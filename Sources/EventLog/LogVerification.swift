@@ -84,7 +84,7 @@ extension LogExamination {
         if !isEndCertain {
             unknowns.append(
                 "Whether there were events after \(head.sequence): the log is open, or was not "
-                    + "closed in order. "
+                    + "closed properly. "
                     + (certainThrough == 0
                         ? "No event is recorded anywhere else."
                         : "That it had events up to \(certainThrough) is recorded."))

@@ -43,16 +43,16 @@ package struct RepairReport: Sendable, Equatable {
         if lost == nil, forgotten == nil { sentences.append("No event is lost.") }
         if !isEndCertain {
             sentences.append(
-                "Whether there were events after \(lost?.upperBound ?? lastSequence) is not known: the "
-                    + "log was not closed in order.")
+                "Whether there were events after \(lost?.upperBound ?? lastSequence) is unknown: "
+                    + "the log was not closed properly.")
         }
-        sentences += rebuilt.map { isPlan ? "Would write \($0) anew." : "Wrote \($0) anew." }
+        sentences += rebuilt.map { isPlan ? "Would rewrite \($0)." : "Rewrote \($0)." }
         if !copies.isEmpty {
             let place = copies.joined(separator: ", ")
             sentences.append(
                 isPlan
-                    ? "What is taken out would be kept in \(place)."
-                    : "What was taken out is kept in \(place).")
+                    ? "What is removed would be kept in \(place)."
+                    : "What was removed is kept in \(place).")
         }
         sentences.append(isPlan ? "The epoch would be \(epoch)." : "The epoch is now \(epoch).")
         if isPlan { sentences.append("Nothing was changed.") }

@@ -4,7 +4,7 @@ package import EventLog
 
 /// How a store on disk is kept.
 package struct EventStoreOptions: Sendable {
-    /// How the log is written; `onFreeze` is the place to learn that it has stopped for good.
+    /// How the log is written; `onFreeze` is the place to learn that it has stopped permanently.
     package var log = EventLogOptions()
     package var fileSystem: any FileSystem = POSIXFileSystem()
     package var checkpointInterval = CheckpointInterval()
@@ -34,11 +34,11 @@ package struct EventStore: Sendable {
     package let tail: HistoryTail
     package let report: StartReport
 
-    /// Opens the store in a directory, making it when there is none. Blocks while it reads.
+    /// Opens the store in a directory, which is created if there is none. Blocks while it reads.
     ///
-    /// Takes the directory's lock and brings the log into order, then restores the newest
-    /// checkpoint that this build can use and folds the events behind it, or all events when there
-    /// is none. Where ``EventStoreOptions/tail`` is wanted, it is the newest before it.
+    /// Takes the directory's lock and repairs the log's tail, then restores the newest checkpoint that this
+    /// build can use and folds the events after it, or all events if there is none. Where
+    /// ``EventStoreOptions/tail`` is wanted, it is the newest before it.
     /// - Parameter indexes: the look-ups that snapshots shall have.
     /// - Throws: what opening the log says (`locked`, `damaged`, `futureVersion`, …), or
     ///   `notAHistory`. Nothing is changed then, and the lock is given back.
@@ -81,7 +81,7 @@ extension EventStore {
 /// What a start found and did.
 package struct StartReport: Sendable {
     package let recovery: RecoveryReport
-    /// A sentence for each checkpoint that could not be used, and for newest commits that are not at hand.
+    /// A sentence for each checkpoint that could not be used, and for newest commits that are not available.
     package let remarks: [String]
     /// The event of the checkpoint that was restored; 0 for none.
     package let checkpoint: UInt64

@@ -14,7 +14,7 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
         case outOfRange
         /// A text that names no point of a history.
         case notAPoint
-        /// A store goes on from this journal already.
+        /// A store already continues this journal.
         case inUse
     }
 
@@ -49,8 +49,8 @@ extension EventStoreError {
         EventStoreError(
             .notAHistory,
             """
-            Could not read event \(sequence): \(error.message). Its checksum is right, so another \
-            version or another program wrote it. Nothing was changed.
+            Could not read event \(sequence): \(error.message). Its checksum is correct, so \
+            another version or another program wrote it. Nothing was changed.
             """,
             cause: error)
     }
@@ -83,8 +83,8 @@ extension EventStoreError {
         EventStoreError(
             .log(.damaged),
             """
-            The state after event \(sequence) cannot be rebuilt: \(damage). The last one before the \
-            damage is that after event \(last); checkpoints behind it may lead to later ones.
+            The state after event \(sequence) cannot be rebuilt: \(damage). The last one before \
+            the damage is that after event \(last); checkpoints after it may lead to later ones.
             """)
     }
 

@@ -29,7 +29,7 @@ extension EventStore {
         }
     }
 
-    /// Makes a damaged log one that a server can start on, losing as little as can be.
+    /// Repairs a damaged log so that a server can start on it, losing as little as possible.
     package static func repair(
         _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
     ) throws(EventStoreError) -> RepairReport {
@@ -55,7 +55,7 @@ extension Checkpoint {
     fileprivate var restorability: CheckpointFinding.Verdict {
         guard verdict == .usable else { return verdict }
         do throws(MalformedEvent) {
-            // The log that a repair leaves may begin here, where nothing can be folded anew.
+            // The log that a repair leaves may begin here, where nothing can be folded again.
             _ = try snapshot(indexes: [], takesOlderFold: true)
             return .usable
         } catch {

@@ -28,8 +28,8 @@ package struct ClientConnection: Sendable {
         case close(CloseCode)
         /// The server has let us in.
         case acknowledged(payload: JSONObject?)
-        /// A result of an operation: the bytes of an ExecutionResult, and those of its `extensions` once more,
-        /// so that they need not be looked for.
+        /// A result of an operation: the bytes of an ExecutionResult, and separately those of its
+        /// `extensions`, so that they need not be searched for.
         case next(Operation, payload: [UInt8], extensions: [UInt8]?)
         /// The operation was not executed, or ends with errors; nothing of it follows.
         case failed(Operation, [JSONValue])

@@ -8,7 +8,7 @@ package enum ClientMessage: Hashable, Sendable {
     /// Starts an operation. The payload has `query`, and may have `operationName`, `variables`,
     /// `extensions`.
     case subscribe(id: String, payload: JSONObject)
-    /// The client wants no more of an operation.
+    /// The client cancels an operation.
     case complete(id: String)
 }
 

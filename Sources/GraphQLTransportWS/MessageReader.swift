@@ -1,6 +1,6 @@
 import RelayJSON
 
-/// Why bytes are no message of the protocol.
+/// Why bytes are not a message of the protocol.
 package struct InvalidMessage: Error, Hashable, Sendable {
     package let reason: String
 
@@ -20,7 +20,7 @@ struct MessageReader {
     private struct Member {
         let kind: JSONReader.Kind
         let range: Range<Int>
-        /// Where the value of its own member `extensions` stands; of the payload only.
+        /// Where the value of its own member `extensions` is; of the payload only.
         var extensions: Range<Int>?
     }
 
@@ -42,7 +42,7 @@ struct MessageReader {
         self.type = type
     }
 
-    /// Where the members that we know stand; of two with one name, the last.
+    /// Where the members that we know are; of two with one name, the last.
     private static func members(of bytes: [UInt8]) throws(JSONError) -> [String: Member] {
         let result = bytes.withUnsafeBytes { buffer -> Result<[String: Member], JSONError> in
             do throws(JSONError) {
@@ -72,8 +72,8 @@ struct MessageReader {
         return try result.get()
     }
 
-    /// Passes over an object that stands next.
-    /// - Returns: where the value of its member `extensions` stands; of several, the last.
+    /// Skips an object, if one is next.
+    /// - Returns: where the value of its member `extensions` is; of several, the last.
     private static func extensions(in reader: inout JSONReader) throws(JSONError) -> Range<Int>? {
         var found: Range<Int>?
         try reader.beginObject()

@@ -17,7 +17,7 @@ package struct ServerConnection: Sendable {
         case closed
     }
 
-    /// An operation of this connection. Ids may be used again, so the number tells which use it is.
+    /// An operation of this connection. Ids may be reused, so the number says which use it is.
     package struct Operation: Hashable, Sendable {
         package let id: String
         fileprivate let number: UInt64
@@ -33,7 +33,7 @@ package struct ServerConnection: Sendable {
         case authenticate(payload: JSONObject?)
         /// Execute this; its results go through ``next(_:)``, ``error(_:_:)`` and ``complete(_:)``.
         case start(Operation, payload: JSONObject)
-        /// The client wants no more of this.
+        /// The client has cancelled this.
         case stop(Operation)
     }
 

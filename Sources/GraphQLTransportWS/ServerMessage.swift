@@ -63,8 +63,8 @@ extension ServerMessage {
         return JSONValue.object(object).bytes
     }
 
-    /// What stands before a result in a `next` message. The result and ``nextSuffix`` follow, and are
-    /// the same for all that get it, so they need to be put together only once.
+    /// The bytes before the result in a `next` message. The result and ``nextSuffix`` follow, and are the
+    /// same for all that get it, so they need to be put together only once.
     package static func nextPrefix(id: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 64)
         writer.raw("{\"id\":")
@@ -73,6 +73,6 @@ extension ServerMessage {
         return writer.bytes
     }
 
-    /// What stands behind the result in a `next` message.
+    /// The bytes after the result in a `next` message.
     package static let nextSuffix: [UInt8] = [UInt8(ascii: "}")]
 }

@@ -15,7 +15,7 @@ struct ChunkedBody {
         case size
         /// Inside a chunk's data; so many bytes of it are still to come.
         case data(Int)
-        /// Behind a chunk's data, before its CRLF.
+        /// After a chunk's data, before its CRLF.
         case dataEnd
         case trailers
         case complete
@@ -39,7 +39,7 @@ struct ChunkedBody {
         return input.count - rest.count
     }
 
-    /// - Returns: whether there was enough to go on.
+    /// - Returns: whether there was enough to continue.
     private mutating func step(_ rest: inout ArraySlice<UInt8>) throws(BadRequest) -> Bool {
         switch state {
         case .size:
@@ -113,8 +113,8 @@ struct ChunkedBody {
         return rest[..<(end - 1)]
     }
 
-    /// §7.1.1: `*( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] )`, to the letter. What a lax reader makes
-    /// of anything else ends its chunk at another place.
+    /// §7.1.1: `*( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] )`, to the letter. A lax
+    /// reader would end the chunk of anything else at another place.
     private static func areExtensions(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while !rest.isEmpty {

@@ -140,7 +140,7 @@ struct ExtensionOffer: Equatable {
         }
     }
 
-    /// The parts between separators that do not stand in quotes, without blanks around them.
+    /// The parts between separators outside quotes, without surrounding blanks.
     private static func split(_ text: Substring, at separator: Character) -> [Substring] {
         var parts: [Substring] = []
         var start = text.startIndex

@@ -33,7 +33,7 @@ package struct HTTPRequestHead: Equatable {
     package var asksForWebSocket: Bool { isHTTP11 && headers.lists("websocket", in: "upgrade") }
 }
 
-/// Why bytes are no request, or none that is served.
+/// Why bytes are not a request, or not one that is served.
 struct BadRequest: Error {
     var status = 400
     let text: String
@@ -150,8 +150,8 @@ extension HTTPRequestHead {
 // MARK: - Where the body ends
 
 extension HTTPRequestHead {
-    /// RFC 9112 §6.3. What two servers could understand in two ways is refused, since the one behind the other would
-    /// take a part of the body for the next request.
+    /// RFC 9112 §6.3. What two servers could understand in two ways is refused, since the second of two in a
+    /// chain would mistake a part of the body for the next request.
     private static func framing(
         _ headers: HTTPHeaders, method: String, isHTTP11: Bool
     ) throws(BadRequest) -> BodyFraming {

@@ -4,8 +4,8 @@
 /// request with a body that was sent before the answer to the one before it.
 ///
 /// What comes out is the same however the bytes were cut into pieces. Where the RFC lets a reader choose between
-/// refusing and repairing (a lone line feed, folded lines, blanks in odd places), this one refuses: a proxy may have
-/// repaired it in another way, and then the two disagree about where a request ends.
+/// refusing and repairing (a lone line feed, folded lines, blanks in odd places), this one refuses: a proxy
+/// may have repaired it differently, and then the two disagree about where a request ends.
 package struct HTTPRequestParser {
     package typealias Head = HTTPRequestHead
 
@@ -24,10 +24,10 @@ package struct HTTPRequestParser {
     package enum Outcome: Equatable {
         /// More bytes are needed.
         case incomplete
-        /// A head is there and its client waits to be told to send the body. Comes once a request.
+        /// A head is there and its client waits for permission to send the body. Comes once a request.
         case headBeforeBody(Head)
         case request(Head, body: [UInt8])
-        /// What has come is no request, or one that is not served; nothing after it can be read.
+        /// What has arrived is not a request, or not one that is served; nothing after it can be read.
         case refused(HTTPResponse)
     }
 
@@ -36,10 +36,10 @@ package struct HTTPRequestParser {
         self.maxBodyBytes = maxBodyBytes
     }
 
-    /// How many bytes have come and are not taken.
+    /// How many bytes have arrived and are not consumed.
     package var waitingBytes: Int { buffer.count - taken }
 
-    /// Whether a request has begun and is not complete. Half of a blank line before it is no part of it.
+    /// Whether a request has begun and is not complete. Half of a blank line before it is not part of it.
     package var isInsideRequest: Bool {
         head != nil || waitingBytes > 1 || waitingBytes == 1 && buffer[taken] != .carriageReturn
     }
@@ -93,7 +93,7 @@ package struct HTTPRequestParser {
         return head
     }
 
-    /// Where the head ends, behind its empty line; nil when that has not come.
+    /// Where the head ends, after its empty line; nil when that has not come.
     private mutating func headEnd() throws(BadRequest) -> Int? {
         let limit = min(buffer.count, taken + maxHeadBytes)
         while searched < limit {

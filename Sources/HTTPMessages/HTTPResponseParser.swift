@@ -12,7 +12,7 @@ package struct HTTPResponseParser {
         case body([UInt8])
         /// The answer is whole. What follows it, if anything, stays in `takeRest`.
         case complete
-        /// What has come is no answer that can be read.
+        /// What has arrived is not a readable response.
         case broken(String)
     }
 
@@ -43,7 +43,7 @@ package struct HTTPResponseParser {
         self.isHead = isHead
     }
 
-    /// What has been read is thrown away here, once for all that came together.
+    /// What has been read is discarded here, once for everything that arrived together.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         buffer.removeFirst(readBytes)
         searchedBytes = max(0, searchedBytes - readBytes)
@@ -214,7 +214,7 @@ package struct ClientRequestHead {
     }
 
     package var encoded: [UInt8] {
-        // What is no part of a path could be taken for the end of the line.
+        // What cannot be part of a path could be mistaken for the end of the line.
         let path = self.path.utf8.map { $0 <= 0x20 || $0 == 0x7F ? UInt8(ascii: "+") : $0 }
         var bytes = Array("\(method) ".utf8) + path + Array(" HTTP/1.1\r\n".utf8)
         headers.encode(into: &bytes)

@@ -39,8 +39,8 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without blanks and tabs at both ends. No other byte counts as one: what RFC 9110 does not call whitespace
-    /// may mean something to the server behind us or the proxy before us.
+    /// Without blanks and tabs at both ends. No other byte counts as one: what RFC 9110 does not call
+    /// whitespace may mean something to the server behind us or the proxy in front of us.
     var withoutOuterBlanks: ArraySlice<UInt8> {
         var rest = self
         while let first = rest.first, first.isBlankOrTab { rest.removeFirst() }

@@ -26,7 +26,7 @@ struct MeasureOptions: ParsableArguments {
     @Flag(help: "One JSON object a line and measure.")
     var json = false
 
-    /// Prints one measure with what it was taken with.
+    /// Prints one measure and the settings it was taken with.
     func report(_ measure: String, _ value: Double, _ unit: String, _ taken: JSONObject = [:]) {
         let rounded = Self.rounded(value)
         guard json else {

@@ -61,7 +61,7 @@ private final class FanoutLoad: Sendable {
     private struct State: LoadState {
         /// When each commit was sent, by its number.
         var sent: [ContinuousClock.Instant] = [.now]
-        /// The last commit that each subscriber was told of.
+        /// The last commit that each subscriber was notified of.
         var told: [Int?]
         /// Deliveries of the newest commit.
         var newestDeliveries = 0
@@ -84,7 +84,7 @@ private final class FanoutLoad: Sendable {
         state = Lock(State(told: Array(repeating: nil, count: subscribers.count)))
     }
 
-    /// Returns when all subscribers are told of commits.
+    /// Returns when all subscribers get commits.
     func subscribe() async throws {
         for (index, subscriber) in subscribers.enumerated() {
             subscriber.start(TodoLoad.added) { self.received($0, at: index) }
@@ -173,7 +173,7 @@ private final class FanoutLoad: Sendable {
         }
     }
 
-    /// True when all have been told of the newest commit, and one is to be in flight.
+    /// True when all have been notified of the newest commit, and one should be in flight.
     private func take(
         _ number: Int, at subscriber: Int, _ now: ContinuousClock.Instant, _ state: inout State
     ) -> Bool {

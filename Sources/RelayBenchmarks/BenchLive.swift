@@ -68,7 +68,7 @@ private final class LiveLoad: Sendable {
     private struct State: LoadState {
         /// When each commit was sent, by its number; commit N changes record N modulo their number.
         var sent: [ContinuousClock.Instant] = [.now]
-        /// The newest commit that each live query was told of; nil as long as it has said nothing.
+        /// The newest commit that each live query was notified of; nil as long as it has said nothing.
         var told: [Int?]
         var waitingForFirst: Int
         var measure = DeliveryMeasure()
@@ -88,7 +88,7 @@ private final class LiveLoad: Sendable {
             State(told: Array(repeating: nil, count: ids.count), waitingForFirst: ids.count))
     }
 
-    /// Returns when all live queries have told their first result.
+    /// Returns when all live queries have delivered their first result.
     func subscribe() async throws {
         let watchers = client.connections.dropFirst()
         for (index, id) in ids.enumerated() {
@@ -120,7 +120,7 @@ private final class LiveLoad: Sendable {
         }
     }
 
-    /// Records whose newest state has not been told.
+    /// Records whose newest state has not been delivered.
     private func lostCount(_ state: State) -> Int {
         let last = state.sent.count - 1
         return state.told.indices.count { index in

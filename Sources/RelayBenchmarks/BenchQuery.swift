@@ -42,7 +42,7 @@ struct BenchQuery: AsyncParsableCommand {
         do {
             bytes = try benchmark.request().count
         } catch let errors as ExecutionErrors {
-            // Worth measuring all the same: a document of all there is to parse fits no schema.
+            // Still worth measuring: a document of all there is to parse fits no schema.
             _ = try benchmark.parse()
             let reason = errors.errors.first?.message ?? "it is not valid"
             complain(

@@ -135,7 +135,7 @@ struct BenchStore: AsyncParsableCommand {
             next = (next + 7_919) % limit
         }
         report("optimistic_apply_revert_us", optimistic, "us", 1_000, taken)
-        // One record and one who reads it: all the others are idle, and what is touched is in the caches.
+        // One record and one reader: all the others are idle, and what is touched is in the caches.
         let reader = try benchmark.subscribe(store, count: 1)
         let one = try medianMicroseconds(runs: runs) { try benchmark.applyAndRevert(store, 0) }
         report("optimistic_apply_revert_one_us", one, "us", 1_000, taken)

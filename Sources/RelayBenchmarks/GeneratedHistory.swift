@@ -10,9 +10,8 @@ import RelayJSON
 /// The history of a todo server with many changes, made up: the same numbers give the same events.
 ///
 /// It begins with half of the todos; the others are added evenly over the whole history. All other
-/// mutations rename a todo or change its status. An event is one of a mutation and its response, as
-/// a server writes them, one mutation after another; where that leaves one over, the last is a local
-/// update.
+/// mutations rename a todo or change its status. The events are mutations and their responses, as a server
+/// writes them, one mutation after another; where that leaves one over, the last is a local update.
 struct GeneratedHistory {
     let eventCount: UInt64
     let todoCount: Int

@@ -32,7 +32,7 @@ struct LatencyHistogram: Sendable {
     private static func bucket(of time: UInt64) -> Int {
         let steps = UInt64(stepsPerDoubling)
         if time < steps { return Int(time) }
-        // The six bits behind the first one choose the step.
+        // The six bits after the first one choose the step.
         let doubling = 63 - time.leadingZeroBitCount - 6
         return (doubling + 1) * stepsPerDoubling + Int((time >> UInt64(doubling)) - steps)
     }

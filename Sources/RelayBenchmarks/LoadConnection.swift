@@ -8,9 +8,9 @@ import WebSocketIO
 /// thread, without a task for each operation.
 ///
 /// No `RelayLink`: thousands of these share a process with what they measure, so each is to cost no actor, channel or task;
-/// and where that one goes on, this one ends, so that what got lost is counted.
+/// and where that one continues, this one ends, so that what got lost is counted.
 final class LoadConnection: WebSocketHandler {
-    /// What an operation is told.
+    /// What an operation receives.
     enum Event: Sendable {
         /// The bytes of a result.
         case result([UInt8])

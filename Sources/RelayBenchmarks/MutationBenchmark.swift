@@ -8,7 +8,7 @@ import StoreEngine
 /// What one mutation costs, and what a count and a page cost, on a list of many records:
 /// `relay bench mutation`.
 ///
-/// All records stand in one list, with two counts on it. A mutation is a whole one without its sync: arguments
+/// All records are in one list, with two counts on it. A mutation is a whole one without its sync: arguments
 /// coerced, handler run, write set made and applied, look-ups kept up to date, response written.
 struct MutationBenchmark {
     private let runner: MutationRunner

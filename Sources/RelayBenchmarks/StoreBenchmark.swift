@@ -78,7 +78,7 @@ struct StoreBenchmark {
         retention.cancel()
     }
 
-    /// Takes in other todos in the place of those before and forgets the latter.
+    /// Loads other todos in place of the earlier ones and drops the latter.
     func turnOver(_ store: Store, round: Int) throws {
         let other = StorePayload(todoCount: payload.todoCount, first: round * payload.todoCount)
         try store.commitPayload(all, other.response)

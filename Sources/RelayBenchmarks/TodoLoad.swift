@@ -3,7 +3,7 @@ import RelayJSON
 
 /// What the network benchmarks ask of a server, which must serve the todo example.
 ///
-/// Texts carry numbers, so that what a server tells can be traced back to the commit that made it so.
+/// Texts carry numbers, so that what a server delivers can be traced back to its commit.
 enum TodoLoad {
     static let added: JSONObject = [
         "query": "subscription { todoAdded { todo { id text complete } } }"

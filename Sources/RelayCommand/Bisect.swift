@@ -15,16 +15,17 @@ struct Bisect: HistoryTool {
             relay bisect <dir> [--query <document>] [--first | --all] [<options>] --run <command> ...
             """,
         discussion: """
-            Looks at few states: between --from and --to the answer is taken to change once, and where it \
-            changes more often, one of the changes is found, not always the first. --first looks at all \
-            states up to the first that is so, in one pass; --all prints every change. Works offline and \
-            while a server is running; never writes.
+            Looks at few states: between --from and --to the answer is assumed to change once; if \
+            it changes more often, one of the changes is found, not always the first. --first \
+            looks at all states in order, in one pass, up to the first that matches; --all prints \
+            every change. Works offline and while a server is running; never writes.
 
             With --run the exit status of a command decides: 0 is good, 125 cannot tell, anything \
-            else up to 127 is bad; found is the first event after which it is bad. On its standard \
-            input it has the answer of --query, or else all records, one a line; in its environment \
-            RELAY_SEQUENCE, the event after which the state was so. {} in its words stands for a \
-            copy of the log that ends there, which "relay serve --data" can run on.
+            else up to 127 is bad; the result is the first event after which it is bad. Its \
+            standard input is the answer of --query, or else all records, one per line; \
+            RELAY_SEQUENCE in its environment is the event after which it sees the state. {} in \
+            its arguments stands for a copy of the log that ends there, on which "relay serve \
+            --data" can run.
             """)
 
     @OptionGroup var log: LogArguments
@@ -32,28 +33,28 @@ struct Bisect: HistoryTool {
     @Option(help: ArgumentHelp("The query.", valueName: "document"))
     var query: String?
 
-    @Option(help: ArgumentHelp("The data that it shall give.", valueName: "json"))
+    @Option(help: ArgumentHelp("The data that it should give.", valueName: "json"))
     var expect: String?
 
     @Option(
         name: .customLong("run"), parsing: .remaining,
         help: ArgumentHelp(
-            "The command that decides, with its arguments; stands last.", valueName: "command"))
+            "The command that decides, with its arguments; must come last.", valueName: "command"))
     var trial: [String] = []
 
-    @Flag(help: "Find the first event after which it is no longer so.")
+    @Flag(help: "Find the first event after which it no longer holds.")
     var stops = false
 
     @Flag(
         name: .customLong("first"),
         help:
-            "Look at all states in order, so that what is found is the first however often it changes."
+            "Look at all states in order, to find the first change however often it changes."
     )
     var isFirst = false
 
     @Flag(
         name: .customLong("all"),
-        help: "Print every event after which it is so and was not, or is not and was.")
+        help: "Print every event after which it begins or ceases to hold.")
     var isAll = false
 
     @Option(
@@ -87,13 +88,13 @@ struct Bisect: HistoryTool {
     func run(on history: History, printingTo output: LineOutput) async throws {
         guard let extent = history.extent else {
             throw CommandFailure(
-                "\(log.directory) has no event to find: its only state is that at the end.")
+                "\(log.directory) has no event to find: its only state is the one at the end.")
         }
         let first = try from.map(history.sequence) ?? max(extent.lowerBound, history.firstState)
         let last = try history.sequence(of: to ?? "@")
         guard first <= last else {
             throw ValidationError(
-                "The first state to look at, after event \(first), is behind the last, \(last).")
+                "The first state to look at, after event \(first), is after the last, \(last).")
         }
         let question = try makeQuestion()
         if isAll { return try printAll(in: first...last, of: history, question, output) }
@@ -105,8 +106,8 @@ struct Bisect: HistoryTool {
         if case .found(let sequence) = result, !isFirst, sequence > first + 1 {
             complain(
                 """
-                Note: not all states were looked at. Event \(sequence) is the first only if the answer \
-                changes once; --first looks at all of them.
+                Note: not all states were checked. Event \(sequence) is the first only if the \
+                answer changes once; --first looks at all of them.
                 """)
         }
         switch result {
@@ -115,7 +116,7 @@ struct Bisect: HistoryTool {
                 throw CommandFailure(
                     """
                     After event \(first), the first to look at, \(question.sentence(false)), so it \
-                    cannot stop being so; begin later with --from.
+                    cannot cease to hold; start later with --from.
                     """)
             }
             try print(sequence...sequence, of: history, output)
@@ -129,7 +130,7 @@ struct Bisect: HistoryTool {
                     ? "There is no such event: \(question.sentence(stops)) in any state."
                     : """
                     After event \(last), the last to look at, \(question.sentence(stops)). \
-                    --first looks at the states before it, too.
+                    --first also looks at the states before it.
                     """)
         }
     }
@@ -200,8 +201,8 @@ struct Bisect: HistoryTool {
         }
         if !turns.allSatisfy(\.isCertain) {
             throw CommandFailure(
-                "Of events that follow each other with a question mark it is one: the states between "
-                    + "them could not be judged.")
+                "Of consecutive events with a question mark one is the right one: the states "
+                    + "between them could not be judged.")
         }
     }
 
@@ -250,7 +251,7 @@ struct Bisect: HistoryTool {
         return BisectTrial(TrialCommand(trial), request)
     }
 
-    /// The data that is looked for; a whole response is taken for its data.
+    /// The data that is looked for; of a whole response the data counts.
     private func parseExpectation(_ text: String) throws -> JSONValue {
         do throws(JSONError) {
             let value = try JSONValue(parsing: text)

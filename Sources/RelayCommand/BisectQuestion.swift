@@ -7,13 +7,13 @@ import StoreEngine
 
 /// What a bisect asks of each state that it looks at.
 protocol BisectQuestion {
-    /// Does a search, which asks of states whether it is so; nil is the answer of which nothing can be told. A state may
+    /// Runs a search, which asks whether states match; nil means that a state cannot be judged. A state may
     /// be given look-ups; those that are folded from it keep them.
     func ask<Result>(
         about history: History, _ search: ((inout Snapshot) throws -> Bool?) throws -> Result
     ) throws -> Result
 
-    /// An event that changes no record may have another answer than the one before.
+    /// An event that changes no record may have a different answer from the one before.
     var seesEveryEvent: Bool { get }
 
     /// That it is so, or is not so.
@@ -59,7 +59,7 @@ struct ExpectedData: BisectQuestion {
 }
 
 extension TrialCommand.Verdict {
-    /// Nil when nothing can be told.
+    /// Nil if it cannot be judged.
     fileprivate var isBad: Bool? {
         switch self {
         case .good: false

@@ -9,9 +9,10 @@ struct Blame: HistoryTool {
     static let configuration = CommandConfiguration(
         abstract: "Show every write of a record or of one of its fields, the newest first.",
         discussion: """
-            What happened to a list is shown as what came and went: "at 3: -a +b". In a log that was \
-            compacted the last lines say with which values its states begin, and what wrote them, if \
-            that event is still there. Works offline and while a server is running; never writes.
+            Changes to a list are shown as what was removed and added: "at 3: -a +b". In a \
+            compacted log the last lines give the values with which its states begin, and what \
+            wrote them, if that event is still there. Works offline and while a server is running; \
+            never writes.
             """)
 
     @OptionGroup var log: LogArguments
@@ -21,9 +22,10 @@ struct Blame: HistoryTool {
 
     @Flag(
         help: """
-            Also show how values that were not confirmed yet changed: rebased when something else \
-            was confirmed below them, revoked when their mutation failed; and what was shown over a \
-            confirmed value. e6 is event 6, e5' what mutation 5 shows, e5'/e6 what event 6 made of it.
+            Also show how unconfirmed values changed: rebased when something else was confirmed \
+            below them, revoked when their mutation failed; and what was shown in place of a \
+            confirmed value. e6 is event 6, e5' what mutation 5 shows, e5'/e6 its rebase by event \
+            6.
             """)
     var optimistic = false
 

@@ -5,13 +5,13 @@ import RelayJSON
 /// `relay connect`: a prompt at a server.
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Type operations, see their results; subscriptions go on printing.",
+        abstract: "Type operations and see their results; subscriptions keep printing.",
         discussion: """
-            Where standard input or output is no terminal: one operation a line in, one line of JSON \
-            a result out, until all operations are over. When the connection breaks off, it is made \
-            again and operations go on: subscriptions behind their last results, mutations by their \
-            ids, so that each is done once. It ends with exit code 1 when the server stops, or is \
-            not there for half a minute.
+            If standard input or output is not a terminal: reads one operation per line, writes \
+            one line of JSON per result, until all operations have ended. When the connection \
+            breaks, it reconnects and operations continue: subscriptions after their last results, \
+            mutations by their ids, so that each is carried out once. It ends with exit code 1 \
+            when the server stops, or cannot be reached for half a minute.
             """)
 
     @Argument(help: "The server.")
@@ -70,7 +70,7 @@ private struct Prompt: Sendable {
 
     func greet(_ url: String) {
         guard isTerminal else { return }
-        printAtOnce("Connected to \(url). One operation a line; Ctrl-D ends.\n")
+        printAtOnce("Connected to \(url). One operation per line; Ctrl-D ends.\n")
         show()
     }
 
@@ -84,13 +84,13 @@ private struct Prompt: Sendable {
         if isTerminal { printAtOnce("\n") }
     }
 
-    /// Writes what is no result, to standard error.
+    /// Writes to standard error what is not a result.
     func note(_ line: String) {
         complain(isTerminal ? "\r\(line)" : line)
         show()
     }
 
-    /// Writes a result; a prompt that stands there is written anew below it.
+    /// Writes a result; a prompt on the line is rewritten below it.
     func write(_ line: String) {
         printAtOnce(isTerminal ? "\r\(line)\n\(Self.text)" : "\(line)\n")
     }

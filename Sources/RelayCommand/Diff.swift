@@ -15,9 +15,9 @@ struct Diff: HistoryTool {
         abstract: "Show which fields differ between two points of a log, or between two logs.",
         discussion: """
             relay diff DIR A B compares two points: a sequence, a time (RFC 3339), @ for the end, \
-            @-3, @now-1h. relay diff DIR OTHER compares the ends of two logs, and tells the first \
-            event in which they part. Exit code 2 when something differs. Works offline and while \
-            a server is running; never writes.
+            @-3, @now-1h. relay diff DIR OTHER compares the ends of two logs, and says with which \
+            event they diverge. Exit code 2 when something differs. Works offline and while a \
+            server is running; never writes.
             """)
 
     @OptionGroup var log: LogArguments
@@ -42,7 +42,7 @@ struct Diff: HistoryTool {
                 from: history.sequence(of: before), to: history.sequence(of: after), record: record)
         case (let other?, nil):
             guard FileManager.default.fileExists(atPath: other) else {
-                throw ValidationError("Give two points, or one other directory: \(other) is none.")
+                throw ValidationError("Give two points, or another directory: \(other) is neither.")
             }
             let other = try History(other)
             if let damage = other.damage {
@@ -67,7 +67,7 @@ struct Diff: HistoryTool {
     ) throws -> [FieldDifference] {
         guard let parting = try history.parting(from: other) else { return [] }
         let line: JSONValue = ["parting": JSONValue(parting)]
-        try output.write(log.json ? line.text : "The histories part with event \(parting).")
+        try output.write(log.json ? line.text : "The histories diverge with event \(parting).")
         let differences = try history.snapshot(at: history.last)
             .differences(to: other.snapshot(at: other.last), record: record)
         guard !differences.isEmpty else {

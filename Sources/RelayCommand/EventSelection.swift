@@ -28,8 +28,8 @@ struct EventSelection: ParsableArguments {
         name: .customLong("where"),
         help: ArgumentHelp(
             """
-            That fulfil this condition, such as 'variables.input.text contains "corn"'; \
-            docs/replay.md says what there is.
+            That meet this condition, such as 'variables.input.text contains "corn"'; \
+            docs/replay.md describes conditions.
             """, valueName: "expression"))
     var condition: String?
 
@@ -37,7 +37,7 @@ struct EventSelection: ParsableArguments {
         do throws(EventTextError) {
             _ = try condition.map(parse)
         } catch {
-            throw ValidationError("--where cannot be read. \(error)")
+            throw ValidationError("--where cannot be parsed. \(error)")
         }
         let known = EventKind.allCases.map(\.name)
         for name in kind where !known.contains(name) {

@@ -4,8 +4,8 @@ import EventStore
 
 /// A command on the history in a log's directory.
 ///
-/// Of a damaged log it reads what it can: events also behind the damage, states before it, and behind it those
-/// that a checkpoint leads to. What could not be read is told on standard error, and by exit code 2.
+/// It reads what it can of a damaged log: events even after the damage, states before it, and after it those
+/// that a checkpoint leads to. What could not be read is reported on standard error, and by exit code 2.
 protocol HistoryTool: LogTool {
     var log: LogArguments { get }
 

@@ -25,7 +25,7 @@ struct InsertedEvent {
     func writes(on state: Snapshot, at time: Int64) throws -> [WriteSet] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated().filter { !$0.element.allSatisfy { $0 <= UInt8(ascii: " ") } }
-        guard let first = lines.first else { throw CommandFailure("There is nothing in \(path).") }
+        guard let first = lines.first else { throw CommandFailure("\(path) is empty.") }
         guard Self.isRecord(first.element) else { return try mutation(on: state, at: time) }
         var writer = WriteSetWriter()
         for (index, line) in lines { try write(line, number: index + 1, on: state, to: &writer) }

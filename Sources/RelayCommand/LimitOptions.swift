@@ -12,7 +12,7 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Selection sets inside each other, fragments included. (default: 100, at most 500)",
+            "Nested selection sets, including fragments. (default: 100, at most 500)",
             valueName: "n"))
     var maxDepth: Int?
 
@@ -28,25 +28,25 @@ struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Fields in a result, estimated from \"first\" and \"last\" before it is made. (default: \
+            Fields in a result, estimated from \"first\" and \"last\" in advance. (default: \
             1000000)
             """, valueName: "n"))
     var maxComplexity: Int?
 
     @Option(
         help: ArgumentHelp(
-            "How long --max-complexity takes a list without \"first\" or \"last\" to be. (default: 50)",
+            "Assumed length of a list without \"first\" or \"last\". (default: 50)",
             valueName: "n"))
     var assumedListSize: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Mutations that are taken and not answered. (default: 65536)", valueName: "n"))
+            "Mutations accepted and not yet answered. (default: 65536)", valueName: "n"))
     var maxWaitingMutations: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Mutations whose handlers wait for something. (default: 1024)", valueName: "n"))
+            "Mutations whose handlers are waiting. (default: 1024)", valueName: "n"))
     var maxWaitingHandlers: Int?
 
     @Option(help: ArgumentHelp("Connections. (default: 20000)", valueName: "n"))
@@ -68,38 +68,38 @@ struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Bytes of the messages that began a connection's operations in progress; one operation may always \
-            have as many as a message. (default: 16777216)
+            Bytes of the messages that started a connection's operations in progress; a single \
+            operation may always have as many as a message. (default: 16777216)
             """, valueName: "n"))
     var maxOperationBytes: Int?
 
     @Option(
         help: ArgumentHelp(
             """
-            Queries and mutations in progress on a connection; with more, nothing is read from it. \
-            (default: 1024)
+            Queries and mutations in progress on a connection; beyond that, nothing is read from \
+            it. (default: 1024)
             """, valueName: "n"))
     var maxRequestsInProgress: Int?
 
     @Option(
         help: ArgumentHelp(
             """
-            Operations that a connection may begin in a second; from a faster one nothing is read \
-            for a while. (default: any number)
+            Operations that a connection may start per second; a faster one is not read from for a \
+            while. (default: no limit)
             """, valueName: "n"))
     var maxRequestsPerSecond: Int?
 
     @Option(
         help: ArgumentHelp(
             """
-            Bytes that may wait for a client before its live results are coalesced and its event \
-            streams end with SLOW_CONSUMER. (default: 1048576)
+            Bytes that may be queued for a client before its live results are coalesced and its \
+            event streams end with SLOW_CONSUMER. (default: 1048576)
             """, valueName: "n"))
     var maxStreamQueueBytes: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that may wait for a client before it is closed, with 1013. (default: 16777216)",
+            "Bytes that may be queued for a client, else it is closed with 1013. (default: 16777216)",
             valueName: "n"))
     var maxQueuedBytes: Int?
 
@@ -125,7 +125,7 @@ struct LimitOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Events that may be folded to resume a subscription for which those commits are not \
-            enough; an older cursor is answered by \"recovered\": false. (default: 1000000)
+            enough; an older cursor gets \"recovered\": false. (default: 1000000)
             """, valueName: "n"))
     var maxResumeEvents: Int?
 
@@ -137,19 +137,19 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "After so much silence a client is told how far everything is delivered. (default: 15)",
+            "Silence after which a client is told how far everything is delivered. (default: 15)",
             valueName: "seconds"))
     var progressInterval: Int?
 
     @Option(
         help: ArgumentHelp(
-            "After so much silence a client is pinged; after twice as much it is dead. (default: 30)",
+            "Silence after which a client is pinged; after twice that it is closed. (default: 30)",
             valueName: "seconds"))
     var keepAlive: Int?
 
     @Option(
         help: ArgumentHelp(
-            "A client that takes nothing for so long is closed, with 1013. (default: 10)",
+            "A client that takes nothing for this long is closed, with 1013. (default: 10)",
             valueName: "seconds"))
     var writeTimeout: Int?
 

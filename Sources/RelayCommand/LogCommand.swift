@@ -6,8 +6,9 @@ struct LogCommand: AsyncParsableCommand {
         commandName: "log",
         abstract: "Look at a log, check it, copy it.",
         discussion: """
-            list, show, tail, stats, verify, explain and export never write to the log's directory, and also \
-            read a log that a server is writing. The others need the log for themselves.
+            list, show, tail, stats, verify, explain and export never write to the log's \
+            directory, and also work while a server is writing to the log. The others need \
+            exclusive access.
             """,
         subcommands: [
             LogList.self, LogShow.self, LogTail.self, LogStats.self, LogExplain.self,

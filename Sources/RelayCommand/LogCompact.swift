@@ -8,12 +8,12 @@ import RelayJSON
 struct LogCompact: LogTool {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Drop a log's beginning, which a checkpoint makes unnecessary for starting.",
+        abstract: "Drop the beginning of a log, which a checkpoint makes unnecessary for a start.",
         discussion: """
-            Whole segments go, and with them the past that they held: the state stays, and history \
-            before the first kept event can no longer be replayed or blamed. Without --at everything \
-            goes that the state at the end does not need. --dry-run says what would go. No server may be \
-            running on the log.
+            Whole segments are removed, and with them the past that they hold: the state stays, \
+            but history before the first kept event can no longer be replayed or blamed. Without \
+            --at everything is removed that the state at the end does not need. --dry-run says \
+            what would be removed. No server may be running on the log.
             """)
 
     @OptionGroup var log: LogArguments
@@ -24,12 +24,12 @@ struct LogCompact: LogTool {
             valueName: "point"))
     var at: String?
 
-    @Flag(help: "Only say what would go; nothing is changed, and a server may be running.")
+    @Flag(help: "Only say what would be removed; nothing is changed, and a server may be running.")
     var dryRun = false
 
     func run(printingTo output: LineOutput) async throws {
         if !dryRun { try LogCompaction(log.directory).checkLock() }
-        // Says that there is no log, where opening the store would make one.
+        // Fails if there is no log; opening the store would make one.
         let history = try History(log.directory)
         let report = dryRun ? try plan(history) : try compact(history)
         if log.json { return try output.write(report.json(isPlan: dryRun).text) }

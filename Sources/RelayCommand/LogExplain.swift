@@ -8,18 +8,18 @@ import StoreEngine
 
 import struct ArgumentParser.Argument
 
-/// `relay log explain`: why was a subscriber told of it, or not?
+/// `relay log explain`: why was a subscriber notified of it, or not?
 struct LogExplain: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say why a subscriber was, or was not, told of an event.",
+        abstract: "Say why a subscriber was, or was not, notified of an event.",
         discussion: """
-            The server's own code decides, on the state that there was, by the schema that was in force: \
-            whether the event is one that the subscription tells of, which argument kept it away, \
-            whether it changed anything that the result is read from, and whether the result became \
-            another. What only a running server knows is said as such: that a slow subscriber was sent \
-            a later result instead, or was ended. Works offline and while a server is running, on its \
-            directory or its URL; never writes.
+            The server's own code decides, on the state and under the schema at that point: \
+            whether the subscription sends such events, which argument kept the event away, \
+            whether it changed anything that the result is read from, and whether the result \
+            changed. What only a running server can know is marked as such: that a slow subscriber \
+            was sent a later result instead, or was ended. Works offline and while a server is \
+            running, on its directory or its URL; never writes.
             """)
 
     @OptionGroup var log: LogArguments

@@ -14,12 +14,12 @@ import RelayJSON
 struct LogExport: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Print all events, or all records, as JSON, one object a line.",
+        abstract: "Print all events, or all records, as JSON, one object per line.",
         discussion: """
-            Each event has what "relay log list --json" tells of it, what was asked for, and in \
-            "payload" all of its content, in base64; "relay log import" makes the same log of it, unless \
-            the log was compacted: then export its records, which have the form of a seed file. Works \
-            offline and while a server is running; never writes.
+            Each event has what "relay log list --json" shows, what was asked for, and in \
+            "payload" its whole content in base64; "relay log import" makes the same log from it. A \
+            log that was compacted lacks its first events: export its records instead, which have the \
+            form of a seed file. Works offline and while a server is running; never writes.
             """)
 
     @OptionGroup var log: LogArguments

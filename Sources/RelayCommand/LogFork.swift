@@ -8,10 +8,10 @@ import RelayJSON
 struct LogFork: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "fork",
-        abstract: "Copy a log up to one point into a new directory, which a server can run on.",
+        abstract: "Copy a log up to one point into a new directory, on which a server can run.",
         discussion: """
-            The copy goes its own way from there: its epoch is higher, so cursors tell the two \
-            apart. The original is only read, and may be written by a server meanwhile.
+            The copy diverges from there: its epoch is higher, so cursors tell the two apart. The \
+            original is only read, and a server may write to it meanwhile.
             """)
 
     @OptionGroup var log: LogArguments

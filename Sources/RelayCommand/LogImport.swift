@@ -15,24 +15,24 @@ import struct ArgumentParser.Argument
     import Foundation
 #endif
 
-/// `relay log import`: a log made of lines.
+/// `relay log import`: a log made from lines.
 struct LogImport: LogTool {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make a log from exported events, or from records and a schema.",
         discussion: """
             The directory must be missing or empty. Events are what "relay log export" prints; the \
-            log has the same events and the same state, and a store id of its own. Records have the \
+            log has the same events and the same state, but its own store id. Records have the \
             form of a seed file; the log then has one event.
             """)
 
     @OptionGroup var log: LogArguments
 
     @Argument(
-        help: ArgumentHelp("The lines; standard input when it is left out.", valueName: "file"))
+        help: ArgumentHelp("The lines. (default: standard input)", valueName: "file"))
     var file: String?
 
-    @Option(help: ArgumentHelp("The schema that records are of, in SDL.", valueName: "file"))
+    @Option(help: ArgumentHelp("The schema of the records, in SDL.", valueName: "file"))
     var schema: String?
 
     func run(printingTo output: LineOutput) async throws {
@@ -72,7 +72,7 @@ struct LogImport: LogTool {
                     throw ExportedLineError(
                         """
                         event \(events.count + 1) was expected, not \(event.sequence); a log can \
-                        only be made of all its events
+                        only be made from all its events
                         """)
                 }
                 events.append(NewEvent(timeMicroseconds: event.timeMicroseconds, body: event.body))
@@ -98,7 +98,7 @@ struct LogImport: LogTool {
             } catch {
                 throw CommandFailure("\(error) Nothing was changed.")
             }
-            // Not asked for; kept small rather than made anew for each event.
+            // Not asked for; kept small rather than recreated for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
         return state
@@ -156,7 +156,7 @@ struct LogImport: LogTool {
     }
 }
 
-/// Why a line is no exported event.
+/// Why a line is not an exported event.
 struct ExportedLineError: Error {
     let message: String
 
@@ -175,16 +175,16 @@ extension ExportedEvent {
         guard let kind = value["kind"]?.string, let sequence = value["sequence"]?.int, sequence > 0
         else {
             throw ExportedLineError(
-                "it is no exported event; records also need the option --schema")
+                "it is not an exported event; records also need the option --schema")
         }
         guard let time = value["time"]?.string.flatMap(RFC3339.microseconds) else {
-            throw ExportedLineError("\"time\" is no RFC 3339 time")
+            throw ExportedLineError("\"time\" is not an RFC 3339 time")
         }
         guard let number = Self.number(ofKind: kind) else {
             throw ExportedLineError("\"kind\" is not known: \(kind)")
         }
         guard let payload = value["payload"]?.string.flatMap({ Data(base64Encoded: $0) }) else {
-            throw ExportedLineError("\"payload\" is no base64")
+            throw ExportedLineError("\"payload\" is not base64")
         }
         let body = payload.withUnsafeBytes { bytes -> Result<EventBody, MalformedEvent> in
             Result { () throws(MalformedEvent) in try EventBody(kind: number, payload: bytes) }

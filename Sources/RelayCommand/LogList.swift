@@ -20,7 +20,7 @@ struct LogList: HistoryTool {
     @Flag(help: "The newest first.")
     var reversed = false
 
-    @Flag(name: .shortAndLong, help: "Go on with events as they are appended, until Ctrl-C.")
+    @Flag(name: .shortAndLong, help: "Keep listing events as they are appended, until Ctrl-C.")
     var follow = false
 
     @Option(
@@ -64,7 +64,7 @@ struct LogList: HistoryTool {
         do throws(EventTextError) {
             return .template(try EventTemplate(parsing: template))
         } catch {
-            throw ValidationError("--template cannot be read. \(error)")
+            throw ValidationError("--template cannot be parsed. \(error)")
         }
     }
 }

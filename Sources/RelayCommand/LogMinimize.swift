@@ -9,18 +9,19 @@ import RelayServer
 struct LogMinimize: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "minimize",
-        abstract: "Make the smallest log that still fails a command, to be a test's fixture.",
+        abstract: "Make the smallest log on which a command still fails, as a test fixture.",
         usage: "relay log minimize <dir> <newdir> [--re-execute] [--json] -- <command> ...",
         discussion: """
-            Leaves out mutations with their responses, then records of the seed, as long as the \
-            command still fails on what is left. Each try is a log of its own; {} in the command's \
-            words stands for its directory, which otherwise is put behind the last word, and \
-            RELAY_DATA names it, too. The command fails when it ends with 1 to 127, other than 125, \
-            which cannot tell. What is left writes what it wrote, so it may be a state that the schema does \
-            not allow; with --re-execute the mutations that directives of the schema describe are \
-            carried out again in each try, from their arguments, on what is left before them. One that \
-            is refused then ends with its refusal, which is listed. The original is only read, and may be written by a server meanwhile; the new \
-            directory is made at the end.
+            Removes mutations with their responses, then records of the seed, as long as the \
+            command still fails on what is left. Each try is a separate log; {} in the command's \
+            arguments stands for its directory, which is otherwise appended as the last argument; \
+            RELAY_DATA names it as well. The command fails when it ends with 1 to 127, other than \
+            125, which cannot tell. The remaining events write what they wrote, so the result may \
+            be a state that the schema does not allow; with --re-execute the mutations that \
+            directives of the schema describe are carried out again in each try, from their \
+            arguments, on what is left before them. One that is refused then ends with its \
+            refusal, which is listed. The original is only read, and a server may write to it \
+            meanwhile; the new directory is made at the end.
             """)
 
     @OptionGroup var log: LogArguments
@@ -35,14 +36,14 @@ struct LogMinimize: HistoryTool {
 
     @Flag(
         help: """
-            Carry the mutations that are left out again from their arguments, as the schema in the log \
-            says, instead of writing what they wrote.
+            Carry out the remaining mutations again from their arguments, under the schema in the \
+            log, instead of writing what they wrote.
             """)
     var reExecute = false
 
     func validate() throws {
         guard !command.isEmpty else {
-            throw ValidationError("Give a command that fails on the log behind --.")
+            throw ValidationError("Give a command that fails on the log after --.")
         }
     }
 
@@ -80,8 +81,8 @@ struct LogMinimize: HistoryTool {
 
 extension LogMinimize {
     private static let replayedNote = """
-        effects were replayed: what is left writes what it wrote, and may be a state that the schema does \
-        not allow. --re-execute carries the mutations out again.
+        effects were replayed: the remaining events write what they wrote, so the result may be a \
+        state that the schema does not allow. --re-execute carries the mutations out again.
         """
 }
 
@@ -95,7 +96,7 @@ private struct LogMinimization {
 
     init(_ history: History, _ command: TrialCommand, reExecutes: Bool) {
         var history = history
-        // The search has a bar of its own.
+        // The search has its own progress bar.
         history.watch = nil
         self.history = history
         self.command = command

@@ -8,14 +8,14 @@ import RelayJSON
 struct LogRepairCommand: LogTool {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Make a damaged log one that a server can start on, losing as little as can be.",
+        abstract: "Repair a damaged log for a server to start on, losing as little as possible.",
         discussion: """
-            Keeps the events that lead to the newest state that can be had: those before the damage, \
-            or, where a later checkpoint is good, those behind it; then no change is lost, but the \
-            events before can no longer be read. --plan says which, and changes nothing. What is taken \
-            out is kept next to the log under names that end in ".torn"; nothing is done to a log that \
-            is not damaged. The epoch rises, so clients learn that what they saw may be gone. No \
-            server may be running on the log, but for --plan.
+            Keeps the events that lead to the newest state that can be recovered: those before the \
+            damage, or, if a later checkpoint is good, those after it; then no change is lost, but \
+            the earlier events can no longer be read. --plan says which, and changes nothing. What \
+            is removed is kept next to the log under names that end in ".torn"; an undamaged log \
+            is not changed. The epoch rises, so clients learn that what they saw may be gone. No \
+            server may be running on the log, except for --plan.
             """)
 
     @OptionGroup var log: LogArguments

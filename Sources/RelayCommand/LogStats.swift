@@ -23,7 +23,7 @@ struct LogStats: HistoryTool {
 
 private struct LogStatistics {
     private let history: History
-    /// Where the log stands; nil when damage hides it.
+    /// The end of the log; nil if damage hides it.
     private let head: ChainHash?
     private let segmentSizesBytes: [Int64]
     private let checkpoints: [UInt64]

@@ -14,7 +14,7 @@ struct LogTail: HistoryTool {
     @Option(name: .shortAndLong, help: "How many.")
     var number = 10
 
-    @Flag(name: .shortAndLong, help: "Go on with events as they are appended, until Ctrl-C.")
+    @Flag(name: .shortAndLong, help: "Keep listing events as they are appended, until Ctrl-C.")
     var follow = false
 
     @OptionGroup(title: "Selection") var selection: EventSelection

@@ -11,14 +11,15 @@ struct LogVerify: LogTool {
         abstract: "Check every byte of a log.",
         discussion: """
             Reads all segments and checkpoints: checksums, the chain of hashes, gaps, and whether the \
-            log begins and ends where it is recorded. Prints the head hash, which names the history: \
-            two logs with the same one are the same. Says what nothing in the directory can tell, and \
-            what was not looked at. Exit code 2 when something is damaged or missing; never writes.
+            log begins and ends where it is recorded. Prints the head hash, which identifies the \
+            history: two logs with the same head hash are the same. Says what nothing in the \
+            directory can tell, and what was not checked. Exit code 2 when something is damaged or \
+            missing; never writes.
             """)
 
     @OptionGroup var log: LogArguments
 
-    @Flag(help: "Also fold all events anew, and compare with the state that each checkpoint holds.")
+    @Flag(help: "Also fold all events again, and compare with the state in each checkpoint.")
     var deep = false
 
     func run(printingTo output: LineOutput) async throws {

@@ -13,7 +13,7 @@ struct OperationResults: AsyncSequence, Sendable {
         /// - Throws: a ``TransportError`` when no further results can come.
         func next() async throws -> ReceivedResult? {
             while let bytes = try await responses.next() {
-                // The server has not said it; the session has told the user.
+                // It did not come from the server; the session has told the user.
                 if bytes != GapNotice.bytes { return ReceivedResult(bytes: bytes) }
             }
             return nil

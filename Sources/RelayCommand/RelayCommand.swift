@@ -19,7 +19,7 @@ struct RelayCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A server that is stopped as soon as it is started stops in order, too.
+        // A server that is stopped right after its start also shuts down gracefully.
         if CommandLine.arguments.dropFirst().first == "serve" { Interruption.hold() }
         await runCommand()
     }

@@ -12,7 +12,7 @@ import struct ArgumentParser.Argument
 struct ReplayCommand: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Look at the state of a log in the past, query it, go through it step by step.",
+        abstract: "Look at past states of a log, query them, step through them.",
         usage: """
             relay replay <dir> [state [<record[.field]>]] [--at <point>]
             relay replay <dir> --query <document> [--at <point>]
@@ -33,7 +33,7 @@ struct ReplayCommand: HistoryTool {
 
     @OptionGroup var log: LogArguments
 
-    @Argument(help: "The word \"state\": print records in the form of a seed file, one a line.")
+    @Argument(help: "The word \"state\": print records in the form of a seed file, one per line.")
     var aspect: Aspect?
 
     @Argument(help: ArgumentHelp("A record's id, or ID.field.", valueName: "record[.field]"))
@@ -49,9 +49,9 @@ struct ReplayCommand: HistoryTool {
     @Option(
         help: ArgumentHelp(
             """
-            Print what a subscriber of this document would have been sent, from the point on or from the \
-            beginning: of a query its result and each that is another than the one before, of a \
-            subscription to events each of them. One pass over the log.
+            Print what a subscriber of this document would have been sent, from the point on or \
+            from the beginning: for a query its result and each one that differs from the one \
+            before, for an event subscription every event. One pass over the log.
             """, valueName: "document"))
     var watch: String?
 
@@ -63,15 +63,15 @@ struct ReplayCommand: HistoryTool {
 
     @Flag(
         help: """
-            Show event after event and what each changed, from the point on or from the beginning; \
-            on a terminal, Enter shows the next.
+            Show the events one by one and what each changed, from the point on or from the \
+            beginning; on a terminal, Enter shows the next.
             """)
     var step = false
 
     @Flag(
         help: """
-            Fold all events anew with this build, and compare with the state that each checkpoint \
-            holds; exit code 2 when one differs.
+            Fold all events again with this build, and compare with the state in each checkpoint; \
+            exit code 2 when one differs.
             """)
     var check = false
 
@@ -88,10 +88,10 @@ struct ReplayCommand: HistoryTool {
             throw ValidationError("\"state\" excludes --query and --step.")
         }
         if check, aspect != nil || at != nil || query != nil || step {
-            throw ValidationError("--check goes with a directory alone.")
+            throw ValidationError("--check takes only a directory.")
         }
         if watch != nil, serving.serve || aspect != nil || check || step || query != nil {
-            throw ValidationError("--watch goes with --at alone.")
+            throw ValidationError("--watch can only be combined with --at.")
         }
         if query == nil, watch == nil, variables != nil || operation != nil {
             throw ValidationError("--variables and --operation need --query or --watch.")

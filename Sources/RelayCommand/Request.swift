@@ -7,11 +7,11 @@ struct Request: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send one operation of any kind, and print each result as a line of JSON.",
         discussion: """
-            A subscription runs until it completes, --count results have come, or Ctrl-C. When the \
-            connection breaks off, it is made again: a subscription goes on behind its last result, a \
-            query is sent again. A mutation that may have reached the server is not. Exit code 1 \
-            when any result has errors, when the server stops, when it is not there for half a \
-            minute, or when it is not known whether a mutation was carried out.
+            A subscription runs until it completes, --count results have arrived, or Ctrl-C. When \
+            the connection breaks, it reconnects: a subscription resumes after its last result, a \
+            query is resent. A mutation that may have reached the server is not. Exit code 1 when \
+            any result has errors, when the server stops, when it cannot be reached for half a \
+            minute, or when it is unknown whether a mutation was carried out.
             """)
 
     @Argument(help: "The server: ws://HOST:PORT/graphql")
@@ -29,10 +29,10 @@ struct Request: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Stop after this many results.", valueName: "n"))
     var count: Int?
 
-    @Option(help: ArgumentHelp("Go on behind this cursor.", valueName: "cursor"))
+    @Option(help: ArgumentHelp("Resume after this cursor.", valueName: "cursor"))
     var resume: String?
 
-    @Flag(help: "Get changes as records, after the first result.")
+    @Flag(help: "After the first result, get changes as record patches.")
     var records = false
 
     @Option(

@@ -7,7 +7,7 @@ import RelayJSON
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print the schema of a server, which it is asked for by introspection.")
+        abstract: "Print the schema of a server, by introspection.")
 
     @ArgumentParser.Argument(help: "The server: ws://HOST:PORT/graphql")
     var url: String

@@ -10,9 +10,10 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve a GraphQL schema from an append-only log.",
         discussion: """
-            Prints "listening on ws://HOST:PORT/graphql" when clients can come. SIGTERM and SIGINT \
-            stop it in order. Every option can be given in the environment as well: --data as \
-            RELAY_DATA, --allow-origin as RELAY_ALLOW_ORIGIN; lists are separated by commas.
+            Prints "listening on ws://HOST:PORT/graphql" when clients can connect. SIGTERM and \
+            SIGINT shut it down gracefully. Every option can also be set in the environment: \
+            --data as RELAY_DATA, --allow-origin as RELAY_ALLOW_ORIGIN; lists are separated by \
+            commas.
             """)
 
     @Option(help: ArgumentHelp("The schema, in SDL.", valueName: "file"))
@@ -24,13 +25,13 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Keep the log in memory only.")
     var memory = false
 
-    @Option(help: ArgumentHelp("Records for an empty log, one a line.", valueName: "file"))
+    @Option(help: ArgumentHelp("Records for an empty log, one per line.", valueName: "file"))
     var seed: String?
 
     @Option(help: "The address to listen on. (default: 127.0.0.1)")
     var host: String?
 
-    @Option(help: "The port to listen on; 0 takes any that is free. (default: 8080)")
+    @Option(help: "The port to listen on; 0 picks a free one. (default: 8080)")
     var port: Int?
 
     @Option(
@@ -39,7 +40,7 @@ struct Serve: AsyncParsableCommand {
             valueName: "n"))
     var loops: Int?
 
-    @Option(help: "A token that lets a client in; may be given several times.")
+    @Option(help: "A token that clients may use; may be given several times.")
     var token: [String] = []
 
     @Option(
@@ -185,7 +186,7 @@ struct Serve: AsyncParsableCommand {
         let origins = allowOrigin.isEmpty ? settings.list("allow-origin") : allowOrigin
         for origin in origins where !OriginPolicy.isOrigin(origin) {
             throw ValidationError(
-                "\"\(origin)\" is no origin; write --allow-origin https://HOST or *.")
+                "\"\(origin)\" is not an origin; write --allow-origin https://HOST or *.")
         }
         return origins
     }

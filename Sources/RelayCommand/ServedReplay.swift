@@ -8,10 +8,10 @@ import RelayServer
 struct ServingOptions: ParsableArguments {
     @Flag(
         help: """
-            Serve the history to clients as it happened, at its own pace, from the point on or from \
+            Serve the history to clients as it happened, in real time, from the point on or from \
             the beginning. Prints "listening on ws://HOST:PORT/graphql"; the first client's first \
-            request starts the clock. Mutations are refused. With --step each line on standard \
-            input, Enter, lets one event happen.
+            request starts the clock. Mutations are refused. With --step each Enter on standard \
+            input plays one event.
             """)
     var serve = false
 
@@ -20,19 +20,19 @@ struct ServingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "No pause between two events is longer: 2s, 1m.", valueName: "duration"))
+            "The longest pause between two events: 2s, 1m.", valueName: "duration"))
     var longestPause: String?
 
-    @Flag(help: "Do not wait for a client, but let the clock run at once.")
+    @Flag(help: "Do not wait for a client: start the clock at once.")
     var now = false
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 takes any that is free.")
+    @Option(help: "The port to listen on; 0 picks a free one.")
     var port = 8080
 
-    @Option(help: "A token that lets a client in; may be given several times.")
+    @Option(help: "A token that clients may use; may be given several times.")
     var token: [String] = []
 
     func validate() throws {
@@ -124,7 +124,7 @@ struct ServedReplay {
         sayTheEnd(server, history, "Clients are served until Ctrl-C.")
     }
 
-    /// Says that no event follows, and where the history goes on if that is for damage.
+    /// Says that no event follows, and, if that is because of damage, where the history continues.
     private static func sayTheEnd(
         _ server: ReplayServer, _ history: History, _ rest: String? = nil
     ) {
@@ -133,7 +133,7 @@ struct ServedReplay {
         if last < server.end {
             sentences = ["Event \(last) was the last that can be played: the next is damaged."]
             if let next = try? history.nextState(after: last) {
-                sentences.append("--at \(next) begins behind the damage.")
+                sentences.append("--at \(next) starts after the damage.")
             }
         }
         complain((sentences + [rest].compactMap(\.self)).joined(separator: " "))
@@ -144,7 +144,7 @@ struct ServedReplay {
         _ server: ReplayServer, _ history: History, _ form: SummaryForm
     ) async throws {
         if StandardStream.input.isTerminal {
-            complain("Enter lets the next event happen; q and Enter, or Ctrl-D, ends.")
+            complain("Enter plays the next event; q and Enter, or Ctrl-D, ends.")
         }
         for await line in inputLines() {
             if ["q", "quit"].contains(line) { return }

@@ -12,7 +12,7 @@ struct ServerSession: Sendable {
     private let loop: IOLoop
     private let link: SocketLink
     private let ending: FirstValue<TransportError>
-    /// Names mutations, which are then sent again when a connection breaks off; nil: they are not.
+    /// Names mutations, which are then resent when a connection breaks; nil: they are not.
     private let ids: MutationIDs?
 
     /// Connects, and returns once the server has acknowledged.
@@ -20,7 +20,7 @@ struct ServerSession: Sendable {
     ///   - namesMutations: whether mutations have ids. Each session is then a client whose answers the server keeps, so
     ///     a command for a single operation does without.
     ///   - note: what a line for the user is given to.
-    /// - Throws: why there is no connection; it is not tried again.
+    /// - Throws: why there is no connection; there is no retry.
     static func connect(
         _ server: ServerOptions, _ url: String, namesMutations: Bool = false,
         note: @escaping @Sendable (String) -> Void = { complain($0) }
@@ -79,7 +79,7 @@ struct ServerSession: Sendable {
     /// - Parameters:
     ///   - parameters: `query`, and perhaps `operationName` and `variables`.
     ///   - relay: the members of `extensions.relay`.
-    /// - Returns: its results. They throw when it cannot go on.
+    /// - Returns: its results. They throw when it cannot continue.
     func run(_ parameters: JSONObject, relay: JSONObject = [:]) -> OperationResults {
         let (name, kind) = Self.operation(in: parameters)
         let request = OperationRequest(
@@ -134,7 +134,7 @@ private final class Outages: Sendable {
                 state.isTold = false
                 return nil
             case .resumed(_, isComplete: false):
-                return "The server could not go on behind the last result; some may be missing."
+                return "The server could not resume after the last result; some may be missing."
             case .connecting, .resumed, .closed:
                 return nil
             }

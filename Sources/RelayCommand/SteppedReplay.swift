@@ -20,7 +20,7 @@ struct SteppedReplay {
         self.json = json
     }
 
-    /// Goes on behind damage with the next state that a checkpoint holds.
+    /// Continues after damage with the next state that a checkpoint holds.
     /// - Parameter start: the event after which to begin.
     func run(through history: History, from start: UInt64) throws {
         if waitsForEnter { complain("Enter shows the next event; q and Enter, or Ctrl-D, ends.") }

@@ -76,7 +76,7 @@ struct TrialCommand {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        // It hears signals as any command does, although this process looks at them in another way.
+        // It gets signals as any command does, although this process handles them differently.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -85,7 +85,7 @@ struct TrialCommand {
         posix_spawnattr_setsigmask(&attributes, &signals)
         for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        // A group of its own, so that what it starts ends with it.
+        // Its own process group, so that what it starts ends with it.
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes,

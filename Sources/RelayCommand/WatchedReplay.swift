@@ -18,7 +18,7 @@ struct WatchedReplay {
         self.json = json
     }
 
-    /// Goes on behind damage with the next state that a checkpoint holds.
+    /// Continues after damage with the next state that a checkpoint holds.
     /// - Parameter start: the event after which to begin.
     func run(through history: History, from start: UInt64) throws {
         var subscription = try PastSubscription(history.snapshot(at: start), request)

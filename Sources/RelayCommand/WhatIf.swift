@@ -9,23 +9,24 @@ import RelayServer
 struct WhatIf: HistoryTool {
     static let configuration = CommandConfiguration(
         commandName: "what-if",
-        abstract: "Show what would be different today if the history had taken another course.",
+        abstract: "Show what would be different now if the history had taken another course.",
         usage: """
             relay what-if <dir> [--skip <sequence> ...] [--exchange <a> <b>]
                 [--insert <file> --after <point>] [--re-execute] [--json]
             """,
         discussion: """
-            Folds the log again, in memory: without some events, with one more, or with two in each \
-            other's place. With a mutation goes its response. The other events write what they wrote, so \
-            what comes out may be a state that the schema does not allow; with --re-execute the \
-            mutations that directives of the schema describe are carried out again from their \
-            arguments, and those that would be refused now are listed. In each line, before is what \
-            is, and after is what would be. Exit code 2 when something would be different. Works \
-            offline and while a server is running; never writes.
+            Folds the log again, in memory: without some events, with one more, or with two \
+            swapped. A mutation goes together with its response. The other events write what they \
+            wrote, so the result may be a state that the schema does not allow; with --re-execute \
+            the mutations that directives of the schema describe are carried out again from their \
+            arguments, and those that would be refused now are listed. In each line, the left side \
+            (before) is what is, and the right side (after) what would be. Exit code 2 when \
+            something would be different. Works offline and while a server is running; never \
+            writes.
 
-            A file to be inserted has a GraphQL mutation, which is carried out as the schema of that \
-            moment says, or records as a seed file has them, a line each: the fields that are given \
-            are written, and {"id": ID, "deleted": true} deletes a record.
+            A file to insert has a GraphQL mutation, which is carried out under the schema of that \
+            moment, or records in the form of a seed file, one per line: the given fields are \
+            written, and {"id": ID, "deleted": true} deletes a record.
             """)
 
     @OptionGroup var log: LogArguments
@@ -36,24 +37,24 @@ struct WhatIf: HistoryTool {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Two events to change places.", valueName: "sequence"))
+        help: ArgumentHelp("Two events to swap.", valueName: "sequence"))
     var exchange: [UInt64] = []
 
     @Option(
         help: ArgumentHelp(
-            "Something more that happens; may be given several times.", valueName: "file"))
+            "Something to insert; may be given several times.", valueName: "file"))
     var insert: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The event right behind which --insert happens: a sequence, a time, @-3.",
+            "The event after which --insert happens: a sequence, a time, @-3.",
             valueName: "point"))
     var after: [String] = []
 
     @Flag(
         help: """
-            Carry the mutations behind the change out again from their arguments, as the schema in the \
-            log says, instead of writing what they wrote.
+            Carry out the mutations after the change again from their arguments, under the schema \
+            in the log, instead of writing what they wrote.
             """)
     var reExecute = false
 
@@ -98,7 +99,7 @@ struct WhatIf: HistoryTool {
             }
         }
         let outcome = try course.run()
-        complain("Note: \(outcome.summary(of: " behind the change"))")
+        complain("Note: \(outcome.summary(of: " after the change"))")
         for refusal in outcome.refusals {
             try output.write(log.json ? refusal.json.text : refusal.line)
         }
@@ -115,7 +116,7 @@ struct WhatIf: HistoryTool {
 
 extension ReExecution.Outcome {
     /// What was done, for people.
-    /// - Parameter which: what mutations these are, behind a space; empty for all.
+    /// - Parameter which: which mutations these are, after a space; empty for all.
     func summary(of which: String = "") -> String {
         let done = "\(carriedOut.of("mutation"))\(which) carried out again"
         guard replayed > 0 else { return done + "." }

@@ -1,3 +1,5 @@
+import GraphQLTransportWS
+
 /// Why an operation got no response from the server.
 ///
 /// What the server itself says about an operation is not such an error: it is a response with `errors`.
@@ -62,6 +64,8 @@ public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStrin
 
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    private init(_ close: CloseCode) { rawValue = close.code }
+
     /// The purpose is fulfilled (RFC 6455 §7.4.1).
     public static let normal = SocketCloseCode(rawValue: 1000)
     /// The server shuts down, or the client leaves (RFC 6455 §7.4.1).
@@ -75,23 +79,23 @@ public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStrin
     /// The server is overloaded, or the client too slow.
     public static let tryAgainLater = SocketCloseCode(rawValue: 1013)
     /// The client received an invalid message.
-    public static let badResponse = SocketCloseCode(rawValue: 4004)
+    public static let badResponse = SocketCloseCode(CloseCode.badResponse(""))
     /// The server received an invalid message.
-    public static let invalidMessage = SocketCloseCode(rawValue: 4400)
+    public static let invalidMessage = SocketCloseCode(CloseCode.invalidMessage(""))
     /// A request was made before the connection was acknowledged (graphql-transport-ws).
-    public static let unauthorized = SocketCloseCode(rawValue: 4401)
+    public static let unauthorized = SocketCloseCode(CloseCode.unauthorized)
     /// The token was refused (graphql-transport-ws).
-    public static let forbidden = SocketCloseCode(rawValue: 4403)
+    public static let forbidden = SocketCloseCode(CloseCode.forbidden)
     /// The server does not speak graphql-transport-ws.
-    public static let subprotocolNotAcceptable = SocketCloseCode(rawValue: 4406)
+    public static let subprotocolNotAcceptable = SocketCloseCode(CloseCode.subprotocolNotAcceptable)
     /// The client did not initialise in time (graphql-transport-ws).
-    public static let initialisationTimeout = SocketCloseCode(rawValue: 4408)
+    public static let initialisationTimeout = SocketCloseCode(CloseCode.initialisationTimeout)
     /// An operation's id was used twice (graphql-transport-ws).
-    public static let subscriberExists = SocketCloseCode(rawValue: 4409)
+    public static let subscriberExists = SocketCloseCode(CloseCode.subscriberExists(""))
     /// The client initialised twice (graphql-transport-ws).
-    public static let tooManyInitialisations = SocketCloseCode(rawValue: 4429)
+    public static let tooManyInitialisations = SocketCloseCode(CloseCode.tooManyInitialisations)
     /// The server did not acknowledge in time (graphql-transport-ws).
-    public static let acknowledgementTimeout = SocketCloseCode(rawValue: 4504)
+    public static let acknowledgementTimeout = SocketCloseCode(CloseCode.acknowledgementTimeout)
 
     public var description: String { "\(rawValue)" }
 }

@@ -120,7 +120,7 @@ final class OpenStore: Sendable {
                 } catch {
                     throw error.named(configuration)
                 }
-                logger.notice("The schema has changed, and fits the records.")
+                logger.notice("The schema has changed, and still fits the records.")
                 bodies.append(.schema(configuration.schema))
             }
         }
@@ -154,7 +154,7 @@ final class OpenStore: Sendable {
     private static func revocations(in snapshot: Snapshot, _ logger: Logger) -> [EventBody] {
         guard !snapshot.pending.isEmpty else { return [] }
         let names = snapshot.pending.map(\.intent.field).joined(separator: ", ")
-        logger.notice("Mutations that waited when the server stopped are revoked: \(names).")
+        logger.notice("Mutations that were waiting when the server stopped are revoked: \(names).")
         return snapshot.pending.map {
             .revocation(
                 Revocation(
@@ -162,7 +162,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// Hears of every durable state, in order.
+    /// Called with every durable state, in order.
     func noteDurable(_ snapshot: Snapshot) { file?.checkpointIfDue(snapshot) }
 
     /// Syncs what waits and lets the directory go.

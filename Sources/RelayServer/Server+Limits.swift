@@ -126,7 +126,7 @@ extension Server.Limits {
 // MARK: What all clients together may keep waiting
 
 extension Server.Limits {
-    /// Mutations that are taken and not answered; more get `OVERLOADED`.
+    /// Mutations accepted and not yet answered; more get `OVERLOADED`.
     public var waitingMutations: Int {
         get { engine.waitingMutations }
         set { engine.waitingMutations = newValue }
@@ -235,7 +235,7 @@ extension Server.Limits {
         }
     }
 
-    /// After so much silence a client is told how far everything has been delivered.
+    /// Silence after which a client is told how far everything has been delivered.
     public var progressInterval: Duration {
         get { socket.progressInterval }
         set { socket.progressInterval = newValue }

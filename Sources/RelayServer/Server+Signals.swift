@@ -13,13 +13,13 @@ extension Server {
     /// Serves until SIGTERM or SIGINT comes, then stops in order. For the `main` of a program.
     ///
     /// - Parameter whenReady: called once, when a signal stops the server in order and no longer ends the process at
-    ///   once. A supervisor that waits for the program to be there, and may end it again, is to be told here.
+    ///   once. Notify a supervisor that waits for the program, and may stop it again, here.
     public func stopOnSignal(whenReady: () -> Void = {}) async {
         let (signals, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingOldest(1))
         if !SignalWatch.begin([SIGTERM, SIGINT], { _ in continuation.yield() }) {
             logger.warning(
-                "Signals end this process at once: there is no file descriptor to hear them by.")
+                "Signals end this process at once: no file descriptor is left to handle them.")
         }
         whenReady()
         for await _ in signals { break }

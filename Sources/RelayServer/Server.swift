@@ -198,8 +198,9 @@ public final class Server: Sendable {
             if limit.connections < wanted {
                 logger.warning(
                     """
-                    The system allows this process \(descriptors) open files, so it takes \(limit.connections) \
-                    connections and not \(wanted); "ulimit -n" or LimitNOFILE raises that.
+                    The system allows this process \(descriptors) open files, so it accepts \
+                    \(limit.connections) connections, not \(wanted); "ulimit -n" or LimitNOFILE \
+                    raises that.
                     """)
             }
             return Server(configuration, service, store, loops, http, logger)
@@ -225,13 +226,13 @@ public final class Server: Sendable {
         url = "\(scheme)://\(host):\(http.port)\(Front.path)"
     }
 
-    /// Stops in order: finishes the mutations that are under way and answers them, accepts no new connections,
-    /// ends what is open, syncs and closes the log, writes a checkpoint.
+    /// Stops in order: finishes and answers the mutations in flight, accepts no new connections, closes open
+    /// ones, syncs and closes the log, writes a checkpoint.
     public func stop() async {
         let deadline = ContinuousClock.now + stopDeadline
         // Half of the time, so that what is left is enough to close connections in order.
         await service.finishMutations(within: stopDeadline / 2)
-        // Their answers are handed to the connections before these are told to close.
+        // Their answers are handed to the connections before those are closed.
         await loops.settle()
         await http.stop(within: max(deadline - .now, .zero))
         await loops.stop()

@@ -37,12 +37,12 @@ enum ServiceDirective: String, CaseIterable, Sendable {
 }
 
 extension SchemaField {
-    /// The directive as it stands on this field.
+    /// The directive as applied to this field.
     func applied(_ directive: ServiceDirective) -> Directive? {
         directives.named(directive.rawValue)
     }
 
-    /// Those of the directives that stand on this field.
+    /// Which of the directives are on this field.
     func applied(among directives: [ServiceDirective]) -> [ServiceDirective] {
         directives.filter { applied($0) != nil }
     }

@@ -42,13 +42,13 @@ package struct SchemaMistake: Hashable, Sendable, CustomStringConvertible {
         return known.isEmpty ? message : "\(known) \(message)"
     }
 
-    /// The summary, and below it each line that it tells of, with carets under the places.
+    /// The summary, and below it each line that it mentions, with carets under the places.
     package var description: String {
         ([summary] + SourceExcerpt.excerpts(of: places)).joined(separator: "\n")
     }
 }
 
-/// Gathers mistakes while a schema is read, so that all of them can be told at once.
+/// Collects mistakes while a schema is read, so that all of them can be reported at once.
 ///
 /// A class, because all readers of parts of the schema write into the same one.
 final class MistakeCollector {

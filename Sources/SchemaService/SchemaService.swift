@@ -6,7 +6,7 @@ package struct SchemaService: Sendable {
     package let executable: ExecutableSchema
     /// By root field of the mutation type.
     package let mutations: [String: ServedMutation]
-    /// Some results are computed by Swift code, which may look at who asks.
+    /// Some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
     /// By root field of the subscription type.
     package let subscriptions: [String: SubscriptionSource]

@@ -20,7 +20,7 @@ package struct ServiceSchema: Sendable {
     package let indexes: [IndexDefinition]
 
     let types: ServiceTypes
-    /// Some results depend on who asks: Swift code computes them.
+    /// Some results depend on the viewer: Swift code computes them.
     let looksAtViewer: Bool
     let resolvers: [TypeID: [String: ResolverMaker]]
     let mutations: [String: MutationDefinition]
@@ -38,7 +38,7 @@ package struct ServiceSchema: Sendable {
     /// Reads a schema that uses the predefined directives without defining them.
     /// - Parameters:
     ///   - handlers: what Swift code does, in place of directives or in addition to them.
-    ///   - logger: hears of errors of handlers that are not for clients.
+    ///   - logger: called with errors of handlers that are not meant for clients.
     /// - Throws: everything that is wrong with it, all at once.
     package init(
         _ documents: [Source], handlers: Handlers = Handlers(), logger: Logger = Self.noLogger

@@ -15,7 +15,7 @@ package enum SubscriptionSource: Sendable {
     case sequence(SubscriptionHandler)
 }
 
-/// The mutations that a subscription field tells of.
+/// The mutations whose events a subscription field sends.
 package struct MutationEvents: Sendable {
     /// Root fields of the mutation type.
     package let mutations: [String]
@@ -24,7 +24,7 @@ package struct MutationEvents: Sendable {
     /// Swift code that decides, in place of the comparisons, and gives the event.
     var handler: CommitHandler?
 
-    /// What a commit means to a subscription; nil when it is none of its events.
+    /// What a commit means to a subscription; nil if it is not one of its events.
     /// - Parameters:
     ///   - snapshot: the state right after the response.
     ///   - arguments: the subscription field's, coerced.

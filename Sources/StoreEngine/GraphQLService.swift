@@ -337,7 +337,7 @@ package final class GraphQLService: Sendable {
             start: relay.resume.map { .resume($0) } ?? .now)
         if try !sequences.start(subscription), !publisher.subscribe(subscription) {
             counters.count(\.refusals)
-            let message = "Too many subscriptions wait to begin; try again later."
+            let message = "Too many subscriptions are waiting to begin; try again later."
             throw ExecutionErrors(errors: [ExecutionError(message, code: .overloaded)])
         }
         counters.count(\.subscriptions)

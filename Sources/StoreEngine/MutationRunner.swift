@@ -117,7 +117,7 @@ package struct MutationRunner: Sendable {
             return Self.refusal(
                 .mutationIDTooOld,
                 """
-                The mutation id "\(id)" is so old that it is not known any more whether it was \
+                The mutation id "\(id)" is so old that it is no longer known whether it was \
                 applied. Nothing was done.
                 """)
         }
@@ -127,7 +127,7 @@ package struct MutationRunner: Sendable {
         refusal(
             .mutationIDReused,
             """
-            The mutation id "\(id)" was given before to a mutation with other fields or arguments. \
+            The mutation id "\(id)" was used before for a mutation with other fields or arguments. \
             Nothing was done; a new mutation needs a new id.
             """)
     }
@@ -179,8 +179,8 @@ package struct MutationRunner: Sendable {
             guard head.pending.count < waitingHandlers else {
                 throw ExecutionError(
                     """
-                    \(waitingHandlers) mutations wait for their handlers already. Nothing was \
-                    changed; try again later.
+                    \(waitingHandlers) mutations are already waiting for their handlers. Nothing \
+                    was changed; try again later.
                     """, code: .overloaded)
             }
             try mutation.checks.run(arguments, context, on: head)

@@ -61,7 +61,7 @@ struct RelayExtensions: Sendable {
         }
         if explain != nil, operation.kind == .mutation || resume != nil || at != nil {
             throw ExecutionError(
-                "extensions.relay.explain: a subscription or a query is explained, and nothing else with it.",
+                "extensions.relay.explain: only a single subscription or query can be explained.",
                 code: .badUserInput)
         }
         if resume != nil, !operation.isStream {
@@ -80,8 +80,8 @@ struct RelayExtensions: Sendable {
         let text = try string("mutationId", value)
         guard let id = MutationID(text) else {
             let message = """
-                "\(text)" is no mutation id: it must be CLIENT:N, N being a whole number from 0 to \
-                \(UInt64.max).
+                "\(text)" is not a mutation id: it must be CLIENT:N, N being a whole number from 0 \
+                to \(UInt64.max).
                 """
             throw ExecutionError(message, code: .badUserInput)
         }

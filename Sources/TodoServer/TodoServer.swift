@@ -20,7 +20,7 @@ struct TodoServer: AsyncParsableCommand {
     @Flag(help: "Keep the log in memory only.")
     var memory = false
 
-    @Option(help: "The port to listen on; 0 takes any that is free.")
+    @Option(help: "The port to listen on; 0 picks a free one.")
     var port = 8080
 
     func run() async throws {

@@ -34,12 +34,12 @@ class ByteStream {
     /// What has been written and not handed over, from `handedOver` on.
     private final var pending: [UInt8] = []
     private final var handedOver = 0
-    /// Since when the peer has taken nothing although something waits, as far as that was looked at, in monotonic
+    /// Since when the peer has taken nothing although something waits, as of the last check, in monotonic
     /// milliseconds; nil when nothing waits.
     private final var blockedSince: Int64?
     /// Bytes handed over since the beginning.
     final private(set) var handedBytes = 0
-    /// Of ``sentBytes``, what the peer's side had taken at the last look.
+    /// Of ``sentBytes``, what the peer's side had taken at the last check.
     final private(set) var takenBytes = 0
 
     init(core: LoopCore, isReading: Bool) {
@@ -71,8 +71,8 @@ class ByteStream {
         return true
     }
 
-    /// Looks, about once a second and only where it matters, how much the peer's side has taken, and returns whether
-    /// that is more than at the last look.
+    /// Checks, about once a second and only where it matters, how much the peer's side has taken, and returns
+    /// whether that is more than at the last check.
     ///
     /// That a socket takes more says little about it: Linux buffers megabytes, and calls a socket writable when a third
     /// of them is free, for which a slow reader may need a minute.
@@ -85,12 +85,12 @@ class ByteStream {
         return true
     }
 
-    /// Whether something has waited for so long, and the peer has taken nothing meanwhile.
+    /// Whether something has waited this long, and the peer has taken nothing meanwhile.
     final func isStuck(now: Int64, milliseconds: Int64) -> Bool {
         blockedSince.map { now - $0 >= milliseconds } ?? false
     }
 
-    /// Says that nothing more will be written. The peer may go on sending.
+    /// Says that nothing more will be written. The peer may continue to send.
     func finish() {}
 
     /// How the peer has ended, if it has. The system knows also while nothing is read, and of what was sent before
@@ -100,7 +100,7 @@ class ByteStream {
         return seen == .none && isInputOver ? .finished : seen
     }
 
-    /// Ends the connection at once. The owner hears nothing more.
+    /// Ends the connection at once. The owner gets no more calls.
     final func close() {
         if isClosed { return }
         isClosed = true

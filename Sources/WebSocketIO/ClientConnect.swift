@@ -1,10 +1,10 @@
 import CLibwebsockets
 
 extension ByteStream {
-    /// Begins to connect to `address`; its owner hears how it went, also before this returns.
+    /// Begins to connect to `address`; its owner is told how it went, possibly before this returns.
     ///
     /// - Parameter timeout: how long its owner waits. Of a host's addresses each has its part of it.
-    /// - Throws: `badCredentials`, and then the owner hears nothing.
+    /// - Throws: `badCredentials`, and then the owner gets no calls.
     static func connect(
         to address: ServerAddress, authorityFile: String?, timeout: Duration = .seconds(10),
         owner: any ByteStreamOwner, core: LoopCore

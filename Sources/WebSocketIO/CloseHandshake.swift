@@ -9,7 +9,7 @@ struct CloseHandshake: Equatable {
         case wanted(WebSocketClose)
         /// Our close frame has been written, and the peer's is waited for until then, in monotonic milliseconds.
         case sent(WebSocketClose, deadline: Int64)
-        /// The end is settled, and this is what the peer still has to be told.
+        /// The end is decided, and this is what still has to be sent to the peer.
         case answering(WebSocketClose)
         /// Nothing is sent or read any more.
         case over
@@ -26,7 +26,7 @@ struct CloseHandshake: Equatable {
         return false
     }
 
-    /// This side wants to close. Does nothing when a close is under way.
+    /// This side wants to close. Does nothing if a close is in progress.
     mutating func want(_ close: WebSocketClose) {
         if isOpen { stage = .wanted(close) }
     }
@@ -58,7 +58,7 @@ struct CloseHandshake: Equatable {
         }
     }
 
-    /// The peer broke a rule: it is told so, and not listened to any more (§7.1.7).
+    /// The peer broke a rule: it is told so, and then ignored (§7.1.7).
     mutating func violated(code: UInt16, reason: String) -> WebSocketClose? {
         let close = WebSocketClose(code: code, reason: reason)
         switch stage {

@@ -74,8 +74,8 @@ final class Compression {
         if !keepsContext { giveBack() }
     }
 
-    /// Called now and then. A compressor may begin anew whenever it likes, so that of a connection that has been
-    /// silent goes back.
+    /// Called now and then. A compressor may start afresh at any time, so a silent connection gives its
+    /// compressor back.
     func sweep() {
         if !wasUsed, !isInsideMessage { giveBack() }
         wasUsed = false

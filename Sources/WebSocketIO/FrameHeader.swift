@@ -51,7 +51,7 @@ struct FrameMask: Equatable {
     /// The key's first byte is the lowest.
     private let word: UInt32
 
-    /// Unpredictable, as §5.3 wants it: from the system's own source.
+    /// Unpredictable, as §5.3 requires: from the system's own source.
     static func random() -> FrameMask {
         FrameMask(word: UInt32.random(in: 0 ... .max))
     }
@@ -60,7 +60,7 @@ struct FrameMask: Equatable {
 
     var key: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) } }
 
-    /// Masks or unmasks bytes that stand at `offset` of their frame's payload.
+    /// Masks or unmasks bytes at `offset` of their frame's payload.
     func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: UInt64) {
         if word == 0 { return }
         let shift = UInt32(offset % 4) * 8

@@ -1,7 +1,7 @@
 /// Reads WebSocket messages out of the bytes of a connection. RFC 6455 §5. A pure value.
 ///
-/// Bytes come in pieces of any size, and `next` gives out what they bring, until it has taken all of them.
-/// After a close frame or a mistake it takes nothing any more.
+/// Bytes arrive in pieces of any size, and `next` returns what they contain, until it has consumed all of
+/// them. After a close frame or a mistake it takes nothing any more.
 struct FrameReader {
     enum Event: Equatable {
         case message(WebSocketMessage)
@@ -34,11 +34,11 @@ struct FrameReader {
     /// How many bytes may still be made out of compressed ones. When there are none left, `next` gives nil and leaves
     /// the rest of its input alone, until it is given more of them. It may go below zero by what one piece stands for.
     var inflationBudget = Int.max
-    /// So many compressed bytes are taken apart at once. They stand for 1,032 times as many at most.
+    /// How many compressed bytes are inflated at once. They inflate to at most 1,032 times as many.
     private static let compressedPieceBytes = 1_024
 
     private var stage = Stage.head
-    /// What has come of a head that is not complete, at most 14 bytes.
+    /// What has arrived of an incomplete head, at most 14 bytes.
     private var head: [UInt8] = []
     private var frame = Frame()
     private var control: [UInt8] = []
@@ -84,7 +84,7 @@ struct FrameReader {
         }
     }
 
-    /// Forgets what is incomplete; nothing is taken any more.
+    /// Forgets what is incomplete; nothing more is consumed.
     mutating func stop() {
         stage = .over
         head = []
@@ -107,7 +107,7 @@ struct FrameReader {
             input = UnsafeRawBufferPointer(rebasing: input.dropFirst())
             head.append(byte)
             do throws(WebSocketViolation) {
-                // Each byte is judged when it is there, so that there is no wait for the rest of a bad head.
+                // Each byte is checked when it arrives, so that nobody waits for the rest of a bad head.
                 if head.count == 1 { try checkFirstByte(byte) }
                 if head.count == 2 { try checkSecondByte(byte) }
                 guard head.count >= 2, head.count == headLength else { continue }
@@ -135,7 +135,7 @@ struct FrameReader {
         frame = Frame()
         frame.opcode = opcode
         frame.isFinal = byte & 0x80 != 0
-        // §5.2: a reserved bit means something only if an extension says so. RFC 7692 §6: RSV1 stands on the
+        // §5.2: a reserved bit means something only if an extension says so. RFC 7692 §6: RSV1 is set on the
         // first frame of a compressed message, and on no other.
         let startsMessage = opcode == .text || opcode == .binary
         let maySetRSV1 = decompression != nil && startsMessage

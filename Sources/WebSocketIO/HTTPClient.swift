@@ -5,10 +5,10 @@ package enum HTTPClient {
     package struct Options: Sendable {
         /// Certificates in PEM to check a server against; nil means the system's.
         package var authorityFile: String?
-        /// From the first packet to the last byte of the answer; of one that is taken piece by piece, to
-        /// its first byte, and then from each piece to the next.
+        /// From the first packet to the last byte of the answer; of one that is delivered in pieces, to its
+        /// first byte, and then from each piece to the next.
         package var timeout: Duration = .seconds(30)
-        /// Larger answers are an error; those that are taken piece by piece may have any size.
+        /// Larger answers are an error; those that are delivered in pieces may have any size.
         package var maxBodyBytes = 64 << 20
 
         package init(authorityFile: String? = nil) {
@@ -45,9 +45,9 @@ package enum HTTPClient {
         }
     }
 
-    /// Sends a request whose answer is taken piece by piece, as it comes.
+    /// Sends a request whose answer is delivered in pieces, as it arrives.
     ///
-    /// - Parameter handler: told on the loop's thread; its errors are those of ``send``.
+    /// - Parameter handler: called on the loop's thread; its errors are those of ``send``.
     /// - Returns: what gives the answer up.
     package static func stream(
         _ method: String = "GET", to address: ServerAddress, headers: HTTPHeaders = HTTPHeaders(),
@@ -66,7 +66,7 @@ package enum HTTPClient {
     }
 }
 
-/// What an answer that is taken piece by piece is told to, on the loop's thread and in this order.
+/// Receives an answer in pieces, on the loop's thread and in this order.
 package protocol HTTPAnswerHandler: Sendable {
     /// The answer begins. Its body is empty.
     func began(_ head: HTTPResponse)
@@ -76,7 +76,7 @@ package protocol HTTPAnswerHandler: Sendable {
     func ended(_ error: IOError?)
 }
 
-/// An answer that is under way.
+/// An answer in progress.
 package final class HTTPAnswer: Sendable {
     private let loop: IOLoop
     private let request: LoopConfined<Request>
@@ -97,8 +97,8 @@ package final class HTTPAnswer: Sendable {
         return !self.request.value.isGivenUp
     }
 
-    /// Gives the answer up: code that waits for the whole of it is told so, and a handler that takes it piece by piece is
-    /// told nothing more.
+    /// Gives the answer up: code that waits for the whole of it is told so, and a handler that receives it in
+    /// pieces gets no more calls.
     package func cancel() {
         loop.performOnCore { [request] _ in
             request.value.isGivenUp = true

@@ -7,15 +7,15 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     private static let maxWaitingBytes = 65_536
     /// A body may take longer than a head by two milliseconds a byte: it has to come with 500 bytes a second.
     private static let millisecondsPerBodyByte: Int64 = 2
-    /// An idle connection is closed so long after the server has begun to stop: a request that was under way by then
-    /// gets its answer.
+    /// An idle connection is closed so long after the server has begun to stop: a request that was in
+    /// progress by then gets its answer.
     private static let lastCallMilliseconds: Int64 = 100
 
     private enum Phase: Equatable {
         case open
         /// Everything is written or will be; then the connection ends.
         case ending
-        /// The stream is another owner's, or closed.
+        /// The stream has another owner, or is closed.
         case over
     }
 
@@ -60,8 +60,8 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         let wasInsideRequest = parser.isInsideRequest
         parser.append(bytes)
         serve()
-        // The time for a first request runs from the connection on, for a later one from its first byte. The
-        // blank lines that may come before it are no part of it, and win none.
+        // The time for a first request runs from the connection on, for a later one from its first byte.
+        // Blank lines before it are not part of it, and gain it no time.
         if hasServedRequest, exchange == nil, !wasInsideRequest, parser.isInsideRequest {
             waitingSince = monotonicMilliseconds()
         }
@@ -173,7 +173,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
         }
     }
 
-    /// The connection goes on as a WebSocket.
+    /// The connection continues as a WebSocket.
     private func handOver(to handler: any WebSocketHandler, _ request: HTTPRequest) {
         phase = .over
         let deflate = server.agreeOnCompression(with: request)
@@ -201,7 +201,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
     /// Whether something that was sent still waits.
     private var isBackedUp: Bool { stream.isBlocked || !output.isEmpty }
 
-    /// Writes what the stream takes of `bytes`, behind what waits; the rest waits, too.
+    /// Writes what the stream takes of `bytes`, after what waits; the rest waits as well.
     func send(_ bytes: [UInt8]) {
         if phase == .over { return }
         if isBackedUp { return enqueue(bytes) }
@@ -297,7 +297,7 @@ final class HTTPConnection: Peer, ByteStreamOwner, Flushable {
 
     // MARK: - Ending
 
-    /// The client has been told everything, and may still be sending.
+    /// The client has received everything, and may still be sending.
     private func linger() {
         phase = .over
         StreamDrain.begin(stream) { [self] in server.forget(id) }

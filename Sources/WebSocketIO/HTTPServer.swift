@@ -132,7 +132,7 @@ package final class HTTPServer: Sendable {
 extension HTTPServer {
     /// Where to listen, what is spoken, and the bounds of everything.
     package struct Options: Sendable {
-        /// An address or a name that stands for addresses of this machine.
+        /// An address, or a name for addresses of this machine.
         package var host: String
         /// 0 lets the system choose.
         package var port: Int
@@ -177,7 +177,7 @@ extension HTTPServer {
         package var keepAlive: Duration = .seconds(30)
         /// A peer that takes nothing for so long is left; with 1013 on a WebSocket connection.
         package var writeStuckTimeout: Duration = .seconds(10)
-        /// How long a WebSocket peer that is left may take to read on, and hear why.
+        /// How long a WebSocket peer that is being closed may take to read on, and learn why.
         package var farewellTimeout: Duration = .seconds(30)
         /// WebSocket connections that may use permessage-deflate, which costs up to 270 KB each while they are
         /// sent to, and nothing when they are idle.
@@ -211,8 +211,8 @@ package protocol HTTPServerHandler: AnyObject, Sendable {
     /// Someone wants a WebSocket connection. The handshake is well-formed; `request.subprotocol` is
     /// what will be agreed on.
     func upgrade(_ request: HTTPRequest) -> UpgradeDecision
-    /// The head of a request has come, and its client waits to be told to send the body (RFC 9110 §10.1.1): the answer,
-    /// where the head alone decides it; the connection ends with it then.
+    /// The head of a request has arrived, and its client waits for permission to send the body (RFC 9110
+    /// §10.1.1): the answer, where the head alone decides it; the connection ends with it then.
     func refusal(beforeBody request: HTTPRequest) -> HTTPResponse?
     /// An HTTP client was left because it did not take what it asked for.
     func left(slowClient peerAddress: String, reason: String)
@@ -227,7 +227,7 @@ extension HTTPServerHandler {
 
 /// Whether a client gets the WebSocket connection it asks for.
 package enum UpgradeDecision: Sendable {
-    /// Yes; this handler hears of it from now on.
+    /// Yes; this handler gets its calls from now on.
     case accept(any WebSocketHandler)
     /// No; this is the answer, and the connection ends.
     case refuse(HTTPResponse)

@@ -23,7 +23,7 @@ package final class HostResolver: Sendable {
     /// Addresses as numbers, in the order in which they are to be tried.
     package typealias Answer = Result<[String], Failure>
 
-    /// One who waits for an answer.
+    /// Somebody who waits for an answer.
     struct LookUp: Sendable {
         fileprivate let host: String
         fileprivate let number: UInt64

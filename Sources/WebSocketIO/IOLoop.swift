@@ -25,8 +25,9 @@ package final class IOLoop: SerialExecutor, Sendable {
     /// Throws `IOError.Code.loopUnavailable` when libwebsockets or its libev plugin cannot be used.
     package static func start(resolver: HostResolver = .system) throws(IOError) -> IOLoop {
         let loop = IOLoop()
-        // Handed over to the new thread here; no other sees it. The thread lets go of it before it is known that
-        // the loop has stopped: with it go OpenSSL's contexts, which must not outlive the program's main function.
+        // Handed over to the new thread here; no other sees it. The thread releases it before it is known
+        // that the loop has stopped: with it go OpenSSL's contexts, which must not outlive the program's main
+        // function.
         nonisolated(unsafe) var core: LoopCore? = try LoopCore(loop: loop, resolver: resolver)
         do {
             try loop.thread.start {

@@ -29,7 +29,7 @@ func makeContext(
     info.gid = .init(truncatingIfNeeded: -1)
     info.uid = .init(truncatingIfNeeded: -1)
     info.pt_serv_buf_size = serviceBufferBytes
-    // Timers of ours see to every deadline; the library must not be the first to lose patience.
+    // Our own timers handle every deadline; the library must not be the first to lose patience.
     info.timeout_secs = libraryPatienceSeconds
     var loops: UnsafeMutableRawPointer? = UnsafeMutableRawPointer(eventLoop)
     return withUnsafeMutablePointer(to: &loops) { loops in
@@ -52,9 +52,9 @@ func makeContext(
 /// the context that keeps TLS in order for the others; nil before the first of them is made.
 ///
 /// It is never destroyed. With the last context that was asked to initialize OpenSSL, newer versions of the library
-/// (4.5.8, 5.0) shut OpenSSL down for the whole process, digests and all. And whenever another context is asked for it, the
-/// library forgets under which number it has kept what belongs to TLS connections, so that handshakes under way on
-/// other loops fail.
+/// (4.5.8, 5.0) shut OpenSSL down for the whole process, digests and all. And whenever another context asks
+/// for it, the library forgets the number under which it keeps the data of TLS connections, so that
+/// handshakes in progress on other loops fail.
 private let contextCreation = Lock<KeeperOfTLS?>(nil)
 
 private struct KeeperOfTLS: @unchecked Sendable {

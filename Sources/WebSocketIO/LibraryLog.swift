@@ -3,7 +3,7 @@ import Threads
 
 /// What libwebsockets itself has to say: errors and warnings, without its timestamps.
 ///
-/// The library has one log for the whole process, so this is one, too.
+/// The library has one log for the whole process, so there is one of this as well.
 package enum LibraryLog {
     package enum Level: Sendable {
         case error

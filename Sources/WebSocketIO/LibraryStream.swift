@@ -35,7 +35,7 @@ final class LibraryStream: ByteStream {
 
     /// Takes over an accepted socket, to do TLS on it. Nil when the library refuses; the socket is closed then.
     static func adopt(_ descriptor: Int32, vhost: OpaquePointer, core: LoopCore) -> LibraryStream? {
-        // Of one that it has no place for, the library writes outside its table when it lets go of it.
+        // When the library releases one for which it has no place, it writes outside its table.
         guard descriptor < core.descriptorTableSize else {
             closeDescriptor(descriptor)
             return nil
@@ -147,7 +147,7 @@ final class LibraryStream: ByteStream {
             closeConnection()
         } else if !addresses.isEmpty, !isOpened {
             let now = monotonicMilliseconds()
-            // Its part of what is left, so that the last one has its turn, too.
+            // Its share of what is left, so that the last one gets its turn as well.
             let part = min(timeoutMilliseconds / 4, (deadline - now) / Int64(addresses.count + 1))
             let end = now + max(part, Self.leastPatienceMilliseconds)
             timer = core.schedule(at: end) { [weak self] in self?.leaveAddress() }
@@ -162,14 +162,14 @@ final class LibraryStream: ByteStream {
         connectToNext(cause: "there was no answer")
     }
 
-    /// The library tells nothing more of this handle, which it takes down.
+    /// The library reports nothing more about this handle, which it takes down.
     private func forget(_ wsi: OpaquePointer) {
         lws_set_opaque_user_data(wsi, nil)
         self.wsi = nil
         core.remove(self)
     }
 
-    /// One address was tried in vain.
+    /// One address failed.
     private func connectingFailed(_ cause: String) {
         if isClosed || hasFailed { return }
         timer?.cancel()
@@ -189,7 +189,8 @@ final class LibraryStream: ByteStream {
 
     // MARK: - Callbacks
 
-    /// Does what a callback asks for, and returns what the library shall do: 0, go on; -1, close the connection.
+    /// Does what a callback asks for, and returns what the library shall do: 0: continue; -1, close the
+    /// connection.
     ///
     /// Only three callbacks may close it. The others come from the middle of the library's own work, also while it
     /// takes a connection down: of LWS_CALLBACK_LOCK_POLL, which it sends where it was built with external polling
@@ -205,8 +206,8 @@ final class LibraryStream: ByteStream {
             serve(reason, bytes)
             return isClosed ? -1 : 0
         case LWS_CALLBACK_RAW_CLOSE:
-            // The library takes the peer's end for the connection's. Of an encrypted one it cannot be told any more
-            // whether the peer has said that it ends.
+            // The library takes the peer's end for the connection's. For an encrypted one it can no longer be
+            // told whether the peer has said that it ends.
             if !isClosed, !isEncrypted, !isInputOver, isOpened, peerEnd == .finished {
                 isInputOver = true
                 owner?.streamInputEnded()
@@ -250,13 +251,13 @@ final class LibraryStream: ByteStream {
 
     // MARK: - The stream
 
-    /// Bypasses `lws_write`, which keeps what a socket does not take and reads nothing meanwhile, so that the loop is
-    /// told of waiting input again and again.
+    /// Bypasses `lws_write`, which keeps what a socket does not take and reads nothing meanwhile, so that the
+    /// loop is notified of waiting input again and again.
     override func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let wsi else { return nil }
         guard isEncrypted else { return sendSome(lws_get_socket_fd(wsi), bytes) }
         guard let tls = lws_get_ssl(wsi) else { return nil }
-        // What another connection left there would be taken for this one's error.
+        // What another connection left there would be mistaken for this one's error.
         ERR_clear_error()
         let count = SSL_write(tls, bytes.baseAddress, Int32(min(bytes.count, Self.recordBytes)))
         if count > 0 { return Int(count) }

@@ -9,10 +9,10 @@ import Threads
     import Darwin
 #endif
 
-/// Sockets on every address that a host name stands for, on one port. They are bound, and then they listen: so a server
+/// Sockets on every address of a host name, on one port. They are bound, and then they listen: so a server
 /// knows that it has its port before it does anything else, and clients are refused until it is ready.
 package final class ListeningSockets: Sendable {
-    /// The port, also when the system chose it.
+    /// The port, even if the system chose it.
     package let port: Int
     private let host: String
     private let descriptors: Lock<[Int32]>

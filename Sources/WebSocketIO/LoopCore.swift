@@ -22,7 +22,7 @@ final class LoopCore {
     let descriptorTableSize: Int
     private var isStopping = false
 
-    /// The connections that the library calls back for, by a number of ours.
+    /// The connections that the library calls back for, by our own number.
     private var libraryStreams: [UInt64: LibraryStream] = [:]
     private var servers: [ServerState] = []
     /// The connections that we made.
@@ -37,7 +37,7 @@ final class LoopCore {
     /// has one.
     private var mail = FIFO<Mailbox.Command>()
     /// The connections with something to send, in the order in which they got it. One that has been flushed
-    /// meanwhile, for code that could not wait, finds nothing to do.
+    /// meanwhile, for code that could not wait, has nothing to do.
     private var flushQueue = FIFO<any Flushable>()
     /// Whether the rest of the queue is sent at the loop's next turn.
     private var isFlushWaiting = false
@@ -101,7 +101,7 @@ final class LoopCore {
         ev_break(eventLoop, 2)
     }
 
-    /// Frees everything, and tells every handler that its connection is gone.
+    /// Frees everything, and notifies every handler that its connection is gone.
     func destroy() {
         enter {
             while let command = mail.popFirst() { run(command) }
@@ -110,7 +110,7 @@ final class LoopCore {
         enter { for server in servers { server.abortAll() } }
         enter { for client in Array(clients.values) { client.abort() } }
         lws_context_destroy(context)
-        // The library forgets none, but an owner must hear of its end in any case.
+        // The library forgets none, but an owner must be told of its end in any case.
         enter { for stream in Array(libraryStreams.values) { stream.libraryDestroyed() } }
         libraryStreams = [:]
         clients = [:]
@@ -144,8 +144,8 @@ final class LoopCore {
         return enter(body)
     }
 
-    /// Runs what other threads have posted, in order, for one slice; the rest at the next turn. Posts that come
-    /// meanwhile are behind it.
+    /// Runs what other threads have posted, in order, for one slice; the rest at the next turn. Posts that
+    /// arrive meanwhile come after it.
     private func runMail() {
         mail.append(contentsOf: loop.mailbox.takeAll())
         let end = sliceEnd()
@@ -172,7 +172,7 @@ final class LoopCore {
 
     /// Sends what is queued, for one slice; the rest at the next turn.
     private func flush() {
-        // As long as there is a slice to come, what is new waits behind it.
+        // As long as there is a slice to come, new work waits for it.
         if isFlushWaiting { return }
         let end = sliceEnd()
         while let connection = flushQueue.popFirst() {

@@ -4,7 +4,7 @@ import Threads
 /// Work for the loop's thread, from every other thread.
 ///
 /// What is posted while the thread is busy is run as one batch, and the thread is woken once per
-/// batch. After `close()` nothing is taken any more.
+/// batch. After `close()` nothing more is accepted.
 final class Mailbox: Sendable {
     enum Command {
         case perform(@Sendable (LoopCore) -> Void)
@@ -41,7 +41,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Returns whether the command was taken; it will then run, in order.
+    /// Returns whether the command was accepted; it will then run, in order.
     @discardableResult
     func post(_ command: Command) -> Bool {
         state.withLock { state in

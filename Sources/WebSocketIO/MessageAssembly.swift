@@ -38,8 +38,8 @@ struct MessageAssembly {
         bytes.reserveCapacity(bytes.count + Int(min(length, UInt64(Self.trustedBytes))))
     }
 
-    /// Deflate never needs much more than what it stands for. What is longer grows into nothing, and would be
-    /// read for ever.
+    /// Deflate never needs much more than the uncompressed size. What is longer grows into nothing, and would
+    /// be read for ever.
     private var maxCompressedBytes: Int {
         let (sum, overflows) = maxBytes.addingReportingOverflow(maxBytes / 256 + 1_024)
         return overflows ? .max : sum
@@ -71,7 +71,7 @@ struct MessageAssembly {
         -> WebSocketMessage
     {
         if isCompressed, let decompression {
-            // RFC 7692 §7.2.2: what the sender has taken away.
+            // RFC 7692 §7.2.2: what the sender has removed.
             try inflate(Inflater.tail, decompression)
             decompression.endMessage()
         }

@@ -3,7 +3,7 @@
 /// It holds its bytes as they travel from a server, frame header included: servers do not mask, so
 /// the frame is the same for all and nothing is copied for a connection that can take it.
 ///
-/// Immutable, and freed when the last queue has let go of it.
+/// Immutable, and freed when the last queue has released it.
 package final class OutgoingMessage: Sendable {
     package enum Kind: Sendable {
         case text

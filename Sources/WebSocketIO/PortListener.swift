@@ -31,7 +31,7 @@ final class PortListener {
     private let accepted: (Int32, String) -> Void
     private let calls: Calls
     private var watcher: SocketWatcher?
-    /// Given up for a moment when there are no descriptors left; see `refuseOne`.
+    /// Released for a moment when there are no descriptors left; see `refuseOne`.
     private var spare: Int32
 
     /// Takes over a listening socket.
@@ -85,7 +85,7 @@ final class PortListener {
         }
     }
 
-    /// Without a free descriptor nothing can be accepted, and the loop would be told of the waiting
+    /// Without a free descriptor nothing can be accepted, and the loop would be notified of the waiting
     /// client for ever: the spare one is used to accept and hang up.
     private func refuseOne() {
         guard spare >= 0 else { return rest() }

@@ -5,7 +5,7 @@
 /// A value, and pure but for the compressor that it is lent. Invariants:
 /// 1. `byteCount` is the number of payload bytes that `next` has not handed out yet.
 /// 2. Once a fragment of a message has been handed out, its others follow before any other message.
-/// 3. There is a `first` message if there is any. Most queues never hold another one, and need no array.
+/// 3. There is a `first` message if there is any. Most queues never hold a second one, and need no array.
 struct SendQueue {
     private struct Entry {
         let prefix: [UInt8]
@@ -52,7 +52,7 @@ struct SendQueue {
     private let compression: Compression?
     /// The message that is sent next, or has been in part.
     private var first: Entry?
-    /// Those behind it.
+    /// The ones after it.
     private var later = FIFO<Entry>()
     private(set) var byteCount = 0
 
@@ -144,7 +144,7 @@ struct SendQueue {
         }
     }
 
-    /// RFC 7692 §6.1: RSV1 stands on the first frame only.
+    /// RFC 7692 §6.1: RSV1 is set on the first frame only.
     private mutating func appendCompressedFrame(
         of entry: inout Entry, _ compression: Compression, to buffer: inout [UInt8]
     ) -> Bool {

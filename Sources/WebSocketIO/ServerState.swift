@@ -84,7 +84,7 @@ final class ServerState {
         }
     }
 
-    /// Takes over a connected socket, whose place is taken already.
+    /// Takes over a connected socket, whose place is already reserved.
     func adopt(_ descriptor: Int32, from address: String, isRefused: Bool) {
         if isStopping {
             closeDescriptor(descriptor)
@@ -110,7 +110,7 @@ final class ServerState {
         return agreement
     }
 
-    /// A connection goes on as a WebSocket.
+    /// A connection continues as a WebSocket.
     func upgraded(_ connection: HTTPConnection, to session: WebSocketSession) {
         peers[connection.id] = nil
         peers[session.id] = session

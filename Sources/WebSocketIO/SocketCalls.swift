@@ -89,8 +89,9 @@ func closeListening(_ descriptor: Int32) {
 }
 
 #if canImport(Glibc)
-    // In one step with the making: what is told to be closed on exec afterwards, a program that another thread
-    // starts in between inherits, and then a port stays taken, and a peer does not hear that we are gone.
+    // In one step with the making: if close-on-exec is set afterwards, a program that another thread starts
+    // in between inherits the descriptor, and then a port stays in use, and a peer does not notice that we
+    // are gone.
     private let atOnce = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     private let stream = Int32(SOCK_STREAM.rawValue) | atOnce
 #elseif canImport(Musl)

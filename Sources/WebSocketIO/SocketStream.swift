@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// A socket of ours, watched on the loop: an accepted connection that is not encrypted.
+/// Our own socket, watched on the loop: an accepted connection that is not encrypted.
 ///
 /// The library's raw role could carry it too, at more memory and time, but closes it when the peer ends its
 /// direction: a client that has sent its request and said so would get no answer (docs/decisions/0006).

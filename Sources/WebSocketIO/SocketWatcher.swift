@@ -1,6 +1,6 @@
 import CLibwebsockets
 
-/// Tells when a socket of ours can be read or written. It does not own the socket.
+/// Tells when one of our sockets can be read or written. It does not own the socket.
 final class SocketWatcher {
     struct Events: OptionSet {
         let rawValue: Int32

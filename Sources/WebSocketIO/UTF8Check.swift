@@ -4,7 +4,7 @@
 struct UTF8Check: Equatable {
     /// Continuation bytes that the current character still needs.
     private var missing = 0
-    /// What the next continuation byte may be: narrower than 80 to BF behind E0, ED, F0 and F4.
+    /// What the next continuation byte may be: narrower than 80 to BF after E0, ED, F0 and F4.
     private var allowed: ClosedRange<UInt8> = 0x80...0xBF
 
     /// Whether no character is incomplete.

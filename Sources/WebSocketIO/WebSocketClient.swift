@@ -43,7 +43,7 @@ package enum WebSocketClient {
     /// Connects, and returns when the handshake is done; `handler` then has heard of it already.
     ///
     /// Throws `IOError` with `cannotConnect`, `timedOut`, `handshakeRefused`, `badCredentials` or
-    /// `stopped`; then the handler hears nothing.
+    /// `stopped`; then the handler gets no calls.
     package static func connect(
         to address: ServerAddress, _ options: Options = Options(), on loop: IOLoop,
         handler: any WebSocketHandler

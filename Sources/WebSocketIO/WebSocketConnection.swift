@@ -91,7 +91,7 @@ package final class WebSocketConnection: Sendable, Identifiable {
     /// it. For code that is about to judge by ``queuedBytes`` that the peer is slow.
     package func sendWaiting(downTo bytes: Int) { session.value?.sendWaiting(downTo: bytes) }
 
-    /// Has the handler told, by `drained`, when nothing waits to be sent any more; soon, if that is so now.
+    /// Has the handler called, by `drained`, when nothing is left to send; soon, if that is so now.
     package func awaitDrained() {
         onLoop { $0.awaitDrained() }
     }

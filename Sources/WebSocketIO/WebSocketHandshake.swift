@@ -5,7 +5,7 @@ import HTTPMessages
 enum WebSocketHandshake {
     // MARK: - A server's side
 
-    /// Why `request` is no WebSocket handshake, or nil if it is one. §4.2.1.
+    /// Why `request` is not a WebSocket handshake, or nil if it is one. §4.2.1.
     static func refusal(of request: HTTPRequest) -> HTTPResponse? {
         let headers = request.headers
         if request.method != "GET" {

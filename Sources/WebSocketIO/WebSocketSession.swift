@@ -10,7 +10,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         var keepAliveMilliseconds: Int64
         /// Milliseconds without the peer taking anything, then the connection is closed.
         var writeStuckMilliseconds: Int64
-        /// A peer that is given up on, or that is closed, may take what is on its way for so long, and hear why.
+        /// How long a peer that is given up on, or that is closed, may take to receive what is in flight, and
+        /// learn why.
         var farewellMilliseconds: Int64 = 30_000
     }
 
@@ -47,7 +48,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
     private var hasToldOwner = false
     /// When a peer that does not take its close frame is not waited for any more.
     private var abortTime: Int64?
-    /// When a close frame has to be on its way that waits behind what is queued.
+    /// The deadline for sending a close frame that waits behind what is queued.
     private var closeDeadline: Int64?
     /// More answers to pings than this do not wait for a write.
     private static let maxPongBytes = 4_096
@@ -82,7 +83,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
 
     /// Takes over the stream.
     ///
-    /// - Parameter rest: what came behind the handshake.
+    /// - Parameter rest: what came after the handshake.
     func begin(with rest: [UInt8]) {
         connection.session.value = self
         stream.owner = self
@@ -110,7 +111,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         }
     }
 
-    /// Goes on with what has been read already, and then with reading, at a later turn of the loop.
+    /// Continues with what has already been read, and then with reading, at a later turn of the loop.
     private func readOnLater() {
         stream.core.schedule(at: monotonicMilliseconds() + 1) { [weak self] in self?.readOn() }
     }
@@ -223,7 +224,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         if !stream.isBlocked { requestFlush() }
     }
 
-    /// The handler wants to know when nothing waits to be sent any more.
+    /// The handler wants to know when nothing is left to send.
     func awaitDrained() {
         isDrainAwaited = true
         if !stream.isBlocked { requestFlush() }
@@ -297,7 +298,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         while !stream.isBlocked {
             let waiting = queue.byteCount
             guard let write = queue.next(into: &core.writeBuffer) else { break }
-            // Before it is written: a stream that is lost by that tells its owner, who counts what is left.
+            // Before it is written: a stream that this closes tells its owner, who counts what is left.
             connection.count(unsent: queue.byteCount - waiting)
             let isAlive =
                 switch write {
@@ -314,7 +315,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         return true
     }
 
-    /// RFC 6455 §5.5: a control frame may stand between the fragments of a message.
+    /// RFC 6455 §5.5: a control frame may come between the fragments of a message.
     private func appendControl(
         _ opcode: FrameHeader.Opcode, _ payload: [UInt8], to bytes: inout [UInt8]
     ) {
@@ -335,7 +336,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
 
     // MARK: - Ending
 
-    /// Tells the owner how the connection ended, if that is settled now, and the peer what it has still to hear.
+    /// Tells the owner how the connection ended, if that is decided now, and sends the peer what it still has
+    /// to receive.
     private func settle(_ ending: WebSocketClose?) {
         guard let ending else { return }
         tellOwner(ending)
@@ -384,7 +386,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         reader.stop()
         unread = []
         connection.session.value = nil
-        // From here on everything that comes is thrown away.
+        // From here on everything that arrives is discarded.
         stream.isReading = true
         handler.closed(ending, on: connection)
     }
@@ -405,7 +407,7 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         if stream.isClosed { return }
         compression?.sweep()
         if let ending = handshake.passed(now: now) {
-            // It has had its time, and what it has sent meanwhile was thrown away.
+            // It has had its time, and what it has sent meanwhile was discarded.
             tellOwner(ending)
             return endStream()
         }
@@ -430,8 +432,8 @@ final class WebSocketSession: Peer, ByteStreamOwner, Flushable {
         }
     }
 
-    /// A peer that is not read from is not heard. That it has gone is seen all the same. One that has only ended its
-    /// direction is read to its end when reading goes on, if that is soon.
+    /// A peer that is not read from is not heard. That it has gone is still noticed. One that has only ended
+    /// its direction is read to its end when reading goes on, if that is soon.
     private func watchUnreadPeer(now: Int64) {
         switch stream.peerEnd {
         case .none: break

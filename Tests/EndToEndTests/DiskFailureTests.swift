@@ -126,7 +126,7 @@ struct DiskFailureTests {
         try sync.fail()
         let answer = try await Self.add("lost", to: server)
         #expect(
-            answer.message?.hasPrefix("The server cannot write its log any more.") == true,
+            answer.message?.hasPrefix("The server can no longer write its log.") == true,
             "\(answer.json.text)")
         #expect(answer.data == .null)
 

@@ -437,7 +437,7 @@ struct LogToolsTests {
         #expect(try await server.stop() == .code(0))
         let difference = try await sandbox.relay("diff", log.directory, fork)
         #expect(difference.exit == .code(2))
-        #expect(difference.output.first == "The histories part with event 6.")
+        #expect(difference.output.first == "The histories diverge with event 6.")
         #expect(try await sandbox.events().count == 9)
     }
 

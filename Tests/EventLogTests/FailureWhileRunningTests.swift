@@ -32,7 +32,7 @@ import Threads
             error?.message
                 == "Could not append event 3 to log/segments/00000000000000000001.log: fdatasync on "
                 + "log/segments/00000000000000000001.log: Input/output error. It was not "
-                + "acknowledged, and the log takes no more events until it is opened anew.")
+                + "acknowledged, and the log takes no more events until it is reopened.")
         disk.setFault(nil)
         let later = #expect(throws: LogError.self) { try log.appendAndWait(testBatch(3...3)) }
         #expect(later?.code == .frozen)

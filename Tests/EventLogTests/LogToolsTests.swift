@@ -99,7 +99,7 @@ import Threads
         #expect(open.certainThrough == 0)
         #expect(
             open.unknowns == [
-                "Whether there were events after 3: the log is open, or was not closed in order. "
+                "Whether there were events after 3: the log is open, or was not closed properly. "
                     + "No event is recorded anywhere else."
             ])
         log.close()
@@ -376,9 +376,9 @@ import Threads
                 "Would keep events \(second + 1) to 20, and the state after event 15, which a "
                     + "checkpoint holds.",
                 "Events 1 to \(second) could no longer be read; what they changed stays.",
-                "Would write log/segments/\((second + 1).twentyDigits).log anew.",
-                "Would write log/segments/\(disk.segments[2].twentyDigits).log anew.",
-                "What is taken out would be kept in \(path).torn, \(firstSegment).torn.",
+                "Would rewrite log/segments/\((second + 1).twentyDigits).log.",
+                "Would rewrite log/segments/\(disk.segments[2].twentyDigits).log.",
+                "What is removed would be kept in \(path).torn, \(firstSegment).torn.",
                 "The epoch would be 2.", "Nothing was changed.",
             ])
         let report = try repair.run()
@@ -720,7 +720,7 @@ import Threads
         #expect(over?.code == .conflict)
         #expect(
             over?.message
-                == "log is not empty: give a directory that is new. Nothing in it was changed.")
+                == "log is not empty: give a new directory. Nothing in it was changed.")
     }
 }
 

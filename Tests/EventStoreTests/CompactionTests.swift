@@ -226,7 +226,7 @@ import Testing
         try write(altered, hash: altered.header.stateHash)
         #expect(
             try damages() == [
-                "the checkpoint holds another state than META says that the log begins with"
+                "the checkpoint holds a different state from the one META names"
             ])
         // With the hash that META names it is not the state that it says.
         try write(altered, hash: right.header.stateHash)

@@ -56,14 +56,14 @@ import Testing
     @Test(
         arguments: [
             ("", 1, "a field or a value was expected, not the end"),
-            ("knd == response", 1, "\"knd\" is no field of an event"),
+            ("knd == response", 1, "\"knd\" is not a field of an event"),
             ("kind == ", 9, "a field or a value was expected, not the end"),
             ("kind == response nd sequence > 1", 18, "\"and\", \"or\" or the end was expected"),
             ("(viewer", 8, "\")\" was expected"),
             ("kind == \"resp", 9, "this text has no end"),
-            ("time > yesterday", 8, "\"yesterday\" is no time"),
+            ("time > yesterday", 8, "\"yesterday\" is not a time"),
             ("kind ~ response", 6, "\"~\" means nothing here"),
-            ("operation matches '('", 19, "is no regular expression"),
+            ("operation matches '('", 19, "is not a regular expression"),
             ("kind in [a b]", 12, "\",\" or \"]\" was expected"),
             ("kind.x", 1, "\"kind\" has no parts"),
             ("sequence < 1e400", 12, "1e400 is too large for a number"),

@@ -31,7 +31,7 @@ import Testing
         let error = #expect(throws: EventStoreError.self) { try HistoryPoint("later") }
         #expect(
             error?.message == """
-                "later" names no point of a history. Give a sequence (412), an RFC 3339 time \
+                "later" is not a point of a history. Give a sequence (412), an RFC 3339 time \
                 (2026-11-21T09:30:00Z), events before the last (@-3) or a time before now (@now-1h).
                 """)
     }

@@ -30,7 +30,7 @@ extension Checkpoint {
     }
 }
 
-/// Where a state can be taken up without folding everything before it.
+/// A state from which folding can start, instead of from the beginning.
 struct RestoredState {
     /// Nil when there is no checkpoint that can be used.
     var snapshot: Snapshot?
@@ -40,8 +40,8 @@ struct RestoredState {
 
 extension CheckpointFiles {
     /// The newest state at or before an event.
-    /// - Parameter takesOlderFold: a log that begins later than event 1 cannot be folded anew, so a state is
-    ///   taken from an older fold too. What that one did not keep counts as not known.
+    /// - Parameter takesOlderFold: a log that begins later than event 1 cannot be folded again, so a state
+    ///   from an older fold is accepted as well. What that one did not keep counts as not known.
     func restore(
         through sequence: UInt64, indexes: [IndexDefinition], takesOlderFold: Bool = false
     ) throws(EventStoreError) -> RestoredState {
@@ -62,7 +62,7 @@ extension CheckpointFiles {
                     indexes: indexes, takesOlderFold: takesOlderFold)
                 return state
             } catch {
-                // Its checksum is right, so another build made it and forgot to raise its version.
+                // Its checksum is correct, so another build made it and forgot to raise its version.
                 let place = checkpoint.header.sequence
                 state.ignored.append("Ignored the checkpoint at event \(place): \(error.message).")
                 guard place > 0 else { return state }

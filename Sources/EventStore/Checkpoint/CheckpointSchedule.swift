@@ -12,11 +12,11 @@ package struct CheckpointInterval: Sendable {
 ///
 ///     idle ──begin──► writing ──end──► idle          any ──close──► closed
 ///
-/// A checkpoint is due when reading the tail behind the last one would take about as long as
-/// reading the state itself: after ``CheckpointInterval/events`` events or as many as there are
-/// records, or after ``CheckpointInterval/bytes`` bytes or as many as the last checkpoint had,
-/// whichever is more. So checkpoints cost a constant share of what is appended, however large the
-/// state is.
+/// A checkpoint is due when reading the tail after the last one would take about as long as reading the state
+/// itself: after
+/// ``CheckpointInterval/events`` events or as many as there are records, or after ``CheckpointInterval/bytes``
+/// bytes or as many as the last checkpoint had, whichever is more. So checkpoints cost a constant share of
+/// what is appended, however large the state is.
 struct CheckpointSchedule {
     private let interval: CheckpointInterval
     /// The newest checkpoint that was written in this run; 0 for none.
@@ -27,14 +27,14 @@ struct CheckpointSchedule {
     /// far away as after a success.
     private var begun: UInt64
     private var begunLogBytes: UInt64 = 0
-    /// How much was behind the newest checkpoint when this run began.
+    /// How much came after the newest checkpoint when this run began.
     private let tailBytes: UInt64
     private var isWriting = false
     private var isClosed = false
 
     /// - Parameters:
     ///   - newest: the event of the newest checkpoint there is; 0 for none.
-    ///   - tailBytes: how much there is behind it.
+    ///   - tailBytes: how much comes after it.
     init(_ interval: CheckpointInterval, newest: UInt64, tailBytes: UInt64 = 0) {
         self.interval = interval
         self.tailBytes = tailBytes

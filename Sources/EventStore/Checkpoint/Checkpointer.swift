@@ -16,8 +16,7 @@ final class Checkpointer: Sendable {
     /// - Parameters:
     ///   - restored: the event of the checkpoint that was read at the start, 0 for none.
     ///   - newest: that of the newest checkpoint, 0 for none.
-    ///   - tailBytes: how much there is behind the newest.
-    ///   - drop: events up to this one are not needed any more.
+    ///   - tailBytes: how much comes after the newest. - drop: events up to this one are not needed any more.
     init(
         _ files: CheckpointFiles, epoch: UInt32, restored: UInt64, newest: UInt64,
         tailBytes: UInt64, options: EventStoreOptions,
@@ -45,8 +44,8 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// Writes a checkpoint now, behind one that is being written, unless it is there already; also one that is older than
-    /// others.
+    /// Writes a checkpoint now, after one that is being written, unless it already exists; also one that is
+    /// older than others.
     func write(now snapshot: Snapshot) throws(EventStoreError) {
         let outcome = queue.sync { () -> Result<CheckpointReport, EventStoreError>? in
             let known = [restored, schedule.withLock { $0.written }]

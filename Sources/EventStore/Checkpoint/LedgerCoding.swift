@@ -3,7 +3,7 @@
 // What a state's bytes say of the clients whose mutations have ids (``StateFormat``).
 
 extension MutationLedger.Entry {
-    /// Whether the first version of the format can say it: nothing of it was let go, and nothing is known
+    /// Whether the first version of the format can say it: nothing of it was dropped, and nothing is known
     /// beyond the answers.
     var isPlain: Bool {
         scope.viewer == nil && applied.isEmpty && !answers.isEmpty
@@ -95,7 +95,7 @@ struct LedgerDecoder {
         return text.isEmpty ? nil : String(text.dropFirst())
     }
 
-    /// What an older fold let go: everything up to a number, as if all of it had been applied.
+    /// What an older fold dropped: everything up to a number, as if all of it had been applied.
     private func readDropped(_ reader: inout ByteReader) throws(MalformedEvent) -> NumberRanges {
         let end = try reader.readNumber()
         if end == 0 { return NumberRanges() }

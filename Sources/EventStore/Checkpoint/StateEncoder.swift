@@ -2,7 +2,7 @@
 
 /// Writes the canonical bytes of a snapshot (``StateFormat``), a chunk at a time.
 ///
-/// It runs on any thread while the store's writer goes on: a snapshot is a value. Apart from a chunk it
+/// It runs on any thread while the store's writer continues: a snapshot is a value. Apart from a chunk it
 /// needs a few bytes for each record.
 struct StateEncoder {
     private let snapshot: Snapshot

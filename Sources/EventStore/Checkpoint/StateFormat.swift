@@ -43,8 +43,8 @@
 /// null, 2 and the text of a new id, or 2 more than an id's number.
 enum StateFormat {
     /// The fold versions that are read. A version is added when the same events fold to another state, or
-    /// when a state has something that the versions before cannot say. A checkpoint of another version is
-    /// not read but made anew from the log.
+    /// when a state has something that the earlier versions cannot represent. A checkpoint of another version
+    /// is not read but recreated from the log.
     ///
     /// A state has the bytes of the lowest version that can say it (``version(of:)``), so that what was
     /// there before has the same bytes and the same hash for ever.

@@ -19,13 +19,11 @@ package enum BisectResult: Sendable, Hashable {
 }
 
 extension History {
-    /// The first event after which a state fulfils a condition that, once it holds, goes on to
-    /// hold.
+    /// The first event after which a state meets a condition that, once it holds, keeps holding.
     ///
-    /// Looks at as many states as the range has binary digits, and at one more for each that tells
-    /// nothing. Each half that is left is folded from its own beginning, so that in all about as
-    /// many events are folded as the range has. At the end of the range the condition is asked
-    /// last.
+    /// Looks at as many states as the range has binary digits, and at one more for each that cannot be
+    /// judged. Each half that is left is folded from its own beginning, so that in all about as many events
+    /// are folded as the range has. At the end of the range the condition is asked last.
     /// - Parameter verdict: looks at a state. It may throw, which ends the search. Look-ups that it gives the state stay
     ///   with those that are folded from it.
     package func bisect(
@@ -37,8 +35,8 @@ extension History {
         }
         var low = try snapshot(at: range.lowerBound, indexes: indexes)
         if case .holds = try verdict(&low) { return .found(low.sequence) }
-        // Between the two is the event: the condition does not hold at `low`, and does at `high`, or
-        // `high` is behind the range.
+        // Between the two is the event: the condition does not hold at `low`, and does at `high`, or `high`
+        // is past the range.
         var high = range.upperBound + 1
         var passedOver: Set<UInt64> = []
         var folded: UInt64 = 0

@@ -9,7 +9,7 @@ package struct BlameEntry: Sendable, Hashable {
         /// dropped. Either the event that wrote it last is kept, or all that is known is after which event
         /// it was so.
         case inherited(isWriterKnown: Bool)
-        /// It wrote the field for good.
+        /// It wrote the field, confirmed.
         case confirmed
         /// It is shown until its mutation ends.
         case optimistic
@@ -30,11 +30,11 @@ package struct BlameEntry: Sendable, Hashable {
     package let viewer: String?
     /// The mutation that shows, or showed, the value, of all but confirmed writes.
     package let layer: UInt64?
-    /// The storage key, or `__typename` where the record came, went or became of another type.
+    /// The storage key, or `__typename` where the record was created, deleted or changed its type.
     package let field: String
     /// Of confirmed writes the confirmed value, of others the one that is shown.
     package let change: FieldChange
-    /// The mutations that go on showing another value over a confirmed one, in log order.
+    /// The mutations that still show another value in place of a confirmed one, in log order.
     package let layersAbove: [UInt64]
     /// What those mutations make of the value after it; nil where there are none.
     package let shown: FieldChange?
@@ -48,7 +48,7 @@ package struct BlameEntry: Sendable, Hashable {
     }
 }
 
-/// What is asked who wrote it.
+/// What to find the writers of.
 package struct BlameTarget: Sendable, Hashable {
     package let record: String
     /// Nil for all fields.
@@ -80,7 +80,7 @@ extension History {
     package func blame(
         _ targets: [BlameTarget], showsLayers: Bool = false
     ) throws(EventStoreError) -> BlameReport? {
-        // What a compacted log no longer has, the checkpoint tells that it begins with.
+        // For what a compacted log no longer has, there is the checkpoint that it begins with.
         let base = try beginning()
         var folds = targets.map { BlameFold($0, on: base, showsLayers: showsLayers) }
         if base.sequence > 0 { try noteInherited(&folds, through: base.sequence) }
@@ -114,8 +114,8 @@ extension History {
         return try Replay(fromEarliest: reader, through: lastReadable).snapshot
     }
 
-    /// Begins with what a checkpoint holds. Events before it may still be there: who wrote last is known, and
-    /// not what was there before.
+    /// Begins with what a checkpoint holds. Events before it may still be there: the last writer is known,
+    /// but not what was there before.
     private func noteInherited(
         _ folds: inout [BlameFold], through sequence: UInt64
     ) throws(EventStoreError) {

@@ -22,7 +22,7 @@ package struct CheckpointCheck: Sendable {
 }
 
 extension History {
-    /// Folds all events that are kept once more and compares with what the checkpoints say.
+    /// Folds all kept events again and compares with what the checkpoints say.
     ///
     /// Two builds agree on a log when one finds the other's checkpoints right; the first that
     /// differs is the first result to look at.

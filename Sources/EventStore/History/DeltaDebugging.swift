@@ -16,7 +16,7 @@ package enum DeltaDebugging {
         var pieceCount = 2
         while rest.count > 1 {
             if let smaller = try smaller(rest, in: pieceCount, holds: holds) {
-                // One of two pieces was enough: it is halved anew. Otherwise one of many was too much.
+                // One of two pieces was enough: it is halved again. Otherwise one of many was too much.
                 pieceCount = pieceCount == 2 ? 2 : max(2, pieceCount - 1)
                 rest = smaller
             } else if pieceCount < rest.count {

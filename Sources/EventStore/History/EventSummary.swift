@@ -20,7 +20,7 @@ package struct EventSummary: Sendable, Hashable {
 
     /// That of the mutation, also for its response and revocation.
     package var mutationID: MutationID? { intent?.mutationID }
-    /// Who asked for the mutation.
+    /// The viewer who sent the mutation.
     package var viewer: String? { intent?.viewer }
 }
 
@@ -100,8 +100,8 @@ extension History {
         return summary
     }
 
-    /// Summaries of events from a sequence on, also of those that are appended later: at the end it
-    /// gives nil, and goes on when it is asked again.
+    /// Summaries of events from a sequence on, also of those that are appended later: at the end it returns
+    /// nil, and continues when it is called again.
     package func summaries(
         following sequence: UInt64
     ) throws(EventStoreError) -> SummaryIterator {

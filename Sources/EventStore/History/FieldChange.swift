@@ -4,8 +4,8 @@
 package enum FieldChange: Sendable, Hashable {
     /// Nil where the record or its field is not there.
     case value(before: FieldValue?, after: FieldValue?)
-    /// A list of links that has changed: what was taken out at one place, and put there. A list
-    /// is long, and what happens to it is short.
+    /// A list of links that has changed: what was removed at one place, and inserted there. A list is long,
+    /// and what happens to it is short.
     case links(start: Int, removed: [DataID?], inserted: [DataID?])
 
     /// The value after it; a list's change has none of its own.
@@ -27,7 +27,7 @@ package enum FieldChange: Sendable, Hashable {
 }
 
 extension Snapshot {
-    /// What became of a field between this state and another, of this or of any other log.
+    /// How a field changed between this state and another, of this or of any other log.
     /// - Parameter key: a storage key, or `__typename`.
     func change(of key: String, of record: String, to other: Snapshot) -> FieldChange {
         let (mine, theirs) = (existing(record), other.existing(record))

@@ -51,7 +51,7 @@ extension Snapshot {
 }
 
 extension History {
-    /// What is different after one event from what was after another.
+    /// What differs between the states after two events.
     /// - Parameters:
     ///   - before: may be the later one.
     ///   - record: looks at this one only.
@@ -69,8 +69,8 @@ extension History {
             : later.differences(to: earlier, record: record)
     }
 
-    /// The state after a later event than a replay's. Where damage is on the way a checkpoint behind it may
-    /// lead there.
+    /// The state after a later event than a replay's. If there is damage on the way, a checkpoint after it
+    /// may lead there.
     private func snapshot(
         at sequence: UInt64, goingOnWith replay: Replay
     ) throws(EventStoreError) -> Snapshot {

@@ -8,19 +8,18 @@ extension History {
     ///   whatever
     ///   reading and writing say.
     package func fork(at sequence: UInt64, to directory: String) throws(EventStoreError) {
-        // The state before the first kept event can be copied, too, without an event.
+        // The state before the first kept event can also be copied, without an event.
         guard sequence > 0, sequence <= last, sequence + 1 >= first else {
             throw .outOfRange(sequence, extent)
         }
         try onLog { () throws(LogError) in try reader.fork(through: sequence, into: directory) }
     }
 
-    /// The first event in which this history and another one are not the same, or that only one of
-    /// them has.
+    /// The first event in which this history and another one differ, or that only one of them has.
     ///
     /// For example a log and its fork part with the first event after the fork. What is compared is
-    /// what the events say and when, not how they were grouped into writes. Events that a compacted
-    /// log no longer has are taken to be the same.
+    /// what the events say and when, not how they were grouped into writes. Events that a compacted log no
+    /// longer has are assumed to be the same.
     /// - Returns: nil when the two are one history.
     package func parting(from other: History) throws(EventStoreError) -> UInt64? {
         let start = max(first, other.first)

@@ -22,7 +22,7 @@ package struct HistorySelection: Sendable {
 }
 
 extension History {
-    /// Everything behind the first event, in log order.
+    /// Everything after the first event, in log order.
     /// - Throws: `outOfRange` when the log has lost its beginning, without which parts of it lead nowhere.
     package func parts() throws(EventStoreError) -> [HistoryPart] {
         guard first == 1, let extent else {
@@ -55,7 +55,7 @@ extension History {
         return seed.recordIDs
     }
 
-    /// Makes a log of the first event and some parts, numbered anew. Blocks.
+    /// Makes a log of the first event and some parts, renumbered. Blocks.
     /// - Parameters:
     ///   - directory: missing or empty.
     ///   - options: how it is written.

@@ -38,14 +38,14 @@ extension History {
         }
     }
 
-    /// Events that are read one after another rather than searched in halves, each half of which
-    /// takes a seek.
+    /// How many events are read one after another rather than by binary search, each step of which takes a
+    /// seek.
     private static let scanLength: UInt64 = 20_000
 
     private func sequence(at time: Int64) throws(EventStoreError) -> UInt64 {
         // Nothing has happened since the state that is all there is.
         guard let extent else { return last }
-        // The event at `low` is not after the time; that at `high` is, or is behind the last.
+        // The event at `low` is not after the time; that at `high` is, or is past the last.
         var low = try notLater(than: time, in: extent)
         var high = extent.upperBound + 1
         while high - low > Self.scanLength {
@@ -57,8 +57,8 @@ extension History {
         return low
     }
 
-    /// An event to begin a search with: the first, or, where the clock was set back behind it, one of those
-    /// that soon follow, or the last.
+    /// An event to begin a search with: the first, or, if the clock was set back after it, one of those that
+    /// soon follow, or the last.
     private func notLater(
         than time: Int64, in extent: ClosedRange<UInt64>
     ) throws(EventStoreError) -> UInt64 {

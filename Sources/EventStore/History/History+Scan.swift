@@ -21,7 +21,7 @@ extension History {
                 watch?(done, range.upperBound - range.lowerBound)
             }
             var isSeen = isEveryEventSeen || !step.changes.isEmpty
-            // Another schema may answer the same question in another way.
+            // Another schema may answer the same query differently.
             if case .schema = step.event.body { isSeen = true }
             if isSeen, try !look(&replay.snapshot) { return }
         }

@@ -14,12 +14,11 @@ package struct History: Sendable {
     package let directory: String
     /// The first event that is kept, or that will be.
     package let first: UInt64
-    /// The last event, also when it is no longer kept; 0 when there never was one.
+    /// The last event, even if it is no longer kept; 0 when there never was one.
     package let last: UInt64
-    /// What ends the history before the log's end: what the events behind it lead to cannot be
-    /// known.
+    /// What ends the history before the log's end: the effect of the events after it cannot be known.
     package let damage: LogDamage?
-    /// The last event that can be read, which may be behind the damage.
+    /// The last event that can be read, which may be after the damage.
     package let lastReadable: UInt64
     /// What reading events has passed over so far.
     package let damages = DamageNotes()
@@ -81,7 +80,7 @@ package struct History: Sendable {
         }
     }
 
-    /// Where to go on behind damage: the first event after another of which a checkpoint holds the state.
+    /// Where to continue after damage: the first event after another for which a checkpoint holds the state.
     /// What is damaged is noted in ``damages``.
     /// - Throws: `log(damaged)` where there is none.
     package func nextState(after sequence: UInt64) throws(EventStoreError) -> UInt64 {
@@ -148,8 +147,8 @@ package struct History: Sendable {
         return cursor
     }
 
-    /// Events from a sequence on, also those that are appended after the history was opened: at the
-    /// end it gives nil, and goes on when it is asked again.
+    /// Events from a sequence on, also those that are appended after the history was opened: at the end it
+    /// returns nil, and continues when it is called again.
     package func events(following sequence: UInt64) throws(EventStoreError) -> EventIterator {
         EventIterator(try onLog { () throws(LogError) in try reader.events(from: sequence) })
     }

@@ -3,7 +3,7 @@
 extension HistoryTail {
     /// Folds what is left of a history.
     init(_ replay: Replay, through last: UInt64, limits: Limits) throws(EventStoreError) {
-        // The first event is none of them: before it there are neither records nor a schema.
+        // The first event is not one of them: before it there are neither records nor a schema.
         try replay.advance(to: max(last - min(limits.events, last), min(1, last)))
         self.init(after: replay.snapshot, limits: limits)
         if limits.events == 0 { return }

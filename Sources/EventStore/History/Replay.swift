@@ -3,8 +3,8 @@ import EventLog
 
 /// A state that moves through the history, event by event.
 ///
-/// Snapshots taken on the way stay as they are; keep some to go back. Not Sendable: it moves, and
-/// it is the writer of its snapshots' symbols.
+/// Snapshots taken on the way do not change; keep some to go back. Not Sendable: it moves, and it is the
+/// writer of its snapshots' symbols.
 package final class Replay {
     /// The state after the last event that was folded.
     package internal(set) var snapshot: Snapshot
@@ -18,7 +18,7 @@ package final class Replay {
     var mark: UInt64 = 0
     private var bytesThroughMark: UInt64 = 0
 
-    /// Bytes of events that were read so far behind the mark; of all where nothing is marked.
+    /// Bytes of events read so far after the mark; of all where nothing is marked.
     var readBytes: UInt64 { events.byteCount - bytesThroughMark }
 
     /// Events between two calls of a ``History/watch``.
@@ -65,7 +65,7 @@ package final class Replay {
         throw .notRebuildable(starts.first ?? first - 1, firstKept: first)
     }
 
-    /// Goes on from a state.
+    /// Continues from a state.
     init(
         _ reader: EventLogReader, from snapshot: Snapshot, through last: UInt64,
         ignoredCheckpoints: [String] = []
@@ -98,7 +98,7 @@ package final class Replay {
         return Step(event: event, changes: changes, intent: intent)
     }
 
-    /// Folds everything up to an event; does nothing when the state is at or behind it.
+    /// Folds everything up to an event; does nothing if the state is at or past it.
     package func advance(to sequence: UInt64) throws(EventStoreError) {
         var changes = ChangeSet()
         let start = snapshot.sequence
@@ -109,12 +109,12 @@ package final class Replay {
                 throw .missing(snapshot.sequence + 1)
             }
             try fold(event, changes: &changes)
-            // Not asked for; kept small rather than made anew for each event.
+            // Not asked for; kept small rather than recreated for each event.
             if changes.fields.count > 1_024 { changes = ChangeSet() }
         }
     }
 
-    /// Damage ends what can be known: no state behind it follows from the events before it.
+    /// Damage ends what can be known: no state after it follows from the events before it.
     private func nextEvent(towards sequence: UInt64) throws(EventStoreError) -> Event? {
         do throws(EventStoreError) {
             return try events.nextEvent()

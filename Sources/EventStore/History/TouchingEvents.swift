@@ -12,7 +12,7 @@ import EventLog
 /// The events of a history whose bytes have one of some ids in them, and what their mutations asked for.
 ///
 /// Nearly all events are passed over without being decoded, which makes looking for what happened to a few
-/// records much cheaper than a fold. An event that has the id but does not write the record is given, too.
+/// records much cheaper than a fold. An event that has the id but does not write the record is also returned.
 /// Not Sendable: it moves.
 final class TouchingEvents {
     /// How many mutations are remembered undecoded. Nearly always the last one is asked for, by its response.
@@ -152,7 +152,7 @@ extension History {
         return snapshot
     }
 
-    /// What an event changed for good.
+    /// What an event changed in confirmed records.
     package func changes(by sequence: UInt64) throws(EventStoreError) -> [FieldDifference] {
         guard let writes = try event(sequence).body.confirmedWrites else { return [] }
         let before = try snapshot(at: sequence - 1, of: writes.recordIDs)
@@ -176,7 +176,7 @@ extension History {
 }
 
 extension EventBody {
-    /// What the event changes for good.
+    /// What the event changes in confirmed records.
     package var confirmedWrites: WriteSet? {
         switch self {
         case .genesis(_, let seed): seed

@@ -4,7 +4,7 @@
 package struct HistoryChange: Sendable {
     /// Events that never were. With a mutation goes what ended it.
     package var skipped: Set<UInt64>
-    /// Writes that happen right behind an event, in this order.
+    /// Writes that happen right after an event, in this order.
     package var inserted: [UInt64: [WriteSet]]
     /// Events that happen in each other's place; of a mutation that means its response.
     package var exchanged: [(UInt64, UInt64)]
@@ -20,11 +20,10 @@ package struct HistoryChange: Sendable {
 }
 
 extension History {
-    /// What would be different today if the history had taken another course.
+    /// What would be different now if the history had taken another course.
     ///
-    /// Folds the log once more, in memory, as it was and as it would have been. Events that follow
-    /// write what they wrote: a record that one of them changes comes to be if its creation is
-    /// skipped.
+    /// Folds the log again, in memory, as it was and as it would have been. Events that follow write what
+    /// they wrote: a record that one of them changes comes to be if its creation is skipped.
     /// - Returns: before is what is, after is what would be.
     /// - Throws: `outOfRange` for an event that is not there or has nothing to exchange, and for
     ///   skipping the first of a log, without which there is nothing.
@@ -68,7 +67,7 @@ extension History {
         return places.first
     }
 
-    /// The write sets of events that stand in another's place, by that place.
+    /// The write sets of events that took another's place, by that place.
     private func exchangedWrites(
         _ change: HistoryChange
     ) throws(EventStoreError) -> [UInt64: WriteSet] {
@@ -125,7 +124,7 @@ private struct AlternativeCourse {
         self.writes = writes
     }
 
-    /// Folds an event as it would have been, and what would have come right behind it.
+    /// Folds an event as it would have been, and what would have come right after it.
     mutating func fold(_ event: Event) throws(FoldError) {
         var event = event
         event.body = body(of: event)

@@ -2,10 +2,10 @@
 
 /// The order in which appends are completed: that of the calls, whatever happens to each.
 ///
-/// The log completes what it took, in order, on its own thread; what it refuses is known at once,
-/// but must not overtake what was taken before. A state machine without threads or locks: every
-/// append takes a ticket, every ticket gets its result once, and ``takeReady()`` gives out the
-/// front of the queue as far as results are known.
+/// The log completes what it took, in order, on its own thread; what it refuses is known at once, but must
+/// not overtake what was accepted before. A state machine without threads or locks: every append takes a
+/// ticket, every ticket gets its result once, and ``takeReady()`` gives out the front of the queue as far as
+/// results are known.
 ///
 /// Invariant: between a ``takeReady()`` that gave something and the one that gives nil, no other thread
 /// is given anything, so that two threads cannot complete out of order.

@@ -15,13 +15,13 @@ public final class FileJournal: EventJournal, RestorableJournal {
     private let head: DurableSequence
     private let restored = Lock<Snapshot?>(nil)
     private let completions = Lock(CompletionQueue())
-    /// Tells of refusals, which come up on the caller's own thread.
+    /// Reports refusals, which happen on the caller's own thread.
     private let refusals: BackgroundQueue
     /// Reads the past, which may take its time. A reader waits for the last answer before it asks on.
     private let past: BackgroundQueue
     /// Tries whether the disk has room, whatever the past takes.
     private let room: BackgroundQueue
-    /// Those who wait for the try that is under way.
+    /// Those who wait for the attempt in progress.
     private let roomAskers = Lock<[CheckedContinuation<Bool, Never>]>([])
 
     init(_ opened: OpenedLog) {
@@ -42,7 +42,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         /// About how many bytes of history are kept on the disk, apart from the state itself; nil: all of it.
         ///
         /// Checkpoints are written in time, and what happened before the last two of them is dropped. The
-        /// state, and mutations that are under way, are not touched by that.
+        /// state, and mutations in flight, are not affected.
         public var historyBytes: UInt64? = 64 << 20
 
         /// The options that are used if nothing is said.
@@ -61,11 +61,11 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Opens the journal in a directory, which is made when there is none, for a store of a client's
+    /// Opens the journal in a directory, which is created if there is none, for a client's store
     /// (`Store(journal:)`). Blocks while it reads.
     ///
-    /// - Throws: an error whose description is a whole message: the directory is in use, or cannot be
-    ///   read or written, or holds what is no journal. Nothing is changed then.
+    /// - Throws: an error whose description is a whole message: the directory is in use, or cannot be read or
+    ///   written, or holds something that is not a journal. Nothing is changed then.
     public convenience init(directory: String, options: Options = Options()) throws {
         try self.init(directory: directory, storeOptions: options.store)
     }
@@ -87,7 +87,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
 
     package var epoch: UInt64 { UInt64(metadata.epoch) }
 
-    /// Tells this store from all others: 32 hexadecimal digits.
+    /// Distinguishes this store from all others: 32 hexadecimal digits.
     package var storeID: String { "\(metadata.storeID)" }
 
     /// What has been appended since the journal was opened, for metrics.
@@ -168,7 +168,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Reads on a thread of the journal's own, so that no other work stands still.
+    /// Reads on the journal's own thread, so that no other work is held up.
     fileprivate func onPast<Value: Sendable>(
         _ read: @escaping @Sendable (EventLogReader, UInt64) throws(EventStoreError) -> Value
     ) async throws -> Value {
@@ -182,7 +182,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         }
     }
 
-    /// Writes a small file next to the log and removes it again; once for all who ask meanwhile.
+    /// Writes a small file next to the log and removes it again; once for all callers in the meantime.
     package func hasRoom() async -> Bool {
         await withCheckedContinuation { asker in
             let isFirst = roomAskers.withLock { askers in

@@ -3,9 +3,9 @@ import EventLog
 
 /// How a start comes to the state after the last event.
 ///
-/// Those who were away go on from the newest commits, each with the state after it. So the fold begins before these,
-/// though a later checkpoint may be there: what a start costs more is bounded by the interval between two
-/// checkpoints, and what a resume costs follows from what was missed, however the last run has ended.
+/// Subscriptions resume from the newest commits, each with the state after it. So the fold begins before
+/// these, though a later checkpoint may be there: what a start costs more is bounded by the interval between
+/// two checkpoints, and what a resume costs follows from what was missed, however the last run has ended.
 struct StartFold {
     /// The state after the last event.
     let snapshot: Snapshot
@@ -14,7 +14,7 @@ struct StartFold {
     let restored: UInt64
     /// The event of the newest checkpoint, which may be a later one; 0 for none.
     let newest: UInt64
-    /// Bytes of events behind the newest checkpoint.
+    /// Bytes of events after the newest checkpoint.
     let tailBytes: UInt64
     /// A sentence for each checkpoint that could not be used, and for a tail that is shorter than it was to be.
     let remarks: [String]
@@ -36,7 +36,7 @@ struct StartFold {
             try self.init(
                 reader, near: wanted, through: head, tail: limits, indexes: indexes)
         } catch  where wanted < head {
-            // A later checkpoint may lead to the end all the same.
+            // A later checkpoint may still lead to the end.
             try self.init(
                 reader, near: head, through: head, tail: limits, indexes: indexes,
                 remarks: ["Not all of the newest commits are at hand: \(error.message)"])

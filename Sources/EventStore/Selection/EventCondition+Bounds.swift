@@ -26,7 +26,7 @@ private struct Bounds {
 }
 
 extension Bounds {
-    /// The numbers that are less than another one, or not, or equal to it.
+    /// The numbers that are less than another one, not less, or equal to it.
     init(_ comparison: EventCondition.Comparison, _ number: Int64) {
         // Sequences are not negative.
         let bound = UInt64(clamping: number)

@@ -82,7 +82,7 @@ private struct Parser {
         do {
             return .matches(operand, try Regex(pattern))
         } catch {
-            throw EventTextError("\"\(pattern)\" is no regular expression", at: start)
+            throw EventTextError("\"\(pattern)\" is not a regular expression", at: start)
         }
     }
 
@@ -114,7 +114,7 @@ private struct Parser {
             default: break
             }
             throw EventTextError(
-                "\"\(text)\" is no time; write 2026-11-21T09:30:00Z or @now-1h", at: position)
+                "\"\(text)\" is not a time; write 2026-11-21T09:30:00Z or @now-1h", at: position)
         case .list(let operands):
             var times: [Operand] = []
             for operand in operands {
@@ -283,7 +283,7 @@ private struct Tokens {
             } else { .word(word) }
         if case .number(.double(let number)) = kind, !number.isFinite {
             throw EventTextError(
-                "\(word) is too large for a number; a text stands in quotes", at: start + 1)
+                "\(word) is too large for a number; put text in quotes", at: start + 1)
         }
         all.append(Token(kind: kind, position: start + 1))
     }

@@ -11,8 +11,8 @@ import RelayJSON
 /// `<`, `<=`, `>`, `>=`, `contains`, `in`, `matches`. A field alone holds when it is there and not
 /// false or empty. A field that the event does not have is null: equal to null, and neither less nor
 /// greater than anything. `contains` looks for an element of a list, or for a piece of a text;
-/// `matches` searches a text for a regular expression. Texts stand in single or double quotes; behind
-/// a comparison a word that names no field is a text, too.
+/// `matches` searches a text for a regular expression. Texts are in single or double quotes; after a
+/// comparison a word that names no field is also a text.
 package struct EventCondition {
     let root: Node
 

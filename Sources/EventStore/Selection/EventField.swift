@@ -36,12 +36,12 @@ package struct EventField: Sendable, Hashable {
     /// - Throws: which names there are; the position is that of the text's beginning.
     init(_ text: String) throws(EventTextError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        // The variables are the arguments of the mutation's field, and so the list of events calls
-        // them, too.
+        // The variables are the arguments of the mutation's field; the list of events calls them that as
+        // well.
         let first = parts.first == "arguments" ? "variables" : parts.first ?? ""
         guard let name = Name(rawValue: String(first)) else {
             let known = Name.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EventTextError("\"\(text)\" is no field of an event; there are \(known)")
+            throw EventTextError("\"\(text)\" is not a field of an event; there are \(known)")
         }
         guard parts.count == 1 || name == .variables else {
             throw EventTextError("\"\(name.rawValue)\" has no parts; only \"variables\" has")
@@ -77,7 +77,7 @@ package struct EventField: Sendable, Hashable {
     }
 }
 
-/// Why a text is no condition or no template.
+/// Why a text is not a condition or not a template.
 package struct EventTextError: Error, Hashable, CustomStringConvertible {
     package let message: String
     /// The place of the character at which it goes wrong, from 1.

@@ -73,7 +73,7 @@ package struct EventTemplate: Sendable {
         if isRight { rest.removeFirst() }
         guard let count = Int(rest), 1...1_000 ~= count else {
             throw EventTextError(
-                "behind the colon a width from 1 to 1000 was expected, not \"\(rest)\"",
+                "after the colon a width from 1 to 1000 was expected, not \"\(rest)\"",
                 at: name.count + 2)
         }
         return .field(try EventField(name), Width(count: count, isRight: isRight))

@@ -37,7 +37,7 @@ package enum HistoryPoint: Hashable, Sendable {
     }
 
     /// Reads a length of time such as `90s` or `1d12h`, in microseconds.
-    /// - Returns: nil when the text is none, or longer than a log can be old.
+    /// - Returns: nil if the text is not one, or is longer than a log can be old.
     package static func microseconds(ofDuration text: some StringProtocol) -> Int64? {
         var total: Int64 = 0
         var rest = text[...]
@@ -61,7 +61,7 @@ package enum HistoryPoint: Hashable, Sendable {
 }
 
 extension UInt64 {
-    /// A text of nothing but digits; `+1` is none.
+    /// A text of nothing but digits; `+1` is not one.
     fileprivate init?(digits text: some StringProtocol) {
         guard text.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
         self.init(text)
@@ -73,7 +73,7 @@ extension EventStoreError {
         EventStoreError(
             .notAPoint,
             """
-            "\(text)" names no point of a history. Give a sequence (412), an RFC 3339 time \
+            "\(text)" is not a point of a history. Give a sequence (412), an RFC 3339 time \
             (2026-11-21T09:30:00Z), events before the last (@-3) or a time before now (@now-1h).
             """)
     }

@@ -12,13 +12,13 @@ struct Authentication: Sendable {
         case refused
     }
 
-    /// What someone is told who may not come in.
+    /// The message for clients without a valid token.
     static let refusal = "A valid token is needed: \"authorization: Bearer TOKEN\"."
 
-    /// Stands in every answer of 401: RFC 9110 §15.5.2.
+    /// Part of every 401 response: RFC 9110 §15.5.2.
     static let challenge: HTTPHeaders = ["www-authenticate": "Bearer"]
 
-    /// What they are told where no GraphQL is spoken.
+    /// The same, on paths that do not speak GraphQL.
     static var refusalResponse: HTTPResponse {
         var response = HTTPResponse(status: 401, text: refusal)
         response.headers.append(challenge)
@@ -57,7 +57,7 @@ struct Authentication: Sendable {
 
     private func viewer(token: String) -> Viewer {
         let given = Array(token.utf8)
-        // All of them are compared, so that the time tells nothing about which one came close.
+        // All of them are compared, so that the time reveals nothing about which one came close.
         var matches = false
         for token in tokens { matches = Self.equalInConstantTime(token, given) || matches }
         return matches ? .known(nil) : .refused

@@ -6,7 +6,7 @@ struct ConnectionLimit: Equatable {
     static let maxRefusals = 128
 
     let connections: Int
-    /// Clients beyond these that are told so; each of them needs a descriptor as well.
+    /// Further clients that get an answer; each of them needs a descriptor as well.
     let refusals: Int
 
     /// - Parameter descriptors: how many the process may have; 0 when that is not known.

@@ -3,7 +3,7 @@ import Threads
 
 /// Says in the log which connections have ended, and why.
 ///
-/// Those that were too slow are what an operator may want to do something about. There may be thousands at once, so
+/// An operator may want to do something about those that were too slow. There may be thousands at once, so
 /// only the first of a second have a line each; the others are counted in one.
 final class EndedClients: Sendable {
     private let logger: Logger
@@ -40,7 +40,7 @@ final class EndedClients: Sendable {
     private func writeCount() {
         let count = limit.withLock { $0.takeCount() }
         let ended =
-            count == 1 ? "connection has ended that was" : "connections have ended that were"
+            count == 1 ? "connection has ended for being" : "connections have ended for being"
         logger.notice("And \(count) more \(ended) too slow.")
     }
 }

@@ -8,7 +8,7 @@ import WebSocketIO
 /// The results of one operation as server-sent events, in an HTTP response of their own (graphql-sse,
 /// distinct connections).
 ///
-/// Each event's id is its cursor, so a browser that connects anew goes on where it was.
+/// Each event's id is its cursor, so a browser that reconnects resumes where it was.
 final class EventStream: SubscriptionSink {
     private struct State {
         var stream: HTTPResponseStream?
@@ -31,7 +31,7 @@ final class EventStream: SubscriptionSink {
 
     /// - Parameters:
     ///   - limit: bytes that may wait for the client before the stream is slowed down or ends.
-    ///   - onEnd: called once, when the client has gone or has been told everything.
+    ///   - onEnd: called once, when the client has gone or has received everything.
     init(
         on loop: IOLoop, resumeCursor: String?, limit: Int,
         onEnd: @escaping @Sendable (EventStream) -> Void

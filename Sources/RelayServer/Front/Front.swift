@@ -64,7 +64,7 @@ final class Front: HTTPServerHandler {
             return .refuse(HTTPResponse(status: 400, text: text))
         }
         guard origins.admits(upgrade: request) else {
-            let text = "Pages of this origin may not connect; --allow-origin says which may."
+            let text = "Pages from this origin may not connect; --allow-origin allows origins."
             return .refuse(HTTPResponse(status: 403, text: text))
         }
         let viewer = authentication.viewer(headers: request.headers)
@@ -169,7 +169,7 @@ final class Front: HTTPServerHandler {
         let answer: @Sendable (HTTPResponse) -> Void = { [service] response in
             var response = response
             response.headers.append(headers)
-            // A client that tries again is to find another server, or none.
+            // A client that retries should reach another server, or none.
             response.endsConnection = service.isStopping
             responder.respond(response)
         }
@@ -220,8 +220,8 @@ final class Front: HTTPServerHandler {
 
     // MARK: Server-sent events
 
-    /// Whatever is wrong with the operation itself is told in the stream: a browser that gets another
-    /// status shows its page nothing (graphql-sse §Distinct connections mode).
+    /// Errors in the operation itself are sent in the stream: a browser that gets another status shows its
+    /// page nothing (graphql-sse §Distinct connections mode).
     private func stream(
         _ exchange: GraphQLOverHTTP, _ viewer: String?, _ responder: HTTPResponder,
         _ headers: HTTPHeaders, _ refuse: @escaping @Sendable (HTTPResponse) -> Void

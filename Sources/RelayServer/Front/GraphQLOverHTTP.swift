@@ -8,7 +8,7 @@ import WebSocketIO
 /// One exchange of GraphQL over HTTP, by its specification: a request out of an HTTP request, and the HTTP
 /// response to what became of it.
 struct GraphQLOverHTTP {
-    /// Why an HTTP request is no GraphQL request, as the answer to it.
+    /// Why an HTTP request is not a GraphQL request, as the response to it.
     struct Refusal: Error {
         let response: HTTPResponse
     }
@@ -28,7 +28,7 @@ struct GraphQLOverHTTP {
         guard let mediaType = ResponseMediaType.negotiated(http.headers) else {
             let types = ResponseMediaType.allCases.map(\.rawValue).joined(separator: ", ")
             throw Self.refusal(
-                406, "Responses are \(types), in UTF-8; the header \"accept\" takes none of them.",
+                406, "Responses are \(types), in UTF-8; the header \"accept\" allows none.",
                 as: .json)
         }
         self.mediaType = mediaType
@@ -60,7 +60,8 @@ struct GraphQLOverHTTP {
         }
     }
 
-    /// Checks what the head says of the body, so that a client can be told before it sends one (RFC 9110 §10.1.1).
+    /// Checks what the head says of the body, so that a client can be answered before it sends one (RFC 9110
+    /// §10.1.1).
     /// - Throws: 415.
     func checkBodyType() throws(Refusal) {
         if isSafe { return }
@@ -158,7 +159,7 @@ struct GraphQLOverHTTP {
     private static func answer(
         _ status: Int, _ response: Response, as mediaType: ResponseMediaType
     ) -> HTTPResponse {
-        // What is no event stream is a response on its own.
+        // Everything but an event stream is a single response.
         let mediaType = mediaType == .eventStream ? .graphQLResponse : mediaType
         return HTTPResponse(
             status: status, headers: ["content-type": "\(mediaType.rawValue); charset=utf-8"],

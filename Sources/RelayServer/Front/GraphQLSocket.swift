@@ -21,7 +21,7 @@ final class GraphQLSocket: WebSocketHandler {
         var backlog: MissedBacklog
         /// Streams that wait for the peer to have room, and what each does then.
         var waiting = WaitingLine<ServerConnection.Operation, @Sendable () -> Void>()
-        /// The loop has been told that something waits, and has not come to it.
+        /// The loop has been notified that something waits, and has not got to it yet.
         var isWaitPosted = false
         /// Streams that hold a result back.
         var holding: [ServerConnection.Operation: OperationSink] = [:]
@@ -47,8 +47,7 @@ final class GraphQLSocket: WebSocketHandler {
     private let onClose: @Sendable (GraphQLSocket, WebSocketClose) -> Void
 
     /// - Parameters:
-    ///   - viewer: what the handshake's headers have told.
-    ///   - onClose: called when the connection is gone.
+    ///   - viewer: what the handshake's headers have said. - onClose: called when the connection is gone.
     init(
         _ service: GraphQLService, on loop: IOLoop, authentication: Authentication,
         viewer: Authentication.Viewer, limits: SocketLimits,
@@ -83,7 +82,7 @@ final class GraphQLSocket: WebSocketHandler {
         guard state.withLock({ $0.machine.isReady }) else {
             return perform { $0.receiveTooLong() }
         }
-        // Off the loop, which others wait for. What comes behind it waits in the connection.
+        // Off the loop, which others wait for. What follows waits in the connection.
         follow(state.withLock { $0.pace.beginReading() })
         Task.detached {
             let received = ReceivedMessage(message.bytes)
@@ -105,10 +104,10 @@ final class GraphQLSocket: WebSocketHandler {
         follow(state.withLock { $0.pace.drained() })
     }
 
-    /// So many go on before other connections have their turn.
+    /// How many proceed before other connections get their turn.
     private static let servedAtOnce = 256
 
-    /// Lets those go on who wait for room, as long as there is some.
+    /// Resumes those that wait for room, as long as there is some.
     private func serveWaiting(on connection: WebSocketConnection) {
         var left = Self.servedAtOnce
         while left > 0, !hasNoRoomForMissed {
@@ -197,7 +196,7 @@ final class GraphQLSocket: WebSocketHandler {
         arrive(operation, request)
     }
 
-    /// Hands an operation over behind those that came before it, so that what a client sends in order is
+    /// Hands an operation over after those that arrived before it, so that what a client sends in order is
     /// carried out in order. Queries change nothing and do not wait, once they are known to be queries.
     ///
     /// What takes its time is done elsewhere: looking at a document that is new, or at a request that is long.
@@ -252,7 +251,7 @@ final class GraphQLSocket: WebSocketHandler {
         }
     }
 
-    /// Stops or goes on reading from the peer.
+    /// Pauses or resumes reading from the peer.
     private func follow(_ action: RequestPace.Action) {
         switch action {
         case .nothing:
@@ -447,10 +446,10 @@ extension GraphQLSocket: ProgressListener {
 }
 
 extension GraphQLRequest {
-    /// It asks to go on somewhere in the past.
+    /// It asks to resume somewhere in the past.
     var resumeCursor: String? { extensions["relay"]?["resume"]?.string }
 
-    /// Asks to go on behind a cursor.
+    /// Asks to resume after a cursor.
     mutating func resume(behind cursor: String) {
         var relay = extensions["relay"]?.object ?? [:]
         relay["resume"] = .string(cursor)

@@ -27,7 +27,7 @@ struct MediaType {
         return charset == nil || charset == "utf-8" || charset == "utf8"
     }
 
-    /// How much a client wants it: 0 is not at all, 1 most. A weight that is no number counts as 1.
+    /// The client's preference: 0 is not at all, 1 most. A weight that is not a number counts as 1.
     var quality: Double { parameters["q"].flatMap(Double.init).map { min(max($0, 0), 1) } ?? 1 }
 
     /// How closely this range describes a type; nil when it is not one of the range.
@@ -47,7 +47,7 @@ enum ResponseMediaType: String, CaseIterable {
     /// Server-sent events, for those who name them (graphql-sse, distinct connections).
     case eventStream = "text/event-stream"
 
-    /// The type that the client wants most; of equals the one it names first. Nil when it takes neither.
+    /// The type that the client prefers; of equals the one it names first. Nil when it takes neither.
     ///
     /// A client that does not say gets the newer type (§Legacy Watershed).
     static func negotiated(_ headers: HTTPHeaders) -> ResponseMediaType? {

@@ -14,7 +14,7 @@ import WebSocketIO
     import Darwin
 #endif
 
-/// What the server tells of itself, in the text format of Prometheus (version 0.0.4).
+/// The server's metrics, in the text format of Prometheus (version 0.0.4).
 final class Metrics: Sendable {
     private let service: GraphQLService
     /// Nil for a log in memory.
@@ -54,16 +54,16 @@ final class Metrics: Sendable {
             loops.enumerated().map { ("loop=\"\($0.offset)\"", value($0.element)) }
         }
         page.gauge(
-            "relay_connections", "Connections of either kind.",
+            "relay_connections", "Connections, WebSocket and HTTP.",
             loops.reduce(0) { $0 + $1.connections })
         page.gauge(
-            "relay_queue_bytes", "Bytes that wait for clients to take them.",
+            "relay_queue_bytes", "Bytes queued for clients.",
             loops.reduce(0) { $0 + $1.queuedBytes })
         page.gauge(
             "relay_loop_connections", "Connections by the loop that serves them.",
             byLoop(\.connections))
         page.gauge(
-            "relay_loop_queue_bytes", "Bytes that wait for clients, by loop.", byLoop(\.queuedBytes)
+            "relay_loop_queue_bytes", "Bytes queued for clients, by loop.", byLoop(\.queuedBytes)
         )
     }
 
@@ -72,12 +72,12 @@ final class Metrics: Sendable {
         let open = service.subscriptionCounts
         let counts = service.counters.now
         page.gauge("relay_sequence", "The last durable event.", snapshot.sequence)
-        page.gauge("relay_records", "Records there are.", snapshot.recordCount)
-        page.gauge("relay_subscriptions", "Subscriptions that are open.", open.subscriptions)
+        page.gauge("relay_records", "Records in the state.", snapshot.recordCount)
+        page.gauge("relay_subscriptions", "Open subscriptions.", open.subscriptions)
         page.gauge(
-            "relay_subscription_groups", "Different questions that subscriptions ask.", open.groups)
+            "relay_subscription_groups", "Groups of equal subscriptions.", open.groups)
         page.gauge(
-            "relay_waiting_mutations", "Mutations that wait for the writer.",
+            "relay_waiting_mutations", "Mutations waiting for the writer.",
             service.waitingMutations)
         page.counter(
             "relay_operations_total", "Operations begun.",
@@ -88,25 +88,25 @@ final class Metrics: Sendable {
         page.counter("relay_refusals_total", "Requests that were not executed.", counts.refusals)
         page.counter(
             "relay_commits_total",
-            "Commits that are durable, one for each root field of a mutation.",
+            "Durable commits, one per root field of a mutation.",
             counts.commits)
         page.counter(
-            "relay_publications_total", "Times that the durable state has moved on.",
+            "relay_publications_total", "Times that the durable state has advanced.",
             counts.publications)
         page.counter(
             "relay_deliveries_total", "Results of subscriptions that were sent.", counts.deliveries)
         page.counter(
             "relay_resume_log_events_total",
-            "Events read from the log for subscriptions that were away for longer than memory reaches.",
+            "Events read from the log for subscriptions that were away longer than memory reaches.",
             counts.resumedEvents)
         let executions = service.subscriptionExecutions
         page.counter(
             "relay_executions_total", "Executions for subscriptions.", executions.run)
         page.counter(
             "relay_executions_saved_total",
-            "Executions that were not needed because others ask the same.", executions.saved)
+            "Executions saved because equal subscriptions share one.", executions.saved)
         page.gauge(
-            "relay_lag_events", "Durable events of which subscriptions have not been told.",
+            "relay_lag_events", "Durable events that subscriptions have not been notified of.",
             service.deliveryLag)
         page.counter(
             "relay_fold_seconds_total", "Carrying out mutations and folding what they wrote.",
@@ -115,10 +115,10 @@ final class Metrics: Sendable {
 
     private func describeStorage(_ page: inout MetricsPage) {
         page.gauge(
-            "relay_storage_full", "1 while a full disk refuses mutations, else 0.",
+            "relay_storage_full", "1 while mutations are refused because the disk is full, else 0.",
             service.health.reason == nil ? 0 : 1)
         page.counter(
-            "relay_storage_refusals_total", "Appends that a full disk has refused.",
+            "relay_storage_refusals_total", "Appends refused because the disk is full.",
             service.health.refusalCount)
     }
 
@@ -135,7 +135,7 @@ final class Metrics: Sendable {
             statistics.syncs == 0 ? 0 : Double(statistics.batches) / Double(statistics.syncs))
         page.counter("relay_log_bytes_total", "Bytes written to segments.", statistics.bytes)
         page.gauge(
-            "relay_log_waiting_bytes", "Bytes of events that wait for the disk.",
+            "relay_log_waiting_bytes", "Bytes of events waiting for the disk.",
             journal.waitingBytes)
     }
 

@@ -5,7 +5,7 @@
 struct MissedBacklog: Sendable {
     /// Bytes that may wait for the peer before its streams are slowed down or end.
     let limit: Int
-    /// Delivered, and not taken over by the loop yet.
+    /// Delivered, but not yet taken over by the loop.
     private var comingBytes = 0
     /// Taken over since nothing waited for the peer.
     private var takenBytes = 0

@@ -19,8 +19,8 @@ struct NetworkLoops: Sendable {
         return NetworkLoops(loops: loops)
     }
 
-    /// As many as there are processors for this process, but not more than four: the work of a loop is to move bytes,
-    /// and the rest of the server wants processors too.
+    /// As many as there are processors for this process, but not more than four: a loop only moves bytes, and
+    /// the rest of the server needs processors too.
     static var defaultCount: Int { min(IOLoop.usableProcessors, 4) }
 
     /// Returns when everything that was handed to ``deliver(_:)`` has been taken by the sinks.
@@ -69,9 +69,9 @@ struct NetworkLoops: Sendable {
     }
 }
 
-/// Tells the sinks of one loop what one batch of deliveries has for them.
+/// Hands the sinks of one loop their part of a batch of deliveries.
 private final class Handing: Sendable {
-    /// Deliveries of one response stand behind each other: its frame, or event, is looked for once.
+    /// Deliveries of one response follow each other: its frame, or event, is looked for once.
     private struct Latest {
         var frame: (response: Response, frame: OutgoingMessage)?
         var event: (response: Response, event: [UInt8])?
@@ -139,7 +139,7 @@ final class SharedFrames: Sendable {
 
     init(_ plan: Plan) { entries = Lock(plan.entries.filter { $0.value.loops > 1 }) }
 
-    /// What the last loop has asked for is let go.
+    /// What the last loop has asked for is released.
     func frame(of response: Response) -> OutgoingMessage {
         let id = ObjectIdentifier(response)
         return entries.withLock { entries in

@@ -17,7 +17,7 @@ final class OperationSink: SubscriptionSink {
     private let connection: WebSocketConnection
     /// Bytes that may wait for the peer.
     private let limit: Int
-    /// The socket wants nothing more for it. Read and written on the loop's thread.
+    /// The socket needs nothing more for it. Read and written on the loop's thread.
     private let isOver = Atomic(false)
     private let state: Lock<State>
 

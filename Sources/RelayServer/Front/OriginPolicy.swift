@@ -69,7 +69,7 @@ package struct OriginPolicy: Sendable {
             return response
         }
         response.headers.append("access-control-allow-methods", methods)
-        // Whatever is asked for: none of our headers does more than say who asks.
+        // Whatever is asked for: none of our headers does more than identify the viewer.
         if let names = request.headers["access-control-request-headers"] {
             response.headers.append("access-control-allow-headers", names)
         }

@@ -3,7 +3,7 @@ import RelayJSON
 import Threads
 import WebSocketIO
 
-/// A client with streams that wants to know in times of silence that nothing was missed.
+/// A client with streams that needs to know in quiet periods that nothing was missed.
 protocol ProgressListener: AnyObject, Sendable {
     /// Sends the notice if nothing else was sent for long enough. On the loop's thread.
     func tell(_ notice: ProgressNotice)
@@ -28,7 +28,7 @@ struct ProgressNotice {
     func isDue(after lastSent: ContinuousClock.Instant) -> Bool { now - lastSent >= silence }
 }
 
-/// Tells all who are connected, after some silence, how far everything has been delivered.
+/// Notifies all connected clients, after some silence, how far everything has been delivered.
 final class ProgressNotices: Sendable {
     private let listeners = Lock<[ObjectIdentifier: any ProgressListener]>([:])
     private let silence: Duration
@@ -54,7 +54,7 @@ final class ProgressNotices: Sendable {
         loop.perform(after: period) { [weak self] in
             guard let self else { return }
             let cursor = cursor()
-            // Behind the deliveries up to there, which wait in the same queue.
+            // After the deliveries up to there, which wait in the same queue.
             loop.perform {
                 self.tell(cursor)
                 self.start(on: loop)

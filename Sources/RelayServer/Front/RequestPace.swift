@@ -13,7 +13,7 @@ struct SocketLimits: Sendable {
     var streamQueueBytes = 1 << 20
     /// How long a client may take to send connection_init.
     var initialisationTimeout: Duration = .seconds(10)
-    /// After so much silence a peer is told how far everything has been delivered.
+    /// Silence after which a peer is told how far everything has been delivered.
     var progressInterval: Duration = .seconds(15)
 }
 
@@ -23,7 +23,8 @@ struct SocketLimits: Sendable {
 struct RequestPace: Sendable {
     enum Action: Equatable {
         case nothing
-        /// Read no more; say when the peer has taken everything, and look again after a while, if there is one.
+        /// Read no more; say when the peer has taken everything, and look again after a while, if there is
+        /// one.
         case pause(Duration?)
         case resume
     }
@@ -40,7 +41,7 @@ struct RequestPace: Sendable {
     private var isBusy = false
     /// Too much waits for the peer: nothing is read before it has taken all of it.
     private(set) var awaitsPeer = false
-    /// A long message is being read, and what comes behind it has to wait.
+    /// A long message is being read, and what follows has to wait.
     private var isReading = false
 
     init(_ limits: SocketLimits) {

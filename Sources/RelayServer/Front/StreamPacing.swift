@@ -5,7 +5,7 @@ import StoreEngine
 /// What becomes of the results of one stream whose peer may be slow. Pure.
 ///
 /// While more than a limit waits for the peer, results that take each other's place are held back, all but
-/// the newest; a stream in which each result counts ends, and its last cursor says where to go on.
+/// the newest; a stream in which each result counts ends, and its last cursor says where to resume.
 struct StreamPacing: Sendable {
     enum Action {
         case send(Response)
@@ -22,14 +22,15 @@ struct StreamPacing: Sendable {
     private(set) var lastCursor: String?
     /// The newest of the results that were held back.
     private var held: Response?
-    /// Whether everything that was missed has been told.
+    /// Whether everything that was missed has been delivered.
     private var isCaughtUp: Bool
-    /// Whether everything that the stream was to be told so far is on its way: nothing is missing, or held back.
+    /// Whether everything that the stream should have received so far is on its way: nothing is missing, or
+    /// held back.
     var isUpToDate: Bool { isCaughtUp && held == nil }
 
-    /// - Parameter resumeCursor: where the stream is to go on; nil for one that begins.
+    /// - Parameter resumeCursor: where the stream resumes; nil for one that begins.
     init(resumeCursor: String?) {
-        // There is where it can go on, too, if not even its first message finds room.
+        // It can also resume there if not even its first message finds room.
         lastCursor = resumeCursor
         isCaughtUp = resumeCursor == nil
     }
@@ -88,7 +89,8 @@ struct StreamPacing: Sendable {
 
     private static func slowConsumer(_ cursor: String?) -> JSONValue {
         let message = """
-            Results come faster than they are taken, so the subscription ends. Resume it by the cursor.
+            Results arrive faster than the client takes them, so the subscription ends. Resume it \
+            with the cursor.
             """
         var extensions: JSONObject = ["code": .string(ErrorCode.slowConsumer.rawValue)]
         if let cursor { extensions["relay"] = ["cursor": .string(cursor)] }

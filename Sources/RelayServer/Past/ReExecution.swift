@@ -43,7 +43,7 @@ package struct ReExecution {
         self.change = change
     }
 
-    /// Has something more happen right behind an event.
+    /// Inserts something right after an event.
     package mutating func insert(after sequence: UInt64, _ insertion: @escaping Insertion) {
         insertions[sequence, default: []].append(insertion)
         change.inserted[sequence] = change.inserted[sequence] ?? []
@@ -65,7 +65,7 @@ package struct ReExecution {
         return outcome
     }
 
-    /// The mutations that stand in another's place, by the response that is there.
+    /// The mutations that took another's place, by the response that is there.
     private func exchanged() throws -> [UInt64: Mutation] {
         var mutations: [UInt64: Mutation] = [:]
         for (one, other) in change.exchanged {
@@ -80,15 +80,15 @@ package struct ReExecution {
         guard let response = effect.response, let intent = try history.intent(of: response.mutation)
         else {
             throw PastMutationRefusal(
-                "Event \(event) is no mutation, and cannot be carried out again.")
+                "Event \(event) is not a mutation, and cannot be carried out again.")
         }
         return Mutation(sequence: effect.sequence, intent: intent, response: response)
     }
 }
 
 extension History {
-    /// Makes a log of the first event and some parts, numbered anew, in which mutations are carried out again from
-    /// their arguments. One that is refused ends with its revocation. Blocks.
+    /// Makes a log of the first event and some parts, renumbered, in which mutations are carried out again
+    /// from their arguments. One that is refused ends with its revocation. Blocks.
     /// - Parameters:
     ///   - directory: missing or empty.
     ///   - options: how it is written.

@@ -7,11 +7,11 @@ import SchemaService
 import StoreEngine
 import WebSocketIO
 
-/// A recorded history, served to real clients as it happens once more: what `relay replay --serve` runs.
+/// A recorded history, replayed to real clients: what `relay replay --serve` runs.
 ///
-/// Queries are answered from the state that the replay has come to, subscriptions are told of every commit
-/// as they were when it was made, mutations are refused. The schema is the one that the history ends with.
-/// Reads the log only.
+/// Queries are answered from the state that the replay has reached, subscriptions get every commit as they
+/// did when it was made, mutations are refused. The schema is the one that the history ends with. Reads the
+/// log only.
 package final class ReplayServer: Sendable {
     package struct Configuration: Sendable {
         /// The event after which it begins.

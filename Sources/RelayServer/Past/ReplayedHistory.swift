@@ -6,9 +6,9 @@ import RelayJSON
 import SchemaService
 import StoreEngine
 
-/// A history that happens once more, event by event, to a service that queries and subscriptions see.
+/// A history that is replayed, event by event, to a service that queries and subscriptions see.
 ///
-/// It ends where an event cannot be read: the state behind damage has come about in an unknown way.
+/// It ends where an event cannot be read: how the state after damage came about is unknown.
 actor ReplayedHistory {
     private let schemaService: SchemaService
     private let events: SummarizedEvents
@@ -44,7 +44,7 @@ actor ReplayedHistory {
     /// When the next event happened, in microseconds since 1970; nil at the end.
     var nextTime: Int64? { next?.event.timeMicroseconds }
 
-    /// What happened, and what subscriptions are told of it.
+    /// What happened, and what subscriptions get of it.
     struct Step: Sendable {
         let summary: EventSummary
         /// Nil when no record changed and no mutation ended.

@@ -12,7 +12,7 @@ struct AppliedDirective {
         directive.argument(argument).flatMap(string)
     }
 
-    /// A list of texts; one text stands for a list of one.
+    /// A list of texts; a single string counts as a list of one.
     func strings(_ argument: String) -> [(text: String, location: Int)] {
         guard let value = directive.argument(argument) else { return [] }
         if case .list(let values) = value.kind {

@@ -1,6 +1,6 @@
 import GraphQLLanguage
 
-/// Checks that every directive of the service stands where it means something.
+/// Checks that every directive of the service is in a place where it means something.
 struct DirectivePlaces {
     let types: ServiceTypes
     let mistakes: MistakeCollector

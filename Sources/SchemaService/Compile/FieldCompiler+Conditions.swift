@@ -149,7 +149,7 @@ extension FieldCompiler {
 }
 
 extension RecordFieldKind {
-    /// Holds one value that another can be equal to.
+    /// Holds a single value that can be compared for equality.
     fileprivate var isComparable: Bool {
         switch self {
         case .leaf, .link: true

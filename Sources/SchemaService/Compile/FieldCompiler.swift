@@ -28,7 +28,7 @@ struct FieldCompiler {
         guard let query = schema.rootType(of: .query) else { return }
         for field in query.fields {
             if types.isComputed(field) { continue }
-            // Only a schema that is read without its handlers goes on with a field that nothing describes.
+            // Only a schema that is read without its handlers may have a field that nothing describes.
             let absent = AbsentHandler(field: "\(query.name).\(field.name)")
             let resolver = root(field, of: query) ?? { _ in .custom(absent) }
             set(resolver, for: field.name, of: query.id)

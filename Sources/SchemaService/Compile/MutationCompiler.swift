@@ -24,7 +24,7 @@ struct MutationCompiler {
     let handlers: Handlers
     private(set) var definitions: [String: MutationDefinition] = [:]
     private(set) var resolvers: [TypeID: [String: ResolverMaker]] = [:]
-    /// Where records stand in the lists that mutations add to and take from.
+    /// The positions of records in the lists that mutations add to and remove from.
     private(set) var indexes: [IndexDefinition] = []
     private var parts: [TypeID: [String: PayloadPart]] = [:]
 
@@ -135,13 +135,13 @@ struct MutationPlan {
     var parent: RecordReference?
     /// The type of the edge that the record gets.
     var edge: TypeID?
-    /// Whether there is an edge at all: not after the record was taken out.
+    /// Whether there is an edge at all: not after the record was removed.
     var hasEdge = true
-    /// The list that is added to or taken from.
+    /// The list that is added to or removed from.
     var list: ListField?
     var references: [String: [TypeID]]
     var subject: String?
-    /// Nil when something is missing; the payload can be checked all the same.
+    /// Nil when something is missing; the payload can still be checked.
     var makeHandler: (@Sendable (Symbols) -> any DirectiveMutation)?
 }
 

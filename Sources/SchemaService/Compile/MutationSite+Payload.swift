@@ -1,7 +1,7 @@
 import GraphQLExecution
 import GraphQLLanguage
 
-// What each field of a payload type is filled with, told by its type.
+// What each field of a payload type is filled with, inferred from its type.
 
 extension MutationSite {
     func parts(filledFrom plan: MutationPlan) -> [(name: String, part: PayloadPart)] {

@@ -97,8 +97,8 @@ struct MutationSite {
 
     /// The record that holds the list, or that is only there to fill the payload.
     /// - Parameters:
-    ///   - list: the list that is added to or taken from, if there is one.
-    ///   - record: the type of the mutation's own record, as far as the payload shows it.
+    ///   - list: the list that is added to or removed from, if there is one. - record: the type of the
+    ///     mutation's own record, as far as the payload shows it.
     func parent(holding list: ListField?, record: TypeID?) -> Parent {
         guard let (name, location) = directive.string("parent") else {
             if let list {
@@ -129,7 +129,7 @@ struct MutationSite {
     enum Parent {
         case none
         case named(RecordReference)
-        /// There is meant to be one, and why it cannot be told has been reported.
+        /// There should be one, and why it cannot be determined has been reported.
         case unclear
 
         var reference: RecordReference? {

@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-/// What the types of a schema are to the service, told by their structure.
+/// What the types of a schema are to the service, inferred from their structure.
 struct ServiceTypes: Sendable {
     let schema: Schema
     /// Object types that implement `Node`, in the order written: there are records of them.
@@ -33,7 +33,7 @@ struct ServiceTypes: Sendable {
 
     func isStored(_ type: TypeID) -> Bool { storedIDs.contains(type) }
 
-    /// The type that a root field of the mutation type returns; nil, and reported, when that is no payload.
+    /// The type that a root field of the mutation type returns; nil, and reported, if that is not a payload.
     func payload(of field: SchemaField, _ mistakes: MistakeCollector) -> NamedType? {
         let payload = schema[field.namedType]
         if payload.kind == .object, !isStored(payload.id), field.type.listItem == nil {
@@ -50,8 +50,8 @@ struct ServiceTypes: Sendable {
 
     func isComputed(_ field: SchemaField) -> Bool { computed.contains(ObjectIdentifier(field)) }
 
-    /// The stored types that a record in a field of this type can have; empty when the type also has
-    /// values that are no records.
+    /// The stored types that a record in a field of this type can have; empty if the type also has values
+    /// that are not records.
     func recordTypes(of type: TypeID) -> [TypeID] {
         let possible = schema.possibleTypes(of: type)
         return possible.allSatisfy(isStored) ? possible : []

@@ -2,8 +2,8 @@ import GraphQLExecution
 import GraphQLLanguage
 @_spi(Rooms) import RelayRecords
 
-/// A root field of the mutation type that only Swift code carries out. What fills its payload is told by
-/// types and names.
+/// A root field of the mutation type that only Swift code carries out. What fills its payload is inferred
+/// from types and names.
 ///
 /// The handler gives the id of one record: that fills the payload's field of its type, or, when the record
 /// is gone, the ID field named `deleted…`. Another record is the one that an input field names: `user` is
@@ -22,7 +22,7 @@ struct SwiftMutationSite {
     /// The parent's connection with the payload's edge.
     private var list: String?
 
-    /// Nil, and reported, when the field's type is no payload.
+    /// Nil, and reported, if the field's type is not a payload.
     init?(_ field: SchemaField, types: ServiceTypes, mistakes: MistakeCollector) {
         let schema = types.schema
         guard let payload = types.payload(of: field, mistakes) else { return nil }

@@ -19,7 +19,7 @@ public struct CommitContext: Sendable {
     public let records: SnapshotReader
 }
 
-/// What a program makes of a commit for one subscription; nil when it is none of its events.
+/// What a program makes of a commit for one subscription; nil if it is not one of its events.
 typealias CommitHandler =
     @Sendable (CommitContext, SubscriptionContext) throws -> (any VariableValueConvertible)?
 

@@ -6,13 +6,13 @@ import RelayJSON
 /// What a computed field is computed from.
 public struct FieldContext: Sendable {
     /// The record that has the field, or that the payload with the field is about; nil for a field of
-    /// the query type, and for one of an object that is no record.
+    /// the query type, and for one of an object that is not a record.
     public let record: SnapshotRecord?
     /// The object that has the field, if it is one that a handler gave.
     public let object: VariableData?
     /// Coerced, defaults included.
     public let arguments: VariableData
-    /// Who asks, as the authentication named them; nil without authentication.
+    /// The viewer, as named by the authentication; nil without authentication.
     public let viewer: String?
     /// Everything else.
     public let records: SnapshotReader

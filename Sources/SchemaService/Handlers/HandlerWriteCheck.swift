@@ -126,8 +126,8 @@ struct HandlerWriteCheck: Sendable {
         }
     }
 
-    /// Looks at the links that were added, wherever in the list they stand. One that was there before may
-    /// lead to a record that is gone, and be moved.
+    /// Checks the links that were added, wherever in the list they are. One that was there before may lead to
+    /// a record that is gone, and be moved.
     private func checkLinks(
         of change: ChangeSet.Field, _ links: LinkList, fit target: TypeID, _ path: String,
         _ draft: Draft

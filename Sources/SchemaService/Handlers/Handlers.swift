@@ -10,9 +10,9 @@ public import RelayArtifacts
 ///         return todos.isEmpty ? 1 : Double(todos.count { $0["complete"] == true }) / Double(todos.count)
 ///     }
 ///
-/// Fields are named as in the schema: `Type.field` for a resolver, the field alone for what stands on the
-/// mutation or the subscription type. A name that the schema does not have is a mistake of the schema's,
-/// and the server does not start.
+/// Fields are named as in the schema: `Type.field` for a resolver, the field alone for fields of the mutation
+/// or the subscription type. A name that the schema does not have is a mistake of the schema's, and the
+/// server does not start.
 public struct Handlers: Sendable {
     var resolvers: [String: FieldHandler] = [:]
     var checks: [String: [MutationCheck]] = [:]
@@ -36,7 +36,7 @@ public struct Handlers: Sendable {
 public typealias SharedMutation =
     @Sendable (inout any RecordSourceProxy, VariableData) throws -> DataID?
 
-/// A ``SharedMutation`` that also wants to know who asks, and when.
+/// A ``SharedMutation`` that also gets the viewer and the time.
 public typealias MutationBody =
     @Sendable (inout any RecordSourceProxy, VariableData, MutationContext) throws -> DataID?
 
@@ -62,7 +62,7 @@ extension Handlers {
     /// Computes a field, instead of reading what is stored under its name.
     ///
     /// Runs whenever the field is selected, on one immutable snapshot; it must neither block nor depend
-    /// on anything but the context, because a live query is sent anew only when what was read changes.
+    /// on anything but the context, because a live query is sent again only when what was read changes.
     /// - Parameters:
     ///   - field: `Type.field`. The type may be the query type, a stored type, a mutation's payload, or an
     ///     object type whose values another handler gives.
@@ -104,10 +104,10 @@ extension Handlers {
     ///
     /// The mutation is in the log as pending before `prepare` starts, with the client's
     /// `extensions.relay.optimisticResponse` if it gave one. `prepare` may take its time; other mutations
-    /// go on meanwhile. What it returns is run under the writer, on the state that is newest then. A throw
+    /// proceed meanwhile. What it returns is run under the writer, on the state that is newest then. A throw
     /// of either revokes the pending mutation. If the server stops in between, its next start revokes it:
-    /// whatever the upstream has done by then is not undone, so give it the client's mutation id or a key
-    /// of your own.
+    /// whatever the upstream has done by then is not undone, so give it the client's mutation id or a key of
+    /// your own.
     /// - Parameters:
     ///   - field: the name of the mutation's field.
     ///   - prepare: gets the variables, and the state when the mutation was taken.
@@ -146,7 +146,7 @@ extension Handlers {
     /// - Parameters:
     ///   - field: the field of the subscription type.
     ///   - body: gives the event, a value of the field as ``resolve(_:_:)`` says, read at the commit's
-    ///     sequence; nil when this commit is none of the subscription's events. A throw is an event that has
+    ///     sequence; nil if this commit is not one of the subscription's events. A throw is an event that has
     ///     an error in place of the value.
     public mutating func subscription(
         _ field: String,
@@ -157,10 +157,10 @@ extension Handlers {
         subscriptions[field] = .commits(body)
     }
 
-    /// Says what clients are told of errors that were not made for them.
+    /// Says what clients are told about errors that are not meant for them.
     ///
     /// A handler's error that is no `CodedError` reaches clients as "Internal error" with an id, under which
-    /// the server's log has the rest. Give the error to be told instead, or nil to leave it at that.
+    /// the server's log has the rest. Return the error to send instead, or nil to leave it at that.
     ///
     ///     handlers.describeErrors { error in
     ///         error is QuotaError ? HandlerError("The quota is used up.", code: "QUOTA") : nil

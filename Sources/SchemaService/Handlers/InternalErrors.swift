@@ -3,14 +3,14 @@ import Logging
 @_spi(Rooms) import RelayRecords
 import Threads
 
-/// What clients are told of the errors that handlers throw.
+/// What clients are told about the errors that handlers throw.
 ///
-/// An error that was made for clients (`CodedError`), or that the program describes, is told as it is. Any
-/// other may hold what is none of a client's business: it is told as "Internal error" with an id, and the
-/// server's log has the rest under this id.
+/// An error that is meant for clients (`CodedError`), or that the program describes, is sent as it is. Any
+/// other may contain internal details: it is sent as "Internal error" with an id, and the server's log has
+/// the rest under this id.
 ///
-/// The same error of the same handler has the same id as long as the process lives, so that a live result which
-/// fails again is no new result. It is logged once a minute, however often clients make it happen.
+/// The same error of the same handler has the same id as long as the process lives, so that a live result
+/// which fails again is not a new result. It is logged once a minute, however often clients make it happen.
 final class InternalErrors: Sendable {
     private struct Known {
         var isLoggedAt: ContinuousClock.Instant
@@ -130,7 +130,7 @@ extension RegisteredSubscription {
                     do {
                         try await handler.run(context, send)
                     } catch {
-                        // What a cancelled one throws is not told.
+                        // What a cancelled one throws is not reported.
                         throw Task.isCancelled ? error : errors.told(error, by: name)
                     }
                 })

@@ -1,8 +1,8 @@
 import RelayArtifacts
 @_spi(Rooms) import RelayRecords
 
-/// The server keeps a connection as a list of links to its nodes, in the field named by what stands behind the key's
-/// last `_`.
+/// The server keeps a connection as a list of links to its nodes, in the field named after the key's last
+/// `_`.
 struct LinkListConnections: ConnectionStyle {
     func connection(
         of record: DraftRecordProxy, key: String, filters: (any VariableDataConvertible)?

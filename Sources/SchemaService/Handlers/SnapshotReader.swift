@@ -4,9 +4,9 @@ import RelayJSON
 @_spi(Rooms) public import RelayRecords
 
 /// All records at one point of the history, to be read by a handler. Immutable; nothing that happens
-/// meanwhile is seen.
+/// meanwhile is visible.
 ///
-/// What a computed field reads is remembered: a live query sends it anew when one of these fields changes.
+/// What a computed field reads is remembered: a live query sends it again when one of these fields changes.
 public struct SnapshotReader: Sendable {
     let snapshot: Snapshot
     var reads: ReadLog?

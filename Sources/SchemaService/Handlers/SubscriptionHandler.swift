@@ -5,7 +5,7 @@ package import RelayJSON
 public struct SubscriptionContext: Sendable {
     /// The subscription field's, coerced, defaults included.
     public let arguments: VariableData
-    /// Who asks, as the authentication named them; nil without authentication.
+    /// The viewer, as named by the authentication; nil without authentication.
     public let viewer: String?
     /// All records as they are when the subscription starts, or, where it follows commits, right after the commit.
     public let records: SnapshotReader

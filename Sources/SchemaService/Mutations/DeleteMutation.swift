@@ -4,7 +4,7 @@ import RelayJSON
 
 /// `@delete`: takes the record that the input names out of a list of the parent, and deletes it.
 ///
-/// Links to it from elsewhere stay in their records; they read as null, or not at all in lists.
+/// Links to it from elsewhere stay in their records; they read as null, and are skipped in lists.
 struct DeleteMutation: DirectiveMutation {
     let record: RecordFinder
     let list: MutatedList?

@@ -59,7 +59,7 @@ extension Snapshot {
             .map { ConnectionEdge(record: record, position: $0) }
     }
 
-    /// Where a record stands in a list of another: known, for the lists that mutations add to.
+    /// The position of a record in a list of another: known, for the lists that mutations add to.
     func position(
         of record: RecordIndex, in key: NameIndex, of parent: RecordIndex
     ) -> Int? {

@@ -64,7 +64,7 @@ struct SeedReader {
         writer.write(record.id, type: type.name, fields: fields)
     }
 
-    /// Links can only be judged once all records are known.
+    /// Links can only be checked once all records are known.
     mutating func checkLinks() {
         for link in links {
             guard let target = records[link.target] else {

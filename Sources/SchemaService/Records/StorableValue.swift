@@ -50,8 +50,8 @@ extension Schema {
         type.listItem == nil && ["ID", "String", "Int"].contains(self[type.namedType].name)
     }
 
-    /// Whether an input of one type can be stored in a field of the other as it is. What may be null on
-    /// the outside is another question.
+    /// Whether an input of one type can be stored in a field of the other as it is. What may be null on the
+    /// outside is a separate question.
     func canStore(_ input: WrappedType, in field: WrappedType) -> Bool {
         isSubType(input.nullable, of: field.nullable) || areTexts(input, field)
     }

@@ -167,7 +167,7 @@ package final class PastQueries: Sendable {
             return (true, !state.isRunning)
         }
         if !isTaken {
-            let message = "Too many queries of the past wait; try again later."
+            let message = "Too many queries of the past are waiting; try again later."
             job.answer(.refused([ExecutionError(message, code: .overloaded)]))
         } else if starts {
             tasks.start(.utility) { await self.run() }

@@ -117,8 +117,8 @@ extension EventBody {
         switch self {
         case .genesis: "it begins the log: there was no subscriber yet"
         case .schema:
-            "the schema changed at a start: subscribers come again, and are sent what is then"
-        case .mutation: "it is what was asked for; subscribers are told of its response"
+            "the schema changed at a start: subscribers reconnect, and get the result of that time"
+        case .mutation: "it is what was asked for; subscribers are notified of its response"
         case .revocation: "the mutation was revoked: nothing was changed"
         case .unknown: "a later version wrote it, and what it means is unknown"
         case .response, .update: "it ends no mutation that is known"

@@ -94,7 +94,7 @@ extension PersistedOperations {
         "provided sha does not match query", code: .persistedQueryHashMismatch)
 
     private static let idRequired = ExecutionError(
-        "This server runs persisted operations only; name one by \"documentId\".",
+        "This server runs persisted operations only; name one with \"documentId\".",
         code: .persistedQueryIDRequired)
 
     private static func notInList(_ id: DocumentID) -> ExecutionError {

@@ -149,7 +149,7 @@ package final class CatchUp: Sendable {
         // It may have ended before it was here to be forgotten.
         if !waiting.request.sink.isWanted { forget(waiting.request.sink) }
         if isTaken { return }
-        let message = "Too many subscriptions wait for what they have missed; resume it later."
+        let message = "Too many subscriptions are catching up; resume it later."
         let error = ExecutionError(message, code: .overloaded)
         outputs.withLock { $0 }?.deliver([
             Delivery(sink: waiting.request.sink, event: .failed([error]))
@@ -331,7 +331,7 @@ package final class CatchUp: Sendable {
             do {
                 step = try await replay.step()
             } catch {
-                logger.error("Could not read on what subscriptions have missed: \(error)")
+                logger.error("Could not continue reading what subscriptions have missed: \(error)")
                 let left = pass.removeAll(after: replay.snapshot.sequence).map {
                     request, sequence in
                     Waiting(

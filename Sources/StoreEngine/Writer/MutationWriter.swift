@@ -230,8 +230,8 @@ extension ExecutionError {
         case .frozen, .closed:
             self.init(
                 """
-                The server cannot write its log any more. Whether this was carried out is known when it \
-                has been started again; with the same mutationId it is carried out once.
+                The server can no longer write its log. Whether this was carried out will be known \
+                after a restart; with the same mutationId it is carried out once.
                 """)
         }
     }

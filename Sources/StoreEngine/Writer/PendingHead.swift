@@ -81,7 +81,7 @@ package struct PendingHead {
 
     private static let tooManyRepeats = Outcome.refused([
         ExecutionError(
-            "Too many requests wait for the answer of this mutation; send it again later.",
+            "Too many requests are waiting for the answer to this mutation; send it again later.",
             code: .overloaded)
     ])
 

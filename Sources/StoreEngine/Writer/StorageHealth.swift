@@ -69,6 +69,6 @@ package final class StorageHealth: Sendable {
             defer { state.reason = nil }
             return state.reason != nil
         }
-        if wasFull { logger.notice("The disk has room again; mutations are taken.") }
+        if wasFull { logger.notice("The disk has room again; mutations are accepted.") }
     }
 }

@@ -29,8 +29,8 @@ import Threads
     }
 
     @Test(arguments: [
-        (LineLimit.linesPerSecond + 2, "And 1 more connection has ended that was too slow."),
-        (1_001, "And 990 more connections have ended that were too slow."),
+        (LineLimit.linesPerSecond + 2, "And 1 more connection has ended for being too slow."),
+        (1_001, "And 990 more connections have ended for being too slow."),
     ])
     func aThousandSlowClientsAreElevenLines(_ count: Int, _ last: String) throws {
         let lines = Lock<[String]>([])

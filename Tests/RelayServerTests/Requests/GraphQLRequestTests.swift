@@ -34,7 +34,7 @@ struct GraphQLRequestTests {
             (
                 ["mutationId": "A:18446744073709551616"],
                 """
-                "A:18446744073709551616" is no mutation id: it must be CLIENT:N, N being a whole number from 0 to \
+                "A:18446744073709551616" is not a mutation id: it must be CLIENT:N, N being a whole number from 0 to \
                 18446744073709551615.
                 """
             ),
