@@ -204,7 +204,7 @@ struct LogToolsTests {
                 "--longest-pause", "0s",
             ]))
         let line = try await server.process.errorLine(containing: "the next is damaged")
-        let place = try #require(line.firstMatch(of: /--at (\d+) begins behind the damage\./)?.1)
+        let place = try #require(line.firstMatch(of: /--at (\d+) starts after the damage\./)?.1)
         #expect(try 8800...9000 ~= #require(Int(place)))
         #expect(try await server.data("{ __typename }") == ["__typename": "Query"])
         #expect(try await server.stop() == .code(2))
