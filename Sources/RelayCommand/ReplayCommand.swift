@@ -50,7 +50,7 @@ struct ReplayCommand: HistoryTool {
         help: ArgumentHelp(
             """
             Print what a subscriber of this document would have been sent, from the point on or from the \
-            beginning: of a query its result and each that is another than the one before, of a \
+            beginning: of a query its result and each that differs from the one before, of a \
             subscription to events each of them. One pass over the log.
             """, valueName: "document"))
     var watch: String?

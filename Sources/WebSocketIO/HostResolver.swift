@@ -23,14 +23,14 @@ package final class HostResolver: Sendable {
     /// Addresses as numbers, in the order in which they are to be tried.
     package typealias Answer = Result<[String], Failure>
 
-    /// One who waits for an answer.
+    /// A caller that waits for an answer.
     struct LookUp: Sendable {
         fileprivate let host: String
         fileprivate let number: UInt64
     }
 
     private struct Name {
-        /// Who waits for its addresses, by number.
+        /// Those that wait for its addresses, by number.
         var waiting: [UInt64: @Sendable (Answer) -> Void] = [:]
         var isAsked = false
     }

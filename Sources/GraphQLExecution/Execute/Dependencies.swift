@@ -45,7 +45,7 @@ package struct Dependencies: Sendable {
 
     mutating func insert(type: NameIndex) { types.insert(type) }
 
-    /// Whether the result may be another after these changes.
+    /// Whether the result may differ after these changes.
     package func isTouched(by changes: ChangeSet, in snapshot: Snapshot) -> Bool {
         let isRead: (ChangeSet.Field) -> Bool = { [records] field in
             records[field.record]?.contains { $0.keys.contains(field.key) } ?? false

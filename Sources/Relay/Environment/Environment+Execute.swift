@@ -29,7 +29,7 @@ extension Environment {
     ///   - cacheConfig: its `transactionID` names the mutation; `force` is always true.
     ///   - optimisticResponse: what the server will probably answer; shown until it does.
     ///   - optimisticUpdater: what is shown besides; runs after the optimistic response was applied, and
-    ///     again when a record that it has looked at is another.
+    ///     again when a record that it has looked at has changed.
     ///   - updater: changes the store after the response was written to it. The result is that of the response, without
     ///     the updater's changes.
     /// - Throws: as ``fetch(_:cacheConfig:)``, and what the updaters throw.

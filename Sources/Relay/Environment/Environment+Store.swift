@@ -83,7 +83,7 @@ extension Environment {
 
     /// Shows a change that is no part of a mutation, until what is returned is cancelled or let go.
     ///
-    /// - Parameter updater: runs now, and again when a record that it has looked at is another.
+    /// - Parameter updater: runs now, and again when a record that it has looked at has changed.
     public func applyUpdate(_ updater: @escaping StoreUpdater) throws -> AnyCancellable {
         let entry = try store.applyUpdate(updater)
         return AnyCancellable { [store] in store.revert(entry) }

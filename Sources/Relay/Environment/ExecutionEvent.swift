@@ -35,7 +35,7 @@ public struct ExecutionEvent: Sendable {
 
         /// Other records can be read from now on; the count is that of records that differ.
         case storePublish = "store.publish"
-        /// Those are being told whose data is another now.
+        /// Subscribers whose data has changed are being told.
         case storeNotifyStart = "store.notify.start"
         /// The count is that of subscriptions that were told.
         case storeNotifyComplete = "store.notify.complete"

@@ -3,8 +3,8 @@ import Threads
 
 /// Lets so many mutations be under way at a time, in the order in which they were begun.
 ///
-/// 1. Of those that wait, the one that was begun first goes first. 2. At most ``limit`` wait. 3. Who has got a turn
-/// leaves, whatever happens, and nothing waits for it any more then. 4. When one finds no server, those that waited when
+/// 1. Of those that wait, the one that was begun first goes first. 2. At most ``limit`` wait. 3. One that
+/// has got a turn gives it up, whatever happens, and nothing waits for it any more then. 4. When one finds no server, those that waited when
 /// it was let in have waited long enough, and end with it.
 final class MutationTurns: Sendable {
     /// The place of one mutation.

@@ -18,7 +18,7 @@ package struct Event: Sendable, Hashable {
 package enum EventBody: Sendable, Hashable {
     /// Sequence 1: the schema and the seed records.
     case genesis(schema: String, seed: WriteSet)
-    /// The schema text is another from here on.
+    /// The schema text changes here.
     case schema(String)
     /// A client intends this; it is confirmed by a response or ended by a revocation.
     case mutation(MutationIntent)

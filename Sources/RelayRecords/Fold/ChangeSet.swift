@@ -1,4 +1,4 @@
-/// What one or more writes really changed: fields whose value is another now, records that came or went.
+/// What one or more writes really changed: fields whose value has changed, records that came or went.
 ///
 /// A write of the value that was there is no change and wakes no subscriber.
 @_spi(Rooms) public struct ChangeSet: Sendable {

@@ -110,7 +110,7 @@ private struct WriteSetApplier {
         snapshot.updateIndexes(record, old: old, new: new, changes: &changes)
     }
 
-    /// Notes the fields whose value is another now. False when the row may stay as it was.
+    /// Notes the fields whose value has changed. False when the row may stay as it was.
     private func note(
         of record: RecordIndex, old: Row?, new: Row, changes: inout ChangeSet
     ) -> Bool {

@@ -32,7 +32,7 @@ extension Snapshot {
 }
 
 extension Row {
-    /// Notes the fields whose value is another here than in the row before.
+    /// Notes the fields whose value differs from that in the row before.
     func noteDifference(from old: Row, of record: RecordIndex, in changes: inout ChangeSet) {
         if type != old.type { changes.create(record) }
         if shape === old.shape {

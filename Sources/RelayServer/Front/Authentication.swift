@@ -12,7 +12,7 @@ struct Authentication: Sendable {
         case refused
     }
 
-    /// What someone is told who may not come in.
+    /// What a client is told that is refused.
     static let refusal = "A valid token is needed: \"authorization: Bearer TOKEN\"."
 
     /// Stands in every answer of 401: RFC 9110 §15.5.2.

@@ -108,7 +108,7 @@ final class GraphQLSocket: WebSocketHandler {
     /// So many go on before other connections have their turn.
     private static let servedAtOnce = 256
 
-    /// Lets those go on who wait for room, as long as there is some.
+    /// Lets those go on that wait for room, as long as there is some.
     private func serveWaiting(on connection: WebSocketConnection) {
         var left = Self.servedAtOnce
         while left > 0, !hasNoRoomForMissed {
