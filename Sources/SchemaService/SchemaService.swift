@@ -6,6 +6,8 @@ package struct SchemaService: Sendable {
     package let executable: ExecutableSchema
     /// By root field of the mutation type.
     package let mutations: [String: ServedMutation]
+    /// Those of them that wait before they are carried out.
+    package let waiting: [String: WaitingMutation]
     /// Some results are computed by Swift code, which may look at who asks.
     package let looksAtViewer: Bool
     /// By root field of the subscription type.
@@ -21,6 +23,9 @@ package struct SchemaService: Sendable {
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
             symbols: symbols)
         mutations = schema.mutations.mapValues { $0.serve(symbols) }
+        waiting = mutations.compactMapValues { mutation in
+            if case .waiting(let mutation) = mutation { mutation } else { nil }
+        }
         looksAtViewer = schema.looksAtViewer
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
         source = schema
