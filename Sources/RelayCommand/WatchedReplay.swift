@@ -5,8 +5,8 @@ import RelayJSON
 import RelayServer
 import StoreEngine
 
-/// Shows what a subscriber of a document would have been sent, in one pass: of a query each result that is
-/// another than the one before, of a subscription to events each of them.
+/// Shows what a subscriber of a document would have been sent, in one pass: of a query each result that
+/// differs from the one before, of a subscription to events each of them.
 struct WatchedReplay {
     private let output: LineOutput
     private let request: GraphQLRequest

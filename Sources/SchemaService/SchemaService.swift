@@ -21,6 +21,9 @@ package struct SchemaService: Sendable {
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
             symbols: symbols)
         mutations = schema.mutations.mapValues { $0.serve(symbols) }
+        waiting = mutations.compactMapValues { mutation in
+            if case .waiting(let mutation) = mutation { mutation } else { nil }
+        }
         looksAtViewer = schema.looksAtViewer
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
         source = schema

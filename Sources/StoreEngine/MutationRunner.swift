@@ -60,9 +60,7 @@ package struct MutationRunner: Sendable {
             request.fingerprint = MutationFingerprint(&execution)
             if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
         }
-        if let waiting = plan.root.fields.firstIndex(where: {
-            service.mutations[$0.name]?.waiting != nil
-        }) {
+        if let waiting = plan.root.fields.firstIndex(where: { service.waiting[$0.name] != nil }) {
             return begin(waiting, plan, request, variables, head, time)
         }
         var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
@@ -167,7 +165,7 @@ package struct MutationRunner: Sendable {
         let field = execution.rootField(index)
         let others = plan.root.fields.filter { service.mutations[$0.name] != nil }
         do throws(ExecutionError) {
-            guard others.count == 1, let mutation = service.mutations[field.name]?.waiting else {
+            guard others.count == 1, let mutation = service.waiting[field.name] else {
                 throw ExecutionError(
                     """
                     Mutation "\(field.name)" waits for its handler, so it must be the only one of \

@@ -30,7 +30,7 @@ package final class HostResolver: Sendable {
     }
 
     private struct Name {
-        /// Who waits for its addresses, by number.
+        /// Those that wait for its addresses, by number.
         var waiting: [UInt64: @Sendable (Answer) -> Void] = [:]
         var isAsked = false
     }

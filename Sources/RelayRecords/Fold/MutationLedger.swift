@@ -93,7 +93,7 @@ package struct MutationLedger: Sendable {
         }
         if oldestAnswered == nil { oldestAnswered = scope }
         trim(after: answer.sequence)
-        assert(newest == scope, "who was answered last is silent for the shortest time")
+        assert(newest == scope, "the client that was answered last is silent for the shortest time")
         assert(areEndsLinked, "clients are linked from the oldest to the newest")
         assert(hasNoAnswerBeforeOldestAnswered, "answers go from the oldest client on")
         assert(byteCount >= 0, "what is counted was there")

@@ -17,7 +17,7 @@ struct SocketLimits: Sendable {
     var progressInterval: Duration = .seconds(15)
 }
 
-/// Decides when to read from a peer, who may ask for more than there is to be done at a time. Pure.
+/// Decides when to read from a peer, which may ask for more than there is to be done at a time. Pure.
 ///
 /// What has been read already is still done, so that nothing is refused: the peer's own sending blocks.
 struct RequestPace: Sendable {

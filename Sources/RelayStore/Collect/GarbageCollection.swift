@@ -199,7 +199,7 @@ struct GarbageCollection {
         }
     }
 
-    /// Calls the body with the confirmed row, and with the one that is shown if that is another.
+    /// Calls the body with the confirmed row, and with the one that is shown if that differs.
     private mutating func forEachRow(
         of record: RecordIndex, _ states: (confirmed: Snapshot, head: Snapshot),
         _ body: (inout GarbageCollection, Row) -> Void

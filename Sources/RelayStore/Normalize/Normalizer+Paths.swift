@@ -132,7 +132,7 @@ extension Normalizer {
         return nil
     }
 
-    /// Puts an error where it belongs; not with a field that has a value, nor with a list that is another by now.
+    /// Puts an error where it belongs; not with a field that has a value, nor with a list that has changed by now.
     /// - Parameter isOfPart: whether those that stand there may be of the same response: they stay then. A response of its
     ///   own takes their place.
     mutating func put(_ error: JSONValue, at place: ErrorPlace, isOfPart: Bool) {

@@ -1,6 +1,6 @@
 @_spi(Rooms) import RelayRecords
 
-/// What is another now below an optimistic entry, and so whether its update must run again.
+/// What has changed below an optimistic entry, and so whether its update must run again.
 ///
 /// An update is a function of what it looks at. Where all of that is as it was when it ran last, it would write what
 /// it wrote then.

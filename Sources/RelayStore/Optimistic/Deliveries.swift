@@ -5,7 +5,7 @@ import Threads
 /// Something that is to be told outside the writer's lock.
 enum Delivery: Sendable {
     case call(@Sendable () -> Void)
-    /// A subscriber's data is another now.
+    /// A subscriber's data has changed.
     case data(Listener, SelectorSnapshot)
     /// For those who watch the store.
     case event(StoreEvent)

@@ -3,8 +3,8 @@ import Threads
 
 /// Those who wait until what they have changed is durable.
 ///
-/// They are told in the order in which they came, one after the other, outside all locks: who is told has been
-/// told completely before the next one is.
+/// They are told in the order in which they came, one after the other, outside all locks: each has been told
+/// completely before the next one is.
 final class DurabilityWaiters: Sendable {
     struct Waiter: Sendable {
         /// Whether a journal that refuses for now is waited for. One that has stopped is not.

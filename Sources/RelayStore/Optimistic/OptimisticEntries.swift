@@ -2,7 +2,7 @@
 
 /// The optimistic entries of a store, oldest first.
 ///
-/// Whatever changes below an entry, its update runs again only if it looked at something that is another now
+/// Whatever changes below an entry, its update runs again only if it looked at something that has changed
 /// (``ChangesBelow``); where it did not, what it wrote last is what it would write again.
 ///
 /// Invariants: 1. Ids and mutations rise. 2. `lookCounts` has for each record how many entries look at it.

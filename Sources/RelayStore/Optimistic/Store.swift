@@ -7,7 +7,7 @@ import Threads
 /// The records of a client: what was confirmed, and what is shown on top of it.
 ///
 /// Any thread may call anything. One writer at a time changes the records; readers hold a snapshot and
-/// do not wait. After each commit those subscriptions are told whose data is another now, in the
+/// do not wait. After each commit those subscriptions are told whose data has changed, in the
 /// order of the commits and outside all locks.
 ///
 /// With a journal every change becomes events of it. They are handed over in the order of the commits and

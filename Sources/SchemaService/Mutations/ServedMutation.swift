@@ -9,10 +9,6 @@ package enum ServedMutation: Sendable {
     case atOnce(AtOnceMutation)
     case waiting(WaitingMutation)
 
-    package var waiting: WaitingMutation? {
-        if case .waiting(let mutation) = self { mutation } else { nil }
-    }
-
     var payload: PayloadSource {
         switch self {
         case .atOnce(let mutation): mutation.payload
@@ -21,16 +17,22 @@ package enum ServedMutation: Sendable {
     }
 }
 
-/// A mutation that is carried out in one turn of the writer.
-package struct AtOnceMutation: Sendable {
+/// A mutation that is carried out in one turn of the writer. A class, because it is looked up for each mutation.
+package final class AtOnceMutation: Sendable {
     enum Body: Sendable {
         case directive(any DirectiveMutation)
         case swift(MutationBody, HandlerWriteCheck)
     }
 
-    let checks: [MutationCheck]
-    let body: Body
+    private let checks: [MutationCheck]
+    private let body: Body
     let payload: PayloadSource
+
+    init(checks: [MutationCheck], body: Body, payload: PayloadSource) {
+        self.checks = checks
+        self.body = body
+        self.payload = payload
+    }
 
     /// Runs on the newest state, under the store's writer.
     ///

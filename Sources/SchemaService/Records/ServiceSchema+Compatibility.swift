@@ -103,7 +103,7 @@ private struct FieldCheck {
     private let path: String
     private let kind: RecordFieldKind
     private let types: ServiceTypes
-    /// The field's type before, if it was another.
+    /// The field's type before, if it has changed.
     private let oldType: String?
     private var misfits = Findings()
     private var missing = Findings()

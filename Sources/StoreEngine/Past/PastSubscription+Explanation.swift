@@ -83,7 +83,7 @@ extension PastSubscription {
         if isTold {
             return explanation(
                 """
-                the result is another after it. A slow client may have been sent a later result in \
+                the result differs after it. A slow client may have been sent a later result in \
                 its place (coalesced), which the log does not know
                 """)
         }

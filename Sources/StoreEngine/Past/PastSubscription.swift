@@ -47,7 +47,7 @@ package final class PastSubscription {
         try subscribe()
     }
 
-    /// The result that a subscriber is sent at once; nil for one who waits for events.
+    /// The result that a subscriber is sent at once; nil for one that waits for events.
     package func takeFirstResult() -> JSONObject? { sink.take().last }
 
     /// Folds the next event.

@@ -187,7 +187,7 @@ package final class CatchUp: Sendable {
         }
     }
 
-    /// Parts of a batch, those first who have missed least.
+    /// Parts of a batch: first those that have missed least.
     private static func fromNearToFar(_ batch: [Waiting], end: UInt64) -> [[Waiting]] {
         var parts: [[Waiting]] = []
         var fewest: UInt64 = 0

@@ -96,7 +96,7 @@ struct SubscriptionTable {
                 publish(step)
                 if !isBehind { tellLive() }
             case .subscribe(let request):
-                // Who joins a group is told its last result, which must be that of now.
+                // One that joins a group is told its last result, which must be that of now.
                 tellLive()
                 // One that has stopped meanwhile says so before this or after it, in the same queue.
                 if request.sink.isWanted { subscribe(request) }
@@ -143,7 +143,7 @@ struct SubscriptionTable {
         case .later:
             isExpectationDue = true
         case .current(let now):
-            // Who sees what is expected is concerned by what was expected before and is now, too.
+            // A group that shows what is expected is concerned by what was expected before and is now, too.
             if let expected { untoldExpected.formUnion(expected.changes) }
             if let now { untoldExpected.formUnion(now.changes) }
             expected = now

@@ -10,8 +10,8 @@ import Threads
 ///
 /// It works on the *pending head*, which is ahead of the disk: the next mutation sees what the last one did
 /// without waiting for its sync, and everything that waits shares one append. When an append fails, the
-/// pending head is discarded with every mutation on it, and work goes on from the durable one. Who is told
-/// what, and when, is ``PendingHead``'s business.
+/// pending head is discarded with every mutation on it, and work goes on from the durable one. ``PendingHead``
+/// knows who is to be told what, and when.
 ///
 /// It takes its next turn only when those behind it are not too far behind: the journal, and the publisher that tells
 /// subscriptions (`hasRoom`). Meanwhile mutations wait in its queue. How many are taken and not answered,
@@ -98,7 +98,7 @@ final class MutationWriter: Sendable {
         _ = queue.post(message) { self.run(&$0) }
     }
 
-    /// Takes the next turn if it was waited for those behind, who have room again.
+    /// Takes the next turn, if it has waited for those behind it: they have room again.
     func goOn() { queue.resume { self.run(&$0) } }
 
     // MARK: On the queue

@@ -54,7 +54,7 @@ final class MutationsInProgress: Sendable {
     /// A mutation that was taken has been answered.
     func end(_ byteCount: Int) {
         state.withLock { state in
-            assert(state.count > 0, "who is answered was taken")
+            assert(state.count > 0, "what is answered was taken")
             state.count -= 1
             state.byteCount -= byteCount
         }

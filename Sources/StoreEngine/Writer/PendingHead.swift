@@ -123,7 +123,7 @@ package struct PendingHead {
             case .ended(let intent): abandoned.append(intent)
             }
         }
-        // Intents that never came to be take along who has joined them.
+        // With an intent that never came to be, those that have joined it fail, too.
         for intent in joined.keys.sorted() where intent > durable.sequence {
             failed += joined.removeValue(forKey: intent) ?? []
         }

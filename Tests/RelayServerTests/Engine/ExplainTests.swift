@@ -34,7 +34,7 @@ struct ExplainTests {
         #expect(live?["told"] == true)
         #expect(
             live?["reason"] == """
-                the result is another after it. A slow client may have been sent a later result in its \
+                the result differs after it. A slow client may have been sent a later result in its \
                 place (coalesced), which the log does not know
                 """)
         let query = try await explanation(engine, 3, "{ user { id } }")
