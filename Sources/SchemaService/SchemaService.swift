@@ -6,6 +6,8 @@ package struct SchemaService: Sendable {
     package let executable: ExecutableSchema
     /// By root field of the mutation type.
     package let mutations: [String: ServedMutation]
+    /// Those of them that wait before they are carried out.
+    package let waiting: [String: WaitingMutation]
     /// Some results are computed by Swift code, which may depend on the viewer.
     package let looksAtViewer: Bool
     /// By root field of the subscription type.
