@@ -1,6 +1,6 @@
 extension Range<Int> {
     /// The first index of which this is not so, the upper bound if there is none; those of which it is so come first.
-    func firstIndex(whereNot isBefore: (Int) -> Bool) -> Int {
+    package func firstIndex(whereNot isBefore: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {
             let middle = (low + high) / 2
