@@ -54,7 +54,15 @@
     }
 }
 
-extension PersistentVector where Element: Equatable {
+extension PersistentVector: Equatable where Element: Equatable {
+    /// Leaf by leaf; what two vectors share is not looked at.
+    @_spi(Rooms) public static func == (left: PersistentVector, right: PersistentVector) -> Bool {
+        left.count == right.count
+            && zip(left.branches, right.branches).allSatisfy { one, other in
+                areIdentical(one, other) || one == other
+            }
+    }
+
     /// Calls the body with every index at which two vectors differ; nil stands for what one of them does not
     /// reach. What they share is passed over, a branch of 8,192 elements at a time.
     func forEachDifference(
