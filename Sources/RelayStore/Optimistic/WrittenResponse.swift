@@ -1,3 +1,4 @@
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// A response that has been written to a store, and what its operation read of it at that very step.
@@ -81,7 +82,9 @@ extension Store {
             return (summary, state, id)
         }
         guard case .state(let former) = held else {
-            var summary = ResponseSummary()
+            // It cannot be told where it belongs.
+            let message = "A part of a response whose beginning was refused was not taken in."
+            var summary = ResponseSummary(errors: [["message": .string(message)]])
             summary.isPart = true
             // What comes behind it is refused as well, until there is another response.
             summary.hasNext = true
