@@ -1,4 +1,5 @@
 import RelayArtifacts
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// Joins what comes of a page with what a connection's record has already.
@@ -76,6 +77,17 @@ struct ConnectionMerge {
         case .object(in: "pageInfo", _):
             if isOurs { takeInfo() }
         case .items, .object: break
+        }
+        noteErrors()
+    }
+
+    /// What was wrong with edges stands with the connection as it stands with its pages.
+    private func noteErrors() {
+        guard source.draft.snapshot.symbols.mayHaveElementErrors else { return }
+        let errors = pages.edgeErrors
+        let value: FieldValue? = errors.isEmpty ? nil : .json(.array(errors))
+        if connection.value(PageOfConnection.edgeErrors) != value {
+            source.write(id, [(PageOfConnection.edgeErrors, value ?? .unset)])
         }
     }
 
