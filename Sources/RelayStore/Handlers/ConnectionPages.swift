@@ -73,6 +73,12 @@ struct PageOfConnection {
 
     // MARK: What has come
 
+    /// What is known of connections from the parts of the response before.
+    var memory: ConnectionMemory? { response?.memory }
+
+    /// Whether this is about the store's records, where those are not the response's own.
+    var isInStore: Bool { response?.own != nil }
+
     /// The records as the response has them. Of the page's own, others may have another state.
     var records: Snapshot { response?.own ?? record.source.draft.snapshot }
 
@@ -174,6 +180,7 @@ struct ConnectionPages {
     /// The edges of the pages that stand before this one, the nearest first.
     func edges(before page: PageOfConnection) -> some Sequence<[RecordIndex?]> {
         let records = records.prefix(place(of: page) ?? 0)
+        for case let record? in records { source.look(at: record) }
         let snapshot = source.draft.snapshot
         return records.reversed().lazy.map { record in
             record.flatMap { snapshot.links("edges", of: $0)?.records } ?? []
