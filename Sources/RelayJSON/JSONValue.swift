@@ -16,6 +16,20 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// The value in one form for all equal ones: members by name, whole numbers without a fraction.
+    package var canonical: JSONValue {
+        switch self {
+        case .object(let object):
+            let members = object.members.sorted {
+                $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+            }
+            return .object(JSONObject(members.map { ($0.key, $0.value.canonical) }))
+        case .array(let values): return .array(values.map(\.canonical))
+        case .double(let number): return Int64(exactly: number).map(JSONValue.int) ?? self
+        case .null, .bool, .int, .string: return self
+        }
+    }
+
     /// Texts are equal if their bytes are (``ExactText``).
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {

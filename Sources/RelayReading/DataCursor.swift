@@ -85,8 +85,13 @@ package struct DataCursor {
                 $0.withText(slot) { String(decoding: $0, as: UTF8.self) }
             }
         }
-        // An id that a server sent as a number.
+        // An id that a server sent as a number. Of one beyond Int64, the record's own has all digits.
         if tag == .int { return String(node.row.int(slot)) }
+        if tag == .double, case let id = node.reading.symbols.idString(node.record),
+            Double(id) == node.row.double(slot)
+        {
+            return id
+        }
         throw DataError(field: "\(name)", problem: .notA("string"))
     }
 

@@ -13,12 +13,12 @@ extension MutationFingerprint {
         for index in execution.rootFieldIndices {
             let name = execution.rootField(index).name
             if name.hasPrefix("__") { continue }
-            bytes += CanonicalJSON.bytes(of: .string(name))
+            bytes += JSONValue.string(name).canonicalLine
             do throws(ExecutionError) {
-                bytes += CanonicalJSON.bytes(of: .object(try execution.rootArguments(index)))
+                bytes += JSONValue.object(try execution.rootArguments(index)).canonicalLine
             } catch {
                 // It will be refused; what it is refused for tells it from others.
-                bytes += CanonicalJSON.bytes(of: .string(error.message))
+                bytes += JSONValue.string(error.message).canonicalLine
             }
         }
         let hasher = SHA256()
@@ -27,23 +27,7 @@ extension MutationFingerprint {
     }
 }
 
-/// JSON with one text for each value: members by name, whole numbers without a fraction.
-private enum CanonicalJSON {
-    static func bytes(of value: JSONValue) -> [UInt8] { canonical(value).bytes + [0x0A] }
-
-    private static func canonical(_ value: JSONValue) -> JSONValue {
-        switch value {
-        case .object(let object):
-            let members = object.members.sorted {
-                $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
-            }
-            return .object(JSONObject(members.map { ($0.key, canonical($0.value)) }))
-        case .array(let values):
-            return .array(values.map(canonical))
-        case .double(let number):
-            return Int64(exactly: number).map(JSONValue.int) ?? value
-        case .null, .bool, .int, .string:
-            return value
-        }
-    }
+extension JSONValue {
+    /// One line for each value.
+    fileprivate var canonicalLine: [UInt8] { canonical.bytes + [0x0A] }
 }

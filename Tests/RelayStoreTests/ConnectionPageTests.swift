@@ -308,7 +308,84 @@ import Testing
         #expect(end == [.string("cb"), .bool(false)])
     }
 
+    /// Nothing followed the cursor; that is known.
+    @Test func anEmptyPageMayBeTheFirst() throws {
+        let nothing: JSONValue = [
+            "startCursor": nil, "endCursor": nil, "hasNextPage": false, "hasPreviousPage": false,
+        ]
+        try take("Page", following, [first([], nothing)])
+        #expect(try nodes == [])
+        #expect(try store.read("Page", following).isMissingData == false)
+        #expect(end == [.string("cb"), .bool(false)])
+    }
+
+    /// Its edges could not be given: it is not known where it ends.
+    @Test func aPageWithoutEdgesDoesNotMoveTheEnd() throws {
+        try takeFirst()
+        let failed: JSONValue = [
+            "data": [
+                "me": [
+                    "id": "u",
+                    "todos": ["edges": nil, "pageInfo": info("c", "d", hasNext: false)],
+                ]
+            ],
+            "errors": [["message": "lost", "path": ["me", "todos", "edges"]]],
+        ]
+        try take("Page", following, [failed])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(true)])
+        try take("Page", ["count": 2], [failed])
+        #expect(try nodes == ["a", "b"])
+        #expect(end == [.string("cb"), .bool(true)])
+    }
+
     // MARK: Edges
+
+    /// Edges that are named by their places are the connection's own, and the page's all the same.
+    @Test func aPageThatIsFetchedAgainKeepsNoneOfItsOwnCopies() throws {
+        func page(_ cursors: String...) -> JSONValue {
+            let edges = cursors.map { cursor -> JSONValue in
+                ["cursor": .string(cursor), "node": ["__typename": "Todo", "text": "T"]]
+            }
+            let info = info("x", "y", hasNext: true)
+            return [
+                "data": [
+                    "me": ["id": "u", "todos": ["edges": .array(edges), "pageInfo": info]]
+                ]
+            ]
+        }
+        try takeFirst()
+        try take("Page", following, [page("cx", "cy")])
+        #expect(try nodes.count == 4)
+        try append("n")
+        try take("Page", following, [page("cx")])
+        #expect(try nodes == ["a", "b", "-", "n"])
+    }
+
+    /// A page that goes is taken out in one step, however many rows it has.
+    @Test func aPageThatIsFetchedAgainIsTakenOutInOneStep() throws {
+        let ids = (0..<2_000).map { "x\($0)" }
+        try takeFirst()
+        try take("Page", following, [first(ids, info("x0", "x1999", hasNext: false))])
+        try append("n")
+        try take("Page", following, [first(["c"], info("c", "c", hasNext: false))])
+        #expect(try nodes == ["a", "b", "c", "n"])
+    }
+
+    /// Each part is joined without a look at all that is there.
+    @Test(arguments: [true, false]) func partsOfAPageCostWhatTheyBring(_ isFirst: Bool) throws {
+        let variables: VariableData = isFirst ? ["count": 2] : following
+        let ids = (0..<500).map { "x\($0)" }
+        try takeFirst()
+        try take("Page", variables, [first([])])
+        for (place, id) in ids.enumerated() {
+            if place == 250 { try append("n") }
+            try take("Page", variables, [streamed([id], at: Int64(place))])
+        }
+        #expect(try nodes == (isFirst ? [] : ["a", "b"]) + ids + ["n"])
+        let lookCount = try #require(parts.response?.memory.lookCount)
+        #expect(lookCount < 20 * ids.count)
+    }
 
     /// Nulls are told apart by nothing but their places.
     @Test func anEdgeThatIsNullIsNoOther() throws {

@@ -105,6 +105,32 @@ import Testing
         #expect(try store.read("Search").errors.first?.errors == .array(new))
     }
 
+    /// JSON objects have no order.
+    @Test(arguments: [true, false]) func theOrderOfTheirMembersIsNoChange(_ isElement: Bool) throws
+    {
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        let path: JSONValue = isElement ? ["search", 1] : ["search"]
+        func response(_ error: JSONValue) -> JSONValue {
+            if isElement { return search(nil, errors: [error]) }
+            return ["data": ["search": nil], "errors": [error]]
+        }
+        try store.commit(
+            "Search", response(["message": "lost", "path": path, "extensions": ["a": 1, "b": 2]]))
+        let told = Told()
+        let following = try store.subscribe(store.read("Search")) { told.add($0) }
+        let before = try store.confirmed
+        try store.commit(
+            "Search", response(["extensions": ["b": 2, "a": 1], "path": path, "message": "lost"]))
+        #expect(told.count == 0)
+        let root = try #require(before.existing(DataID.rootID.rawValue))
+        let after = try store.confirmed
+        for key in ["search", "search:errors"] {
+            let texts = [before, after].map { $0.fieldValue(key, of: root).map { "\($0)" } }
+            #expect(texts[0] == texts[1])
+        }
+        following.cancel()
+    }
+
     /// Those of a part stand beside what an earlier part said.
     @Test func thoseOfAPartAreAdded() throws {
         let store = Store.quiet()

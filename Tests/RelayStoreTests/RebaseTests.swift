@@ -358,6 +358,39 @@ import Threads
         #expect(runs.total == 3)
     }
 
+    /// A page is joined by what its edges and those of the connection lead to, also where the operation itself reads
+    /// nothing of them.
+    @Test func aPageThatIsExpectedIsJoinedAgainWhenAnEdgeLeadsElsewhere() throws {
+        let store = Store.quiet()
+        func page(_ ids: String...) -> JSONValue {
+            let edges = ids.map { id -> JSONValue in
+                ["cursor": .string("c" + id), "node": ["__typename": "Todo", "id": .string(id)]]
+            }
+            let info: JSONValue = [
+                "startCursor": .string("c" + ids[0]), "endCursor": .string("c" + ids.last!),
+                "hasNextPage": true, "hasPreviousPage": false,
+            ]
+            return [
+                "data": [
+                    "me": ["id": "u", "todos": ["edges": .array(edges), "pageInfo": info]]
+                ]
+            ]
+        }
+        func nodes() throws -> [String] {
+            let connection = try store.json("Page", ["count": 2])["me"]?["todos"]
+            return connection?["edges"]?.array?.map { $0["node"]?["id"]?.string ?? "-" } ?? ["?"]
+        }
+        try store.commit("Page", ["count": 2], page("a", "b"))
+        _ = try store.begin("Next", ["count": 2, "cursor": "cb"], expecting: page("c", "d"))
+        #expect(try nodes() == ["a", "b", "c", "d"])
+        try store.commitUpdate { source in
+            let connection = source["client:u:__Todos_todos_connection"]
+            let node = source.create(dataID: "c", typeName: "Todo")
+            connection?.getLinkedRecords("edges")?[0]?.setLinkedRecord("node", record: node)
+        }
+        #expect(try nodes() == ["c", "b", "d"])
+    }
+
     /// What is shown of a record goes with its entry, also where nothing else changes.
     @Test func aRecordThatOnlyAnEntryMadeGoesWithIt() throws {
         let store = try store("a")

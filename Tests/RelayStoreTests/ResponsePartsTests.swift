@@ -294,6 +294,27 @@ import Threads
         #expect(store.field("a", "text") == .string("theirs"))
     }
 
+    /// The parts of a response that could not be read say so: they are not passed over in silence.
+    @Test func partsOfAnUnreadableResponseAreErrors() throws {
+        let operation = try TodoDocuments.operation("List")
+        let whole: JSONValue = ["data": list("c")]
+        let messages = [
+            Array(#"{"data": {"todos": [{"id": 1"#.utf8), items(0, "b").bytes, whole.bytes,
+        ]
+        let results = try store.commitPayloads(
+            messages.map { ArrivedPayload(operation, $0, parts: parts) })
+        #expect(throws: (any Error).self) { try results[0].get() }
+        guard case .failure(StoreError.responseWithoutData(let summary)) = results[1] else {
+            Issue.record("\(results[1])")
+            return
+        }
+        #expect(
+            summary.errors.compactMap { $0["message"]?.string } == [
+                "A part of a response whose beginning was refused was not taken in."
+            ])
+        _ = try results[2].get()
+    }
+
     /// What a response was refused for may be what its parts build on.
     @Test func thePartsOfARefusedResponseAreRefused() throws {
         struct Refusal: Error {}

@@ -18,6 +18,12 @@ import Testing
         case insertBehind
         case deleteAndAppend
         case replaceFirst
+        case moveToEnd
+        case moveToStart
+        case moveAndAppend
+
+        /// Whether it brings `x`.
+        var brings: Bool { ![.delete, .moveToEnd, .moveToStart].contains(self) }
 
         func run(_ source: inout any RecordSourceProxy) throws {
             let handler = ConnectionHandler.default
@@ -37,6 +43,13 @@ import Testing
                 handler.insert(connection: connection, edge: edge("x"), after: "cb")
             case .deleteAndAppend:
                 handler.delete(connection: connection, nodeID: "b")
+                handler.insert(connection: connection, edge: edge("x"), after: nil)
+            case .moveToEnd, .moveToStart:
+                let todos = source["u"]?.connection("Todos_todos")
+                let isEnd = self == .moveToEnd
+                todos?.move(nodeID: isEnd ? "a" : "c", to: isEnd ? .end : .start)
+            case .moveAndAppend:
+                source["u"]?.connection("Todos_todos")?.move(nodeID: "a", to: .end)
                 handler.insert(connection: connection, edge: edge("x"), after: nil)
             case .replaceFirst:
                 handler.delete(connection: connection, nodeID: "a")
@@ -105,7 +118,7 @@ import Testing
             #expect(try shown == nodes(store))
         }
         #expect(Set(shown).count == shown.count)
-        #expect(shown.contains("x") == (change != .delete || list.contains("x")))
+        #expect(shown.contains("x") == (change.brings || list.contains("x")))
         // And so does the process after that one. (What changed nothing on that list is not known to it any more.)
         let last = try restarted(next)
         #expect(try nodes(last) == shown)
@@ -122,6 +135,46 @@ import Testing
         let other = Store(source: try store.source)
         #expect(try nodes(other) == ["a", "b", "c"])
         #expect(try other.unfinishedMutations.isEmpty)
+    }
+
+    /// As long as a list may be.
+    @Test func manyInsertionsIntoALongList() throws {
+        let (count, insertionCount) = (20_000, 1_000)
+        let store = Store.quiet { $0.journal = InMemoryJournal() }
+        func list(_ ids: [String]) throws {
+            try store.commitUpdate { source in
+                let connection =
+                    source[Self.connection]
+                    ?? source.create(dataID: Self.connection, typeName: "TodoConnection")
+                connection.setLinkedRecords(
+                    "edges",
+                    records: ids.map { source.create(dataID: DataID($0), typeName: "TodoEdge") })
+            }
+        }
+        let ids = (0..<count).map { "e\($0)" }
+        try list(ids)
+        _ = try store.applyUpdate { source in
+            let connection = source[Self.connection]
+            var edges = connection?.getLinkedRecords("edges") ?? []
+            for number in (0..<insertionCount).reversed() {
+                let new = source.create(dataID: DataID("n\(number)"), typeName: "TodoEdge")
+                edges.insert(new, at: number * 19 + 1)
+            }
+            connection?.setLinkedRecords("edges", records: edges)
+        }
+        let next = try restarted(store)
+        try next.commitUpdate { source in
+            let connection = source[Self.connection]
+            let edges = connection?.getLinkedRecords("edges") ?? []
+            connection?.setLinkedRecords("edges", records: Array(edges.dropLast(10_000)))
+        }
+        let record = try #require(next.snapshot.existing(Self.connection.rawValue))
+        guard case .links(let shown)? = next.snapshot.fieldValue("edges", of: record) else {
+            Issue.record("there is no list")
+            return
+        }
+        #expect(shown.count == 10_000 + insertionCount)
+        #expect(shown.prefix(3) == ["e0", "n0", "e1"])
     }
 
     /// A list that the program has put into another order is shown as it was.

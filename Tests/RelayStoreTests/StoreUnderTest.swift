@@ -63,6 +63,9 @@ enum TodoDocuments {
             edges { cursor node { id text ...Row_todo } }
           }
         }
+        query Next($count: Int, $cursor: String) {
+          me { id ...Todos_user @arguments(count: $count, cursor: $cursor) }
+        }
         query Page($count: Int, $cursor: String) {
           me { id todos(first: $count, after: $cursor) @connection(key: "Todos_todos") {
             edges { cursor node { id text complete } }

@@ -28,6 +28,20 @@ struct KeptQueryTests {
         self.environment(try environment.store.confirmed).0
     }
 
+    /// Also when many are kept at once.
+    @Test func noMoreAreKeptThanTheLimit() async throws {
+        let store = environment().0.store
+        let kept = KeptQueries(store, limit: 5)
+        await withTaskGroup { tasks in
+            for number in 0..<64 {
+                tasks.addTask {
+                    try? kept.keep(TodoQuery(id: "\(number)").createDescriptor())
+                }
+            }
+        }
+        #expect(kept.all.count == 5)
+    }
+
     private func text(_ environment: Environment, _ id: String) -> String? {
         environment.store.snapshotText(of: id, "text")
     }

@@ -15,6 +15,14 @@ import TodoFixtures
         """
     }
 
+    /// Some servers send numbers; of one that no `Int64` holds, all digits are given.
+    @Test(arguments: ["7", "18446744073709551615"]) func anIDMayBeANumber(_ id: String) throws {
+        let payload = Payloads.todo("ID", "A", complete: false).replacing("\"ID\"", with: id)
+        let result = Collected(environment.fetchQuery(TodoQuery(id: id)))
+        environment.mostRecent?.resolve(payload)
+        #expect(result.values.map { $0?.node?.id } == [id])
+    }
+
     // MARK: Collections
 
     @Test func aCollectionBeforeTheDeliveryTakesNothingFromAMutation() throws {

@@ -131,9 +131,7 @@ final class KeptQueries: Sendable {
         let listed = Self.listed(in: store.snapshot)
         let id = Self.id(of: request)
         if !listed.contains(id) {
-            guard listed.count < limit else {
-                throw KeptQueryError(.tooMany, "\(listed.count) queries are kept already.")
-            }
+            try checkCount(listed.count)
             guard id.rawValue.utf8.count <= KeptQuery.largestBytes else {
                 throw KeptQueryError(
                     .tooLarge,
@@ -158,16 +156,24 @@ final class KeptQueries: Sendable {
         endHoldIfAllAreNamed()
     }
 
+    private func checkCount(_ count: Int) throws {
+        guard count < limit else {
+            throw KeptQueryError(.tooMany, "\(count) queries are kept already.")
+        }
+    }
+
     private func add(_ id: DataID, _ request: RequestDescriptor) throws {
         let variables = JSONValue.object(request.variables.json).text
         try store.commitUpdate { source in
             let list =
                 source[Self.listID]
                 ?? source.create(dataID: Self.listID, typeName: "__KeptQueries")
+            let others = (list.getLinkedRecords(Self.queriesKey) ?? []).filter { $0?.dataID != id }
+            // Others may have been kept meanwhile.
+            try checkCount(others.count)
             let query = source[id] ?? source.create(dataID: id, typeName: "__KeptQuery")
             query["name"] = request.node.params.name
             query["variables"] = variables
-            let others = (list.getLinkedRecords(Self.queriesKey) ?? []).filter { $0?.dataID != id }
             list.setLinkedRecords(Self.queriesKey, records: others + [query])
         }
     }

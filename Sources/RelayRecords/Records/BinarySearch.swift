@@ -1,6 +1,6 @@
 extension Range<Int> {
     /// The first index for which `isBefore` is false, or the upper bound; those for which it is true come first.
-    func firstIndex(whereNot isBefore: (Int) -> Bool) -> Int {
+    package func firstIndex(whereNot isBefore: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {
             let middle = (low + high) / 2

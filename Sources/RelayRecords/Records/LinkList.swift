@@ -306,7 +306,12 @@
 extension LinkList: Equatable {
     /// Equal links in equal order; positions are ignored.
     @_spi(Rooms) public static func == (left: LinkList, right: LinkList) -> Bool {
-        left === right || (left.count == right.count && left.records == right.records)
+        if left === right { return true }
+        if left.count != right.count { return false }
+        if left.hasNoHoles, right.hasNoHoles, left.room == right.room {
+            return left.places == right.places
+        }
+        return left.records == right.records
     }
 }
 

@@ -54,7 +54,15 @@
     }
 }
 
-extension PersistentVector where Element: Equatable {
+extension PersistentVector: Equatable where Element: Equatable {
+    /// Leaf by leaf; shared parts are skipped.
+    @_spi(Rooms) public static func == (left: PersistentVector, right: PersistentVector) -> Bool {
+        left.count == right.count
+            && zip(left.branches, right.branches).allSatisfy { one, other in
+                areIdentical(one, other) || one == other
+            }
+    }
+
     /// Calls the body with every index at which two vectors differ; nil stands for what is beyond the end of
     /// one. Shared parts are skipped, a branch of 8,192 elements at a time.
     func forEachDifference(

@@ -13,7 +13,7 @@ struct ConnectionEdges {
 
     var records: [RecordIndex?] { links?.records ?? [] }
 
-    private var links: LinkList? {
+    var links: LinkList? {
         guard let row = source.row(connection.dataID),
             let key = source.draft.snapshot.symbols.findName("edges"),
             let slot = row.slot(of: key), row.tag(slot) == .links

@@ -112,9 +112,12 @@ public final class ConnectionHandler: Handler {
         guard case .link(let serverID) = parent.value(fieldPayload.fieldKey),
             source.row(serverID) != nil
         else {
-            // Nothing to page through: the connection reads as null, like the field itself.
-            if case .null? = parent.value(fieldPayload.fieldKey)?.withoutErrors {
-                source.write(parent.dataID, [(fieldPayload.handleKey, .null)])
+            // Nothing to page through: the connection reads as null, like the field itself, with the same errors.
+            switch parent.value(fieldPayload.fieldKey) {
+            case .null?: source.write(parent.dataID, [(fieldPayload.handleKey, .null)])
+            case .failed(let errors)?:
+                source.write(parent.dataID, [(fieldPayload.handleKey, .failed(errors))])
+            default: break
             }
             return
         }
@@ -127,9 +130,4 @@ public final class ConnectionHandler: Handler {
             source.write(parent.dataID, [(fieldPayload.handleKey, .link(merge.id))])
         }
     }
-}
-
-extension FieldValue {
-    /// A field that failed is null to readers that do not ask for errors.
-    var withoutErrors: FieldValue { if case .failed = self { .null } else { self } }
 }

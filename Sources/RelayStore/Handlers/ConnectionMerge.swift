@@ -1,4 +1,5 @@
 import RelayArtifacts
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// Joins what comes of a page with what a connection's record has already.
@@ -77,6 +78,17 @@ struct ConnectionMerge {
             if isOurs { takeInfo() }
         case .items, .object: break
         }
+        noteErrors()
+    }
+
+    /// What was wrong with edges stands with the connection as it stands with its pages.
+    private func noteErrors() {
+        guard source.draft.snapshot.symbols.mayHaveElementErrors else { return }
+        let errors = pages.edgeErrors
+        let value: FieldValue? = errors.isEmpty ? nil : .json(.array(errors))
+        if connection.value(PageOfConnection.edgeErrors) != value {
+            source.write(id, [(PageOfConnection.edgeErrors, value ?? .unset)])
+        }
     }
 
     private var edges: PageEdges { PageEdges(of: page, in: connection, pages) }
@@ -89,6 +101,8 @@ struct ConnectionMerge {
     private func begin(with names: Set<String>?, edges range: Range<Int>? = nil) {
         let hasPlace = hasPlace
         if hasPlace { copyFields(names) }
+        // Of edges that could not be given, it is not known where they end.
+        if names?.contains("edges") ?? true, page.edges == nil, connection.has("edges") { return }
         guard hasPlace, names?.contains("edges") ?? true else {
             // Of a page whose edges are still to come, the connection keeps what it had before. What comes of that is told
             // from what comes of this response, where both are known.
@@ -136,6 +150,7 @@ struct ConnectionMerge {
     /// Takes the page's info for the ends of the connection at which the page is. Before it has come, the connection ends
     /// where the page stands; the whole connection has no end: the old one may be behind edges that are gone.
     private func takeInfo() {
+        if page.edges == nil, ConnectionEdges(connection)?.links != nil { return }
         let infoID = id.clientID(storageKey: "pageInfo")
         let isNew = source.row(infoID) == nil
         if isNew { _ = source.create(dataID: infoID, typeName: "PageInfo") }

@@ -1,4 +1,5 @@
 import RelayArtifacts
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// What the server says of a connection's field with certain arguments: a record of its own, which other operations may
@@ -72,6 +73,12 @@ struct PageOfConnection {
 
     // MARK: What has come
 
+    /// What is known of connections from the parts of the response before.
+    var memory: ConnectionMemory? { response?.memory }
+
+    /// Whether this is about the store's records, where those are not the response's own.
+    var isInStore: Bool { response?.own != nil }
+
     /// The records as the response has them. Of the page's own, others may have another state.
     var records: Snapshot { response?.own ?? record.source.draft.snapshot }
 
@@ -95,13 +102,19 @@ struct PageOfConnection {
         record.source.find(record.dataID).flatMap { records.links("edges", of: $0) }
     }
 
-    /// All but the edges and the pageInfo.
+    /// What was wrong with elements of the list of edges.
+    static let edgeErrors = "edges" + Symbols.elementErrorsSuffix
+    private static let ownFields: Set = [
+        "edges", edgeErrors, "pageInfo", awaitsInfo, placedBy,
+    ]
+
+    /// All but the edges, with what was wrong with them, and the pageInfo.
     var fields: [(key: String, value: FieldValue)] {
         guard let index = record.source.find(record.dataID), let row = records.row(index)
         else { return [] }
         return row.shape.keys.compactMap { key in
             let name = records.symbols.nameString(key)
-            guard !["edges", "pageInfo", Self.awaitsInfo, Self.placedBy].contains(name),
+            guard !Self.ownFields.contains(name),
                 let value = records.fieldValue(name, of: index)
             else { return nil }
             return (name, value)
@@ -167,9 +180,21 @@ struct ConnectionPages {
     /// The edges of the pages that stand before this one, the nearest first.
     func edges(before page: PageOfConnection) -> some Sequence<[RecordIndex?]> {
         let records = records.prefix(place(of: page) ?? 0)
+        for case let record? in records { source.look(at: record) }
         let snapshot = source.draft.snapshot
         return records.reversed().lazy.map { record in
             record.flatMap { snapshot.links("edges", of: $0)?.records } ?? []
+        }
+    }
+
+    /// What was wrong with their edges.
+    var edgeErrors: [JSONValue] {
+        records.flatMap { record -> [JSONValue] in
+            guard let record,
+                case .json(.array(let errors))? = source.draft.snapshot.fieldValue(
+                    PageOfConnection.edgeErrors, of: record)
+            else { return [] }
+            return errors
         }
     }
 

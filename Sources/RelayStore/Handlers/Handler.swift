@@ -70,6 +70,7 @@ package struct PartedResponse: Sendable {
     }
 
     let id: ID
+    let memory = ConnectionMemory()
     /// The records as the response has them: what its parts have brought, without what others have written since it began.
     /// nil: the store's.
     var own: Snapshot?

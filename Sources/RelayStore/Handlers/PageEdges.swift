@@ -10,11 +10,15 @@ final class PageEdges {
     private let source: DraftProxy
     private let node: NameIndex?
     /// What the page has; nil where it has no list.
-    private let own: [RecordIndex?]?
+    private let own: LinkList?
     /// What the connection has, before anything is written.
-    private lazy var old = ConnectionEdges(connection)?.records ?? []
-    /// Those of them that have no node yet.
-    private lazy var withoutNode = Set(old.compactMap { $0 }.filter { content(of: $0) == $0 })
+    private let list: LinkList
+    /// The same, one by one: for what must look at all of them.
+    private lazy var old = list.records
+    /// What is known of these; of nothing before ``follow()``.
+    private var known = KnownEdges()
+    private let memory: ConnectionMemory?
+    private var isFollowing = false
 
     init(of page: PageOfConnection, in connection: DraftRecordProxy, _ pages: ConnectionPages) {
         self.page = page
@@ -22,7 +26,9 @@ final class PageEdges {
         self.pages = pages
         source = connection.source
         node = source.draft.snapshot.symbols.findName("node")
-        own = page.edges?.records
+        own = page.edges
+        list = ConnectionEdges(connection)?.links ?? .empty
+        memory = page.memory
     }
 
     var all: Range<Int> { 0..<(own?.count ?? 0) }
@@ -34,7 +40,7 @@ final class PageEdges {
         guard hasList, let own else { return }
         var known: Set<RecordIndex> = []
         // An edge without a node is kept: the server counts it, and it says nothing wrong.
-        let new = own[range.clamped(to: all)].filter { edge in
+        let new = own.records(range).filter { edge in
             edge.map { known.insert(content(of: $0, in: page.records)).inserted } ?? true
         }
         write(.links(kept(new)))
@@ -44,23 +50,33 @@ final class PageEdges {
     /// - Parameter place: where it stands instead; see ``takeOut(of:)``.
     func append(_ range: Range<Int>, at place: Int? = nil) {
         guard hasList else { return }
-        insert(range, at: place ?? (page.side == .end ? old.count : 0))
+        // Also of a page without edges it is known that there are none.
+        if !connection.has("edges") { write(.links([])) }
+        insert(range, at: place ?? (page.side == .end ? list.count : 0))
     }
 
     /// Takes the page's edges out of the connection: those that are named by it, also of a response before.
     /// - Returns: where the first of them stood.
     func takeOut(of page: DataID) -> Int? {
         let places = old.indices.filter {
-            old[$0].map { isNamed($0, by: page, content(of: $0)) } ?? false
+            old[$0].map { isKept($0, of: page) } ?? false
         }
-        for place in places.reversed() { write(.splice(start: place, deleted: 1, [])) }
-        return places.first
+        guard let first = places.first, let last = places.last else { return nil }
+        if last - first < places.count {
+            write(.splice(start: first, deleted: places.count, []))
+        } else {
+            let gone = Set(places)
+            let left = old.indices.filter { !gone.contains($0) }
+            write(.links(left.map { old[$0].map(id(of:)) }))
+        }
+        return first
     }
 
     /// More edges of a page that the connection has.
     func add(_ range: Range<Int>) {
-        guard hasList, let own else { return }
-        insert(range, at: place(behind: own.prefix(range.lowerBound)))
+        guard hasList else { return }
+        follow()
+        insert(range, at: place(behind: range.lowerBound))
     }
 
     /// Whether the page has a list. Where it has none, neither does a connection that is new.
@@ -74,21 +90,25 @@ final class PageEdges {
     /// - Parameter place: where the first of them belongs.
     private func insert(_ range: Range<Int>, at place: Int) {
         guard let own else { return }
-        let brought = own[range.clamped(to: all)]
+        follow()
+        let brought = own.records(range)
         var places: [RecordIndex: Int] = [:]
         let wanted = Set(brought.compactMap { $0.map(content(ofOwn:)) })
-        for (place, edge) in old.enumerated() {
-            if let content = edge.map(content(of:)), wanted.contains(content) {
-                places[content] = place
+        if !wanted.isDisjoint(with: known.contents) {
+            for (place, edge) in old.enumerated() {
+                if let content = edge.map(content(of:)), wanted.contains(content) {
+                    places[content] = place
+                }
             }
         }
         let reach = places.isEmpty ? 0..<0 : reach
         var (place, insertedCount) = (place, 0)
-        var (known, new): (Set<RecordIndex>, [RecordIndex?]) = ([], [])
+        var (told, new): (Set<RecordIndex>, [RecordIndex?]) = ([], [])
         func put() {
             if new.isEmpty { return }
             write(.splice(start: place + insertedCount, deleted: 0, kept(new)))
             insertedCount += new.count
+            known.lastPlace = place + insertedCount - 1
             new = []
         }
         for edge in brought {
@@ -96,7 +116,7 @@ final class PageEdges {
                 new.append(nil)
                 continue
             }
-            guard known.insert(content).inserted else { continue }
+            guard told.insert(content).inserted else { continue }
             if let there = places[content] {
                 // One that is elsewhere is of another page, or has been moved.
                 if reach.contains(there), there >= place {
@@ -108,13 +128,48 @@ final class PageEdges {
             }
         }
         put()
+        remember()
+    }
+
+    // MARK: From part to part
+
+    /// Looks at the edges that have come since the last part.
+    private func follow() {
+        if isFollowing { return }
+        isFollowing = true
+        if let known = memory?.take(connection.dataID, page) { self.known = known }
+        follow(to: list)
+    }
+
+    private func follow(to list: LinkList) {
+        list.forEachLinkAdded(since: known.list) { edge in
+            guard let edge else { return }
+            let content = content(of: edge)
+            known.insert(edge, content: content)
+        }
+        known.list = list
+    }
+
+    /// For the parts to come.
+    private func remember() {
+        guard let memory else { return }
+        follow(to: ConnectionEdges(connection)?.links ?? .empty)
+        memory.keep(known, connection.dataID, page)
     }
 
     // MARK: Places
 
-    /// Behind the last of these edges of the page that the connection has, and behind the nulls that follow it; where it
+    /// Behind the last of the page's first edges that the connection has, and behind the nulls that follow it; where it
     /// has none, where the page starts.
-    private func place(behind edges: ArraySlice<RecordIndex?>) -> Int {
+    private func place(behind count: Int) -> Int {
+        guard let own else { return 0 }
+        // Nearly always the one before, where the last part has put it.
+        if let edge = own.record(at: Int64(count) - 1), let place = known.lastPlace,
+            let last = list.record(at: Int64(place)), content(of: last) == content(ofOwn: edge)
+        {
+            return place + 1
+        }
+        let edges = own.records.prefix(count)
         let (index, place) = last(of: edges) ?? (edges.startIndex - 1, start - 1)
         var next = place + 1
         // A null has nothing that it could be known by.
@@ -128,11 +183,7 @@ final class PageEdges {
     private func last(of edges: ArraySlice<RecordIndex?>) -> (index: Int, place: Int)? {
         guard let index = edges.lastIndex(where: { $0 != nil }), let edge = edges[index]
         else { return nil }
-        // Nearly always the one before, and often the last of all.
         let wanted = content(ofOwn: edge)
-        if page.side == .end, old.last?.map(content(of:)) == wanted {
-            return (index, old.count - 1)
-        }
         let reach = reach
         if let place = old[reach].lastIndex(where: { $0.map(content(of:)) == wanted }) {
             return (index, place)
@@ -175,7 +226,8 @@ final class PageEdges {
         guard let cursor = page.cursor else { return nil }
         let snapshot = source.draft.snapshot
         return old.firstIndex { edge in
-            edge.map { snapshot.fieldValue("cursor", of: $0) } == .string(cursor)
+            if let edge { look(at: edge) }
+            return edge.map { snapshot.fieldValue("cursor", of: $0) } == .string(cursor)
         }
     }
 
@@ -183,7 +235,13 @@ final class PageEdges {
 
     /// What tells an edge of the connection from others: its node, or itself where it has none.
     private func content(of edge: RecordIndex) -> RecordIndex {
-        content(of: edge, in: source.draft.snapshot)
+        look(at: edge)
+        return content(of: edge, in: source.draft.snapshot)
+    }
+
+    private func look(at edge: RecordIndex) {
+        known.lookCount += 1
+        source.look(at: edge)
     }
 
     private func content(of edge: RecordIndex, in records: Snapshot) -> RecordIndex {
@@ -193,20 +251,23 @@ final class PageEdges {
     /// The same of an edge of the page. One whose node has come later is known in the connection as it was before.
     private func content(ofOwn edge: RecordIndex) -> RecordIndex {
         let content = content(of: edge, in: page.records)
-        if content != edge, withoutNode.isEmpty { return content }
+        if content != edge, known.withoutNode.isEmpty { return content }
         guard let former = source.find(idWithoutNode(edge)) else { return content }
-        return content == edge || withoutNode.contains(former) ? former : content
+        return content == edge || known.withoutNode.contains(former) ? former : content
     }
 
     /// An edge of the page has got fields: the connection's copy gets them, too.
     func renew(_ index: Int) {
-        guard let own, own.indices.contains(index), let edge = own[index] else { return }
+        guard let edge = own?.record(at: Int64(index)) else { return }
+        follow()
+        defer { remember() }
         let content = content(of: edge, in: page.records)
-        let isThere = old.contains { $0.map(self.content(of:)) == content }
+        let isThere = known.contents.contains(content)
         if content != edge, case let former = self.content(ofOwn: edge), former != content,
             let place = old.firstIndex(of: former)
         {
             // Its node has come.
+            known.forget(former)
             write(.splice(start: place, deleted: 1, isThere ? [] : kept([edge])))
         } else if isThere || content == edge {
             _ = kept([edge])
@@ -225,7 +286,8 @@ final class PageEdges {
                 node == edge
                 ? idWithoutNode(edge)
                 : connection.dataID.clientID(storageKey: id(of: node).rawValue)
-            if let edge = page.records.recordJSON(edge) {
+            if var edge = page.records.recordJSON(edge) {
+                edge.fields.append((Self.pageKey, .link(page.record.dataID)))
                 _ = source.create(dataID: keptID, typeName: edge.type)
                 source.proxy(keptID).copyFields(from: edge)
             }
@@ -235,6 +297,15 @@ final class PageEdges {
 
     private func idWithoutNode(_ edge: RecordIndex) -> DataID {
         connection.dataID.clientID(storageKey: id(of: edge).rawValue)
+    }
+
+    /// On the connection's copy of an edge: the page that it is of.
+    private static let pageKey = "__page"
+
+    /// Whether the connection has an edge from a page: the page's own, or a copy.
+    private func isKept(_ edge: RecordIndex, of page: DataID) -> Bool {
+        isNamed(edge, by: page, content(of: edge))
+            || source.draft.snapshot.fieldValue(Self.pageKey, of: edge) == .link(page)
     }
 
     private func isNamed(_ edge: RecordIndex, by page: DataID, _ node: RecordIndex) -> Bool {
@@ -258,5 +329,16 @@ extension DraftRecordProxy {
             let slot = source.draft.snapshot.symbols.findName(key).flatMap({ row.slot(of: $0) })
         else { return false }
         return row.tag(slot) != .absent
+    }
+}
+
+extension LinkList {
+    /// Those at these indices, as far as there are any.
+    fileprivate func records(_ range: Range<Int>) -> [RecordIndex?] {
+        let range = range.clamped(to: 0..<count)
+        if count != end { return Array(records[range]) }
+        var (links, records) = (links(from: range.lowerBound), [RecordIndex?]())
+        while records.count < range.count, let link = links.next() { records.append(link.record) }
+        return records
     }
 }

@@ -185,18 +185,21 @@ extension Normalizer {
         elementErrors[RecordField(record: record, key: key)] = FieldErrors([])
     }
 
-    /// Writes what was found out about fields without a value, and about elements of lists.
+    /// Writes what was found out about fields without a value, and about elements of lists. Equal errors have equal texts:
+    /// by these, fields are compared.
     mutating func settleErrors() {
         for (field, errors) in Self.inOrder(failures) {
             write(
-                symbols.nameString(field.key), .failed(.array(errors.values)), of: field.record)
+                symbols.nameString(field.key), .failed(JSONValue.array(errors.values).canonical),
+                of: field.record)
         }
         // An error about an element stands in a field of its own: the list has a value.
         for (list, errors) in Self.inOrder(elementErrors)
         where errors.values != knownElementErrors(of: list) {
             write(
                 elementErrorsName(of: list),
-                errors.values.isEmpty ? .unset : .json(.array(errors.values)), of: list.record)
+                errors.values.isEmpty ? .unset : .json(JSONValue.array(errors.values).canonical),
+                of: list.record)
         }
         (failures, elementErrors) = ([:], [:])
     }

@@ -14,7 +14,7 @@ package final class ResponseParts: Sendable {
         var isNothing: Bool { if case .nothing = self { true } else { false } }
     }
 
-    private let now = Lock<(held: Held, response: PartedResponse.ID?)>((.nothing, nil))
+    private let now = Lock<(held: Held, response: PartedResponse?)>((.nothing, nil))
 
     package init() {}
 
@@ -23,10 +23,10 @@ package final class ResponseParts: Sendable {
     var state: Snapshot? { if case .state(let state) = held { state } else { nil } }
 
     /// The response of which parts are to come; also when its state has been let go of.
-    var response: PartedResponse.ID? { now.withLock(\.response) }
+    var response: PartedResponse? { now.withLock(\.response) }
 
     /// - Returns: what was held. Freeing it may take long.
-    func hold(_ new: Held, of response: PartedResponse.ID?) -> Held {
+    func hold(_ new: Held, of response: PartedResponse?) -> Held {
         now.withLock { now in
             defer { now = (new, response) }
             return now.held

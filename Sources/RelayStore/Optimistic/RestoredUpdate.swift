@@ -3,7 +3,7 @@
 /// What an optimistic entry of an earlier process does to the records below it.
 ///
 /// Its updater is gone with that process; what it wrote is in the log. Places in lists are right on the state that they
-/// were written on only. On any other, a list is changed by what has come and gone there, and next to which others.
+/// were written on only. On any other, a list is changed by what has come, gone and been moved there, and next to which others.
 struct RestoredUpdate: Sendable {
     private let writes: WriteSet
     private var lists: [ListChange] = []
@@ -20,7 +20,7 @@ struct RestoredUpdate: Sendable {
                 continue
             }
             let change = ListChange(field, from: old, to: new, state, draft.snapshot)
-            // A list that was put into another order is written as it was.
+            // What cannot be told so, as nulls, is written as it was.
             if change.list(from: old, in: draft.snapshot) == new { lists.append(change) }
         }
     }
@@ -32,27 +32,22 @@ struct RestoredUpdate: Sendable {
     }
 }
 
-/// What comes into a list of links, and what goes.
+/// What comes into a list of links, what goes, and what comes to stand elsewhere.
 private struct ListChange: Sendable {
-    /// An element of a list; of an edge, what it leads to: the server's edge to a node is another than the client's.
-    private struct Element: Hashable {
-        let id: DataID
-        let node: DataID?
-
-        func isSame(as other: Element) -> Bool {
-            id == other.id || (node != nil && node == other.node)
-        }
-    }
+    fileprivate typealias Element = ListElement
 
     private struct Insertion {
         let element: Element
         /// What it stands behind and before; nil at either end.
         let previous: Element?
         let next: Element?
+        /// It stood elsewhere in the list, and stays away where the list has not got it any more.
+        let isMoved: Bool
     }
 
     private let record: DataID
     private let key: String
+    /// Those that have been moved among them.
     private let removed: [Element]
     private let inserted: [Insertion]
 
@@ -66,13 +61,46 @@ private struct ListChange: Sendable {
             Self.elements(old, key, before), Self.elements(new, key, after)
         )
         let (had, has) = (Set(old), Set(new))
-        removed = old.compactMap { $0.flatMap { has.contains($0) ? nil : $0 } }
+        let moved = Self.moved(from: old, to: new)
+        removed = old.compactMap { element in
+            guard let element, !has.contains(element) || moved.contains(element) else { return nil }
+            return element
+        }
         inserted = new.indices.compactMap { place in
-            guard let element = new[place], !had.contains(element) else { return nil }
+            guard let element = new[place], !had.contains(element) || moved.contains(element)
+            else { return nil }
             return Insertion(
                 element: element, previous: place == 0 ? nil : new[place - 1],
-                next: place + 1 == new.count ? nil : new[place + 1])
+                next: place + 1 == new.count ? nil : new[place + 1],
+                isMoved: moved.contains(element))
         }
+    }
+
+    /// Those of both lists that have come to stand elsewhere. As few as possible: the others are the longest row of
+    /// elements that has kept its order.
+    private static func moved(from old: [Element?], to new: [Element?]) -> Set<Element> {
+        var places: [Element: Int] = [:]
+        for (place, element) in old.enumerated() { if let element { places[element] = place } }
+        let common = new.compactMap { element in
+            element.flatMap { element in places[element].map { (element: element, place: $0) } }
+        }
+        // For each length, the row of that length which ends first in the old list: its end in the new one.
+        var ends: [Int] = []
+        var previous: [Int?] = []
+        for (index, one) in common.enumerated() {
+            let longer = (0..<ends.count).firstIndex(whereNot: {
+                common[ends[$0]].place < one.place
+            })
+            previous.append(longer > 0 ? ends[longer - 1] : nil)
+            if longer == ends.count { ends.append(index) } else { ends[longer] = index }
+        }
+        var moved = Set(common.map(\.element))
+        var kept = ends.last
+        while let index = kept {
+            moved.remove(common[index].element)
+            kept = previous[index]
+        }
+        return moved
     }
 
     private static func elements(
@@ -91,28 +119,36 @@ private struct ListChange: Sendable {
 
     /// The list that the change makes of another one.
     func list(from old: [RecordIndex?], in state: Snapshot) -> [RecordIndex?] {
-        var list = Self.elements(old, key, state)
-        let (ids, nodes) = (Set(removed.map(\.id)), Set(removed.compactMap(\.node)))
-        list.removeAll { element in
-            guard let element else { return false }
-            return ids.contains(element.id) || element.node.map(nodes.contains) ?? false
+        var (gone, taken, list) = (ElementIndex(), ElementIndex(), LinkedElements())
+        for (number, element) in removed.enumerated() { gone.insert(element, number) }
+        let elements = Self.elements(old, key, state)
+        for (place, element) in elements.enumerated() {
+            if let element, gone.number(of: element) != nil {
+                taken.insert(element, place)
+            } else {
+                list.insert(element, behind: list.last)
+            }
         }
         for insertion in inserted {
-            func place(of element: Element?) -> Int? {
-                guard let element else { return nil }
-                return list.firstIndex { $0?.isSame(as: element) ?? false }
+            var element = insertion.element
+            if insertion.isMoved {
+                guard let place = taken.number(of: element), let moved = elements[place]
+                else { continue }
+                element = moved
             }
-            if place(of: insertion.element) != nil { continue }
-            let place =
-                switch (insertion.previous, insertion.next) {
-                case (_, nil): list.count
-                case (nil, _): 0
-                case (let previous, let next):
-                    place(of: previous).map { $0 + 1 } ?? place(of: next) ?? list.count
-                }
-            list.insert(insertion.element, at: place)
+            if list.place(of: element) != nil { continue }
+            let place: Int
+            switch (insertion.previous, insertion.next) {
+            case (_, nil): place = list.last
+            case (nil, _): place = list.beforeFirst
+            case (let previous?, let next?):
+                place =
+                    list.place(of: previous) ?? list.place(of: next).map(list.place(before:))
+                    ?? list.last
+            }
+            list.insert(element, behind: place)
         }
-        return list.map { $0.map { state.symbols.record($0.id.rawValue) } }
+        return list.elements.map { $0.map { state.symbols.record($0.id.rawValue) } }
     }
 
     /// Puts right what the writes, with their places, have made of the list.
@@ -136,6 +172,62 @@ private struct ListChange: Sendable {
                         splice.inserted.map { $0.map { DataID(symbols.idString($0)) } })
                 )
             ])
+    }
+}
+
+/// An element of a list; of an edge, what it leads to: the server's edge to a node is another than the client's.
+private struct ListElement: Hashable {
+    let id: DataID
+    let node: DataID?
+}
+
+/// Finds elements by what they are, or lead to.
+private struct ElementIndex {
+    private var ids: [DataID: Int] = [:]
+    private var nodes: [DataID: Int] = [:]
+
+    func number(of element: ListElement) -> Int? {
+        ids[element.id] ?? element.node.flatMap { nodes[$0] }
+    }
+
+    /// Of those that are the same, the first counts.
+    mutating func insert(_ element: ListElement, _ number: Int) {
+        if ids[element.id] == nil { ids[element.id] = number }
+        if let node = element.node, nodes[node] == nil { nodes[node] = number }
+    }
+}
+
+/// A list into which elements are put next to others: what one costs does not follow from how many there are.
+private struct LinkedElements {
+    /// The first place is before the first element and behind the last one.
+    private var contents: [ListElement?] = [nil]
+    private var following = [0]
+    private var preceding = [0]
+    private var index = ElementIndex()
+
+    var beforeFirst: Int { 0 }
+    var last: Int { preceding[0] }
+
+    func place(of element: ListElement) -> Int? { index.number(of: element) }
+    func place(before place: Int) -> Int { preceding[place] }
+
+    mutating func insert(_ element: ListElement?, behind place: Int) {
+        let new = contents.count
+        contents.append(element)
+        preceding.append(place)
+        following.append(following[place])
+        preceding[following[place]] = new
+        following[place] = new
+        if let element { index.insert(element, new) }
+    }
+
+    var elements: [ListElement?] {
+        var (elements, place): ([ListElement?], Int) = ([], following[0])
+        while place != 0 {
+            elements.append(contents[place])
+            place = following[place]
+        }
+        return elements
     }
 }
 

@@ -1,3 +1,4 @@
+import RelayJSON
 @_spi(Rooms) import RelayRecords
 
 /// A response that has been written to a store, and what its operation read of it at that very step.
@@ -56,7 +57,7 @@ extension Store {
 
     /// Keeps what the next part is read with.
     private func note(
-        _ held: ResponseParts.Held, of response: PartedResponse.ID?, _ payload: ArrivedPayload,
+        _ held: ResponseParts.Held, of response: PartedResponse?, _ payload: ArrivedPayload,
         _ writer: inout Writer, _ outcome: inout Outcome
     ) {
         guard let parts = payload.parts else { return }
@@ -68,20 +69,21 @@ extension Store {
     ///   and the response, if parts of it may come.
     private func normalize(
         _ payload: ArrivedPayload, _ draft: inout Draft, _ writer: inout Writer
-    ) throws -> (summary: ResponseSummary, state: Snapshot, response: PartedResponse.ID?) {
+    ) throws -> (summary: ResponseSummary, state: Snapshot, response: PartedResponse?) {
         let (operation, response) = (payload.operation, payload.response)
         let held = payload.parts?.held ?? .nothing
         let begun = payload.parts?.response
         // Most responses come in one piece: they are not looked through for what makes a part.
         let isPart = (!held.isNothing || begun != nil) && ResponseSummary.isPart(response)
-        let id = isPart ? begun : payload.parts.map { _ in makeResponseID(&writer) }
+        var parted = isPart ? begun : payload.parts.map { _ in makeParted(&writer) }
         guard isPart, !held.isNothing else {
-            let (summary, state) = try normalize(
-                response, operation, &draft, &writer, of: id.map { PartedResponse(id: $0) })
-            return (summary, state, id)
+            let (summary, state) = try normalize(response, operation, &draft, &writer, of: parted)
+            return (summary, state, parted)
         }
         guard case .state(let former) = held else {
-            var summary = ResponseSummary()
+            // It cannot be told where it belongs.
+            let message = "A part of a response whose beginning was refused was not taken in."
+            var summary = ResponseSummary(errors: [["message": .string(message)]])
             summary.isPart = true
             // What comes behind it is refused as well, until there is another response.
             summary.hasNext = true
@@ -92,7 +94,6 @@ extension Store {
         return try response.withUnsafeBytes { bytes in
             var own = Draft(on: former, keepsPayloads: false)
             var state = former
-            var parted = id.map { PartedResponse(id: $0) }
             let (summary, places) = try own.normalize(
                 bytes, plan, root: operation.root, handlers: handlers, response: parted,
                 places: nil
@@ -103,14 +104,15 @@ extension Store {
             _ = try draft.normalize(
                 bytes, plan, root: operation.root, handlers: handlers, response: parted,
                 places: places)
-            return (summary, state, id)
+            parted?.own = nil
+            return (summary, state, parted)
         }
     }
 
-    private func makeResponseID(_ writer: inout Writer) -> PartedResponse.ID {
+    private func makeParted(_ writer: inout Writer) -> PartedResponse {
         writer.partedCount += 1
-        return PartedResponse.ID(
-            sequence: writer.state.confirmed.sequence, number: writer.partedCount)
+        let sequence = writer.state.confirmed.sequence
+        return PartedResponse(id: .init(sequence: sequence, number: writer.partedCount))
     }
 
     /// A response whose draft has been committed under the same lock.

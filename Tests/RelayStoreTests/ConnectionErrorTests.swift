@@ -1,0 +1,80 @@
+import RelayArtifacts
+import RelayJSON
+import Testing
+
+@_spi(Rooms) @testable import RelayRecords
+@_spi(Rooms) @testable import RelayStore
+
+/// Readers of a connection are shown what was wrong with its pages.
+@Suite(.bounded) struct ConnectionErrorTests: PagedConnection {
+    let store = Store.quiet { $0.journal = InMemoryJournal() }
+    let parts = ResponseParts()
+    private let following: VariableData = ["count": 2, "cursor": "cb"]
+
+    private func page(
+        _ edges: [JSONValue], _ end: String, errors: (message: String, index: Int)...
+    ) -> JSONValue {
+        [
+            "data": [
+                "me": [
+                    "id": "u",
+                    "todos": ["edges": .array(edges), "pageInfo": info("a", end, hasNext: true)],
+                ]
+            ],
+            "errors": .array(
+                errors.map { error in
+                    [
+                        "message": .string(error.message),
+                        "path": ["me", "todos", "edges", .int(Int64(error.index))],
+                    ]
+                }),
+        ]
+    }
+
+    private var all: [String] {
+        get throws {
+            try store.read("Page", ["count": 2]).errors.flatMap { error in
+                error.errors.array?.compactMap { $0["message"]?.string } ?? []
+            }
+        }
+    }
+
+    @Test func aConnectionThatFailedHasItsError() throws {
+        try take("Page", ["count": 2], [page([edge("a"), edge("b")], "b")])
+        let failed: JSONValue = [
+            "data": ["me": ["id": "u", "todos": nil]],
+            "errors": [["message": "lost", "path": ["me", "todos"]]],
+        ]
+        try take("Page", ["count": 2], [failed])
+        #expect(try all == ["lost"])
+        try take("Page", ["count": 2], [["data": ["me": ["id": "u", "todos": nil]]]])
+        #expect(try all.isEmpty)
+    }
+
+    @Test func errorsOfEdgesAreThoseOfAllPages() throws {
+        try take("Page", ["count": 2], [page([edge("a"), nil], "b", errors: ("one", 1))])
+        #expect(try all == ["one"])
+        try take("Page", following, [page([nil], "c", errors: ("two", 0))])
+        #expect(try all == ["one", "two"])
+        // The server has mended the first, and then the other.
+        try take("Page", following, [page([edge("c")], "c")])
+        #expect(try all == ["one"])
+        try take("Page", ["count": 2], [page([edge("a"), edge("b")], "b")])
+        #expect(try all.isEmpty)
+    }
+
+    @Test func errorsOfStreamedEdgesAreShown() throws {
+        try take("Page", ["count": 2], [first(["a"])])
+        let part: JSONValue = [
+            "incremental": [
+                [
+                    "path": ["me", "todos", "edges", 1], "items": [nil],
+                    "errors": [["message": "lost", "path": ["me", "todos", "edges", 1]]],
+                ]
+            ], "hasNext": true,
+        ]
+        try take("Page", ["count": 2], [part])
+        #expect(try nodes == ["a", "-"])
+        #expect(try all == ["lost"])
+    }
+}
