@@ -22,19 +22,25 @@ extension EventStore {
 
     /// What repairing a log would keep and what it would lose, without doing it.
     package static func planRepair(
-        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+        _ directory: String, keeping goal: RepairGoal = .state,
+        fileSystem: any FileSystem = POSIXFileSystem()
     ) throws(EventStoreError) -> RepairReport {
         try onLog { () throws(LogError) in
-            try LogRepair(directory, fileSystem: fileSystem, judge: { $0.restorability }).plan()
+            try LogRepair(
+                directory, keeping: goal, fileSystem: fileSystem, judge: { $0.restorability }
+            ).plan()
         }
     }
 
     /// Makes a damaged log one that a server can start on, losing as little as can be.
     package static func repair(
-        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+        _ directory: String, keeping goal: RepairGoal = .state,
+        fileSystem: any FileSystem = POSIXFileSystem()
     ) throws(EventStoreError) -> RepairReport {
         try onLog { () throws(LogError) in
-            try LogRepair(directory, fileSystem: fileSystem, judge: { $0.restorability }).run()
+            try LogRepair(
+                directory, keeping: goal, fileSystem: fileSystem, judge: { $0.restorability }
+            ).run()
         }
     }
 }
