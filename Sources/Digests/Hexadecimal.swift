@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Reads pairs of hexadecimal digits; nil when there is anything else.
+    /// Parses pairs of hexadecimal digits; nil if there is anything else.
     package init?(hexadecimal text: some StringProtocol) {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -22,7 +22,7 @@ extension [UInt8] {
 }
 
 extension Sequence<UInt8> {
-    /// Two digits for each byte, in lower case.
+    /// Two digits per byte, in lower case.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

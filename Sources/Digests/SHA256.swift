@@ -1,6 +1,6 @@
 import CCrypto
 
-/// A SHA-256 (FIPS 180-4) fed piece by piece and used again and again; OpenSSL picks the CPU's instructions.
+/// A reusable SHA-256 (FIPS 180-4), fed piece by piece; OpenSSL picks the CPU's instructions.
 ///
 /// Not Sendable: one thread at a time.
 package final class SHA256 {
@@ -35,7 +35,7 @@ package final class SHA256 {
         bytes.withUnsafeBytes { update($0) }
     }
 
-    /// Writes the hash of everything since the last ``restart()``; starts again.
+    /// Writes the hash of everything since the last ``restart()``; starts over.
     /// - Parameter hash: of at least 32 bytes.
     package func finish(into hash: UnsafeMutableRawBufferPointer) {
         precondition(hash.count >= Self.byteCount)
@@ -44,7 +44,7 @@ package final class SHA256 {
         restart()
     }
 
-    /// The 32 bytes of the hash of everything since the last ``restart()``; starts again.
+    /// The 32-byte hash of everything since the last ``restart()``; starts over.
     package func finish() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, initialized in
             finish(into: UnsafeMutableRawBufferPointer(buffer))

@@ -1,9 +1,9 @@
-/// Everything the log asks of a disk, and nothing else.
+/// Everything the log needs from a disk, and nothing else.
 ///
-/// The seam exists so that tests can put a disk underneath that tears writes, flips bits, fills
-/// up, and forgets what was never synced. Every method names its failure (``FileSystemError``).
+/// The seam exists so that tests can provide a disk that tears writes, flips bits, fills up, and
+/// forgets what was never synced. Every method names its failure (``FileSystemError``).
 package protocol FileSystem: Sendable {
-    /// Opens a file; `.create` makes it when it is missing.
+    /// Opens a file; `.create` creates it if it is missing.
     func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File
     /// Atomically replaces `destination`. Durable after ``synchronizeDirectory(_:)``.
     func rename(_ source: String, to destination: String) throws(FileSystemError)
@@ -12,24 +12,24 @@ package protocol FileSystem: Sendable {
     func remove(_ path: String) throws(FileSystemError)
     /// The names in a directory, without `.` and `..`, in byte order.
     func list(_ directory: String) throws(FileSystemError) -> [String]
-    /// Makes one directory; an existing one is fine.
+    /// Creates one directory; an existing one is fine.
     func createDirectory(_ path: String) throws(FileSystemError)
-    /// Opens a directory, for its names to be made durable.
+    /// Opens a directory, to make its names durable.
     func openDirectory(_ path: String) throws(FileSystemError) -> any Directory
 }
 
 package enum FileOpenMode: Sendable {
     case read
     case readWrite
-    /// Reading and writing; made when missing.
+    /// Reading and writing; created if missing.
     case create
-    /// Reading and writing; made when missing and emptied when not.
+    /// Reading and writing; created if missing, emptied otherwise.
     case replace
 }
 
-/// An advisory lock: it prevents no reads or writes, only the same lock.
+/// An advisory lock: it prevents no reads or writes, only conflicting locks.
 package enum FileLock: Sendable {
-    /// One open file may have it, and no other a shared one.
+    /// Only one open file may hold it, and then no other may hold a shared one.
     case exclusive
     case shared
 }
@@ -38,28 +38,28 @@ package enum FileLock: Sendable {
 package protocol Directory: AnyObject, Sendable {
     /// Makes created, renamed and removed names in the directory durable (`fsync`).
     func synchronize() throws(FileSystemError)
-    /// Gives the descriptor back. Also done when the last reference goes.
+    /// Closes the descriptor. Also done when the last reference is released.
     func close()
 }
 
-/// An open file. Reads and writes name their offset, so that no position is shared between threads.
+/// An open file. Reads and writes specify their offset, so that threads do not share a position.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
-    /// The same open file under the name that it has been given since; this one is closed with that.
+    /// The same open file under its new name; the result takes over the descriptor.
     func renamed(to path: String) -> any File
-    /// Bytes read, fewer than asked for only at the end of the file.
+    /// Number of bytes read, fewer than requested only at the end of the file.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(FileSystemError) -> Int
-    /// Bytes written, possibly fewer than given.
+    /// Number of bytes written, possibly fewer than given.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) -> Int
     /// Returns when the bytes, and the size they need, are on the disk (`fdatasync`).
     func synchronizeData() throws(FileSystemError)
     func truncate(to size: UInt64) throws(FileSystemError)
     func size() throws(FileSystemError) -> UInt64
-    /// Takes a lock on the file (`flock`); false when another open file has one in its way.
+    /// Takes a lock on the file (`flock`); false if another open file holds a conflicting one.
     func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool
-    /// Gives the descriptor and the lock back. Also done when the last reference goes.
+    /// Closes the descriptor and releases the lock. Also done when the last reference is released.
     func close()
 }
 
@@ -88,7 +88,7 @@ extension File {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let written = try write(rest, at: offset + UInt64(done))
             guard written > 0 else {
-                // POSIX lets a write of more than nothing return nothing; asking again could spin.
+                // POSIX allows a write of more than zero bytes to return zero; retrying could spin.
                 throw FileSystemError(
                     call: "pwrite", path: path, errno: FileSystemError.inputOutput)
             }
@@ -132,7 +132,7 @@ extension FileSystem {
         try directory.synchronize()
     }
 
-    /// All bytes of a small file, or nil when there is none.
+    /// All bytes of a small file, or nil if it does not exist.
     package func contents(of path: String) throws(FileSystemError) -> [UInt8]? {
         do throws(FileSystemError) {
             let file = try open(path, .read)
@@ -143,7 +143,7 @@ extension FileSystem {
         }
     }
 
-    /// Puts a small file in place whole: written aside, synced, renamed, and the name synced.
+    /// Replaces a small file as a whole: written to a temporary file, synced, renamed, and the name synced.
     package func replaceFile(
         _ name: String, in directory: String, with bytes: [UInt8]
     ) throws(FileSystemError) {

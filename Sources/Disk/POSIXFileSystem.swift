@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The disk itself.
+/// The real disk.
 package struct POSIXFileSystem: FileSystem {
     package init() {}
 
@@ -132,8 +132,8 @@ final class POSIXFile: File, @unchecked Sendable {
     func close() {
         guard isOpen else { return }
         isOpen = false
-        // A process that is being started has a copy of the descriptor until it becomes its program, and the lock
-        // would live as long (flock(2)).
+        // A child process has a copy of the descriptor until it executes its program, and the lock would live as
+        // long (flock(2)).
         if isLocked { flock(descriptor, LOCK_UN) }
         _ = systemClose(descriptor)
     }
@@ -193,9 +193,9 @@ final class POSIXFile: File, @unchecked Sendable {
 extension FileSystemError {
     package static let inputOutput = EIO
     package var isMissingFile: Bool { errno == ENOENT }
-    /// The process, or the system, has no file descriptor left; a moment later it may.
+    /// The process or the system has no file descriptors left; it may have some a moment later.
     package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
-    /// The disk or the quota is full: worth another try once there is room.
+    /// The disk or the quota is full: worth a retry once there is room.
     package var isStorageFull: Bool { errno == ENOSPC || errno == EDQUOT }
     package var isReadOnly: Bool { errno == EROFS || errno == EACCES || errno == EPERM }
 }

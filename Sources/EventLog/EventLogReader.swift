@@ -142,7 +142,7 @@ package final class EventCursor {
     /// - Parameter body: takes sequence, kind, time in microseconds and payload; the payload is
     ///   gone when it returns.
     package func next<Result>(
-        _ body: (UInt64, EventKind, Int64, UnsafeRawBufferPointer) -> Result
+        _ body: (UInt64, LogEventKind, Int64, UnsafeRawBufferPointer) -> Result
     ) throws(LogError) -> Result? {
         guard sequence <= through else { return nil }
         while rest.isEmpty || restSequence < sequence {
@@ -161,7 +161,7 @@ package final class EventCursor {
         let event = UnsafeRawBufferPointer(rebasing: rest)
         let length = Int(event.littleEndian(UInt32.self, at: 0))
         let result = body(
-            restSequence, EventKind(rawValue: event[4]), event.littleEndian(Int64.self, at: 8),
+            restSequence, LogEventKind(rawValue: event[4]), event.littleEndian(Int64.self, at: 8),
             event.part(EventLayout.headerSize..<EventLayout.headerSize + length))
         dropEvent()
         sequence = restSequence

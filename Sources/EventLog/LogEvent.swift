@@ -1,5 +1,5 @@
 /// What an event is, as a number on disk. Numbers this version does not know are kept as they are.
-package struct EventKind: RawRepresentable, Hashable, Sendable {
+package struct LogEventKind: RawRepresentable, Hashable, Sendable {
     /// 1 to 255. Zero never stands in a log: a valid frame must not begin like unwritten space.
     package let rawValue: UInt8
 
@@ -7,17 +7,17 @@ package struct EventKind: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    package static let genesis = EventKind(rawValue: 1)
-    package static let schema = EventKind(rawValue: 2)
-    package static let mutation = EventKind(rawValue: 3)
-    package static let response = EventKind(rawValue: 4)
-    package static let revocation = EventKind(rawValue: 5)
-    package static let update = EventKind(rawValue: 6)
+    package static let genesis = LogEventKind(rawValue: 1)
+    package static let schema = LogEventKind(rawValue: 2)
+    package static let mutation = LogEventKind(rawValue: 3)
+    package static let response = LogEventKind(rawValue: 4)
+    package static let revocation = LogEventKind(rawValue: 5)
+    package static let update = LogEventKind(rawValue: 6)
 }
 
 /// One event as the log keeps it. The log never looks inside the payload.
 package struct LogEvent: Hashable, Sendable {
-    package let kind: EventKind
+    package let kind: LogEventKind
     /// Wall-clock time in microseconds since 1970, as the writer was given it.
     package let timeMicroseconds: Int64
     package let payload: [UInt8]
@@ -67,14 +67,14 @@ package struct EventBatch: Sendable {
         count = 0
     }
 
-    package mutating func append(kind: EventKind, timeMicroseconds: Int64, payload: [UInt8]) {
+    package mutating func append(kind: LogEventKind, timeMicroseconds: Int64, payload: [UInt8]) {
         payload.withUnsafeBytes {
             append(kind: kind, timeMicroseconds: timeMicroseconds, payload: $0)
         }
     }
 
     package mutating func append(
-        kind: EventKind, timeMicroseconds: Int64, payload: UnsafeRawBufferPointer
+        kind: LogEventKind, timeMicroseconds: Int64, payload: UnsafeRawBufferPointer
     ) {
         precondition(kind.rawValue != 0, "an event kind is 1 to 255")
         withUnsafeTemporaryAllocation(byteCount: EventLayout.headerSize, alignment: 8) { header in

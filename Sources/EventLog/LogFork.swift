@@ -164,7 +164,7 @@ extension FrameBuilder {
             let length = Int(payload.littleEndian(UInt32.self, at: offset))
             let start = offset + EventLayout.headerSize
             batch.append(
-                kind: EventKind(rawValue: payload[offset + 4]),
+                kind: LogEventKind(rawValue: payload[offset + 4]),
                 timeMicroseconds: payload.littleEndian(Int64.self, at: offset + 8),
                 payload: payload.part(start..<start + length))
             offset = start + length

@@ -1,4 +1,4 @@
-// Publishers and subscribers, whichever library has them: the one place that tells the system's Combine from OpenCombine.
+// Publishers and subscribers: the one place that chooses between the system's Combine and OpenCombine.
 
 #if canImport(OpenCombine)
     @_exported public import OpenCombine

@@ -1,10 +1,10 @@
-// The client runtime. Nodes, variables, record proxies and the store are of rooms below; a file that imports
-// Relay sees what is public of them too.
+// The client runtime. Nodes, variables, record proxies and the store are in rooms below; a file that imports
+// Relay also sees what is public in them.
 
 @_exported public import RelayArtifacts
 @_exported public import RelayStore
 
-/// Marks a GraphQL document in Swift sources for the compiler, which makes types of it.
+/// Marks a GraphQL document in Swift sources for the compiler, which generates types from it.
 ///
 ///     private let mutation = graphql("""
 ///     mutation ChangeTodoStatusMutation($input: ChangeTodoStatusInput!) {
@@ -15,7 +15,7 @@
 /// At run time it does nothing.
 public func graphql(_ query: String) -> TaggedGraphQLQuery { TaggedGraphQLQuery() }
 
-/// What ``graphql(_:)`` gives: a mark, and no value.
+/// The result of ``graphql(_:)``: a mark without a value.
 public struct TaggedGraphQLQuery: Sendable {
     init() {}
 }

@@ -1,7 +1,7 @@
 /// What is selected on one object, one field for each name in the response, in order.
 ///
-/// Two fields of one name are one: validation saw to it that they mean the same. Of leaves the first is kept, of
-/// links all are, because each may select something else of the objects that it leads to.
+/// Two fields with the same name are one: validation ensured that they mean the same. Only the first of several
+/// leaves is kept, but all links, because each may select something else of the linked objects.
 package struct MergedFields<Leaf, Link> {
     package enum Field {
         case leaf(Leaf)

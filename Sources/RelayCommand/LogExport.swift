@@ -17,9 +17,9 @@ struct LogExport: HistoryTool {
         abstract: "Print all events, or all records, as JSON, one object a line.",
         discussion: """
             Each event has what "relay log list --json" tells of it, what was asked for, and in \
-            "payload" all of its content, in base64; "relay log import" makes the same log of it. \
-            Records have the form of a seed file. Works offline and while a server is running; never \
-            writes.
+            "payload" all of its content, in base64; "relay log import" makes the same log of it, unless \
+            the log was compacted: then export its records, which have the form of a seed file. Works \
+            offline and while a server is running; never writes.
             """)
 
     @OptionGroup var log: LogArguments
@@ -33,10 +33,17 @@ struct LogExport: HistoryTool {
     var at: String?
 
     func run(on history: History, printingTo output: LineOutput) async throws {
-        guard let extent = history.extent else { return }
-        let last = try at.map(history.sequence) ?? extent.upperBound
+        guard history.last > 0 else { return }
+        let last = try at.map(history.sequence) ?? history.last
         if records { return try history.snapshot(at: last).printRecords(to: output) }
-        let events = try history.events(in: extent.lowerBound...last)
+        guard history.first <= last else {
+            throw CommandFailure(
+                """
+                Could not export events of \(log.directory): it was compacted and has none up to \(last); the first \
+                one it keeps is \(history.first). --records exports the state.
+                """)
+        }
+        let events = try history.events(in: history.first...last)
         while let event = try events.next() {
             try output.write(ExportedEvent(event).json.text)
         }

@@ -145,7 +145,7 @@ struct LogImport: LogTool {
         var batch = EventBatch()
         for (index, event) in events.enumerated() {
             batch.append(
-                kind: EventLog.EventKind(rawValue: event.body.kind),
+                kind: LogEventKind(rawValue: event.body.kind),
                 timeMicroseconds: event.timeMicroseconds, payload: event.body.payload)
             guard batch.count == 1_000 || batch.bytes.count > 1 << 20 || index == events.count - 1
             else { continue }
@@ -199,7 +199,7 @@ extension ExportedEvent {
 
     /// The inverse of ``RelayStore/EventBody/kindName``.
     private static func number(ofKind name: String) -> UInt8? {
-        if let known = RelayRecords.EventKind.allCases.first(where: { $0.name == name }) {
+        if let known = EventKind.allCases.first(where: { $0.name == name }) {
             return known.rawValue
         }
         guard name.hasPrefix("unknown "), let number = UInt8(name.dropFirst(8)), number > 0

@@ -11,10 +11,10 @@ struct OperationResults: AsyncSequence, Sendable {
         let responses: Responses.Iterator
 
         /// - Throws: a ``TransportError`` when no further results can come.
-        func next() async throws -> OperationResult? {
+        func next() async throws -> ReceivedResult? {
             while let bytes = try await responses.next() {
                 // The server has not said it; the session has told the user.
-                if bytes != GapNotice.bytes { return OperationResult(bytes: bytes) }
+                if bytes != GapNotice.bytes { return ReceivedResult(bytes: bytes) }
             }
             return nil
         }
@@ -22,7 +22,7 @@ struct OperationResults: AsyncSequence, Sendable {
 }
 
 /// One result, as the server has sent it.
-struct OperationResult: Sendable {
+struct ReceivedResult: Sendable {
     let bytes: [UInt8]
 
     var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }

@@ -31,10 +31,10 @@ struct DocumentContext {
     }
 
     func error(_ message: String, at location: Int) -> RelayDocumentErrors {
-        RelayDocumentErrors([GraphQLError(message, locations: [source.location(at: location)])])
+        RelayDocumentErrors([DocumentError(message, locations: [source.location(at: location)])])
     }
 
-    // MARK: Looking things up, or saying what is missing
+    // MARK: Looking things up, or reporting what is missing
 
     func fragment(_ spread: FragmentSpread) throws(RelayDocumentErrors) -> FragmentDefinition {
         guard let fragment = fragments[spread.name.value] else {

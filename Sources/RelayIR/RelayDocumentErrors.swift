@@ -2,10 +2,10 @@ package import GraphQLLanguage
 
 /// Why documents cannot be compiled.
 package struct RelayDocumentErrors: Error, Sendable, CustomStringConvertible {
-    package let errors: [GraphQLError]
+    package let errors: [DocumentError]
 
-    package init(_ errors: [GraphQLError]) { self.errors = errors }
+    package init(_ errors: [DocumentError]) { self.errors = errors }
 
-    /// One error a line.
+    /// One error per line.
     package var description: String { errors.map(\.description).joined(separator: "\n") }
 }

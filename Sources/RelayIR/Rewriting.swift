@@ -3,7 +3,7 @@ import GraphQLLanguage
 // Copies of syntax nodes with one part changed, which is all that transforms do to them.
 
 extension Field {
-    /// A field that the document does not have, at the place of the one that asks for it.
+    /// A field that is not in the document, located at the one that requires it.
     static func generated(
         _ name: String, alias: String? = nil, selections: [Selection] = [], at location: Int
     ) -> Field {
@@ -26,7 +26,7 @@ extension Field {
             } ?? selectionSet)
     }
 
-    /// Selected under its own name, always.
+    /// Selected under its own name, unconditionally.
     var isPlain: Bool { alias == nil && arguments.isEmpty && directives.isEmpty }
 }
 
@@ -63,7 +63,7 @@ extension OperationDefinition {
 }
 
 extension [Selection] {
-    /// Whether the field is selected plainly, so that it is there in every result.
+    /// Whether the field is selected plainly, so that it is in every result.
     func selectsPlainly(_ name: String) -> Bool {
         contains {
             if case .field(let field) = $0 {
@@ -74,7 +74,7 @@ extension [Selection] {
         }
     }
 
-    /// Adds a plain field, or what it selects to the one that is there.
+    /// Adds a plain field, or merges its selections into an existing one.
     mutating func merge(_ field: Field) {
         for (index, selection) in enumerated() {
             guard case .field(let present) = selection, present.name.value == field.name.value,

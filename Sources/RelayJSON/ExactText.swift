@@ -6,10 +6,10 @@
     import Darwin
 #endif
 
-/// A text that is compared by its bytes of UTF-8, for keys of tables.
+/// A text that is compared by its UTF-8 bytes, for keys of tables.
 ///
-/// Swift's `==` takes texts for equal that Unicode calls canonically equivalent: "é" as one scalar and as two. To
-/// JSON and GraphQL they are two strings, so to a store and a server they have to be.
+/// Swift's `==` treats texts as equal that Unicode calls canonically equivalent: "é" as one scalar and as two. To
+/// JSON and GraphQL they are two strings, so they must be to a store and a server.
 package struct ExactText: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     package let text: String
 
@@ -25,14 +25,14 @@ package struct ExactText: Hashable, Comparable, Sendable, ExpressibleByStringLit
 
     package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
-    /// The order of the bytes.
+    /// Ordered by bytes.
     package static func < (left: ExactText, right: ExactText) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 }
 
 extension String {
-    /// Whether both have the same bytes of UTF-8.
+    /// Whether both have the same UTF-8 bytes.
     package func isSame(as other: String) -> Bool {
         let count = utf8.count
         guard count == other.utf8.count else { return false }
@@ -45,23 +45,23 @@ extension String {
                 return bytes == others || memcmp(bytes, others, count) == 0
             }
         }
-        // Only texts of Foundation have no bytes that stand together.
+        // Only Foundation's texts are not contiguous.
         return (areSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Takes the bytes into a hash. Not as String does: canonically equivalent texts share its hash, and a stranger
-    /// can make any number of those.
+    /// Feeds the bytes into a hash. Unlike String's hash, in which canonically equivalent texts collide: an
+    /// attacker can make any number of those.
     package func hashBytes(into hasher: inout Hasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // No byte of UTF-8, so that two texts behind one another are not another two.
+        // Not a byte of UTF-8, so that two texts in a row do not hash like two others.
         hasher.combine(UInt8.max)
     }
 }
 
 extension Hasher {
-    /// Takes in a value and the case of an enumeration that has it, as a hash that the compiler makes does: without the
-    /// case, null, 0 and an empty list have one hash, and a stranger makes any number of lists of them that share theirs.
+    /// Feeds a value and the case of its enumeration into a hash, as a compiler-generated hash does: without the case,
+    /// null, 0 and an empty list would hash the same, and an attacker could make any number of colliding lists of them.
     package mutating func combine(case number: UInt8, _ value: some Hashable) {
         combine(number)
         combine(value)

@@ -2,7 +2,7 @@
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case unexpectedEnd
-        /// A byte that cannot stand here; `expected` says what can.
+        /// A byte that is not allowed here; `expected` says what is.
         case unexpectedByte(UInt8, expected: String)
         case invalidNumber
         case invalidEscape
@@ -13,7 +13,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var reason: Reason
-    /// Place in the input, in bytes from its start.
+    /// Offset in the input, in bytes from its start.
     package var byteOffset: Int
 
     package init(_ reason: Reason, byteOffset: Int) {
@@ -43,9 +43,9 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Bounds on what a reader accepts.
+/// Limits on what a reader accepts.
 package struct JSONLimits: Sendable {
-    /// Objects and arrays inside each other.
+    /// Nesting of objects and arrays.
     package var depth: Int
 
     package init(depth: Int = 512) { self.depth = depth }

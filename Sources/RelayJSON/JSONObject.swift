@@ -1,7 +1,7 @@
-/// The members of a JSON object, in the order they were given.
+/// The members of a JSON object, in their original order.
 ///
-/// A name given twice keeps its first place and its last value, as ECMAScript's `JSON.parse` does.
-/// Two objects are equal when they have the same members; their order does not count.
+/// A repeated name keeps its first place and its last value, as with ECMAScript's `JSON.parse`. Two
+/// objects are equal if they have the same members in any order.
 package struct JSONObject: Sendable {
     package private(set) var members: [(key: String, value: JSONValue)] = []
     /// Places of the members by name; kept only once a scan would cost more than a look-up.
@@ -19,7 +19,7 @@ package struct JSONObject: Sendable {
     package var isEmpty: Bool { members.isEmpty }
     package var keys: [String] { members.map(\.key) }
 
-    /// The value of a member; setting nil takes the member out.
+    /// The value of a member; setting nil removes the member.
     package subscript(_ key: String) -> JSONValue? {
         get { place(of: key).map { members[$0].value } }
         set {
@@ -60,7 +60,7 @@ extension JSONObject: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Order does not count, so the members' hashes are added up.
+        // Order is ignored, so the members' hashes are summed.
         var sum = 0
         for member in members {
             var one = Hasher()

@@ -10,19 +10,19 @@
 ///     try reader.finish()
 ///
 /// A value type over memory that it does not own: it must not outlive the buffer it was made on.
-/// Members of an object are given in the order of the text, a name given twice twice; the caller
-/// decides (``readValue()`` keeps the last).
+/// Members of an object are returned in the order of the text, a repeated name repeatedly; the
+/// caller decides (``readValue()`` keeps the last).
 package struct JSONReader {
     @usableFromInline let start: UnsafePointer<UInt8>
     @usableFromInline let end: UnsafePointer<UInt8>
     @usableFromInline var cursor: UnsafePointer<UInt8>
     @usableFromInline let limits: JSONLimits
     @usableFromInline var depth = 0
-    /// No member or element of the innermost container has been given yet.
+    /// No member or element of the innermost container has been returned yet.
     @usableFromInline var isFirst = false
 
     package init(_ bytes: UnsafeRawBufferPointer, limits: JSONLimits = .init()) {
-        // An empty buffer may have no address at all; one that is never read stands in for it.
+        // An empty buffer may have no address; this one, which is never read, takes its place.
         let nowhere: StaticString = ""
         let base = bytes.bindMemory(to: UInt8.self).baseAddress ?? nowhere.utf8Start
         start = base
@@ -34,10 +34,10 @@ package struct JSONReader {
     /// Bytes read so far.
     package var byteOffset: Int { cursor - start }
 
-    /// What stands next, told by its first byte.
+    /// The kinds of values, distinguished by their first byte.
     package enum Kind: Sendable { case object, array, string, number, bool, null }
 
-    /// The kind of the next value; nothing is consumed but white space.
+    /// The kind of the next value; consumes only white space.
     @inlinable
     package mutating func peek() throws(JSONError) -> Kind {
         skipWhitespace()
@@ -63,7 +63,7 @@ package struct JSONReader {
         try enter(UInt8(ascii: "["), "\"[\"")
     }
 
-    /// The next member's name, or nil at the end of the object, which is then left.
+    /// The next member's name, or nil at the end of the object, which is then consumed.
     package mutating func nextKey() throws(JSONError) -> JSONString? {
         guard try nextItem(closing: UInt8(ascii: "}"), "\"}\"") else { return nil }
         let key = try readString()
@@ -71,12 +71,12 @@ package struct JSONReader {
         return key
     }
 
-    /// Reads the next member's name if it is the one that is expected, and stands there as expected.
+    /// Reads the next member's name if it is the expected one, written as expected.
     ///
-    /// Objects mostly come in the order in which they were asked for: this is one comparison where
-    /// ``nextKey()`` looks at each byte of the name.
+    /// Members usually come in the order in which they are requested: this is one comparison where ``nextKey()`` looks
+    /// at each byte of the name.
     /// - Parameter quoted: the name with quotes and colon.
-    /// - Returns: false when something else stands there, also the object's end; nothing is read then.
+    /// - Returns: false if there is anything else, including the object's end; then nothing is consumed.
     @inlinable
     package mutating func takeKey(_ quoted: UnsafeBufferPointer<UInt8>) -> Bool {
         var place = cursor
@@ -123,7 +123,7 @@ package struct JSONReader {
         return true
     }
 
-    /// True when the array has another element; false at its end, and the array is then left.
+    /// True if the array has another element; false at its end, which is then consumed.
     package mutating func nextElement() throws(JSONError) -> Bool {
         try nextItem(closing: UInt8(ascii: "]"), "\"]\"")
     }
@@ -143,7 +143,7 @@ package struct JSONReader {
         if cursor.pointee == closing {
             cursor += 1
             depth -= 1
-            isFirst = false  // whatever surrounds this container has had an item: this one
+            isFirst = false  // the enclosing container has had an item: this one
             return false
         }
         if isFirst {
@@ -293,7 +293,7 @@ package struct JSONReader {
         }
     }
 
-    /// Checks the next value and passes over it; gives the bytes it stands in.
+    /// Checks and skips the next value; returns its bytes.
     @discardableResult
     package mutating func skipValue() throws(JSONError) -> UnsafeRawBufferPointer {
         skipWhitespace()
@@ -313,7 +313,7 @@ package struct JSONReader {
         return UnsafeRawBufferPointer(start: first, count: cursor - first)
     }
 
-    /// Checks that nothing but white space is left.
+    /// Checks that only white space is left.
     package mutating func finish() throws(JSONError) {
         skipWhitespace()
         guard cursor == end else { throw JSONError(.bytesBehindValue, byteOffset: byteOffset) }
@@ -382,7 +382,7 @@ package struct JSONReader {
         while digit() != nil {}
     }
 
-    /// Passes over one escape sequence, checking its form (RFC 8259 §7).
+    /// Skips one escape sequence, checking its form (RFC 8259 §7).
     private mutating func skipEscape() throws(JSONError) {
         let place = byteOffset
         cursor += 1
@@ -406,7 +406,7 @@ package struct JSONReader {
         }
     }
 
-    /// True when none of eight bytes is a quote, a backslash, a control character or beyond ASCII.
+    /// True if none of eight bytes is a quote, a backslash, a control character or beyond ASCII.
     @inline(__always)
     private static func isPlain(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -424,7 +424,7 @@ package struct JSONReader {
     }
 }
 
-/// A number as the text has it.
+/// A number as written in the text.
 package enum JSONNumber: Sendable, Hashable {
     case int(Int64)
     case double(Double)

@@ -4,7 +4,7 @@
 package struct JSONString {
     /// The bytes between the quotes.
     package let escaped: UnsafeBufferPointer<UInt8>
-    /// False when the escaped bytes are the content.
+    /// False if the escaped bytes are the content.
     package let hasEscapes: Bool
 
     /// The content as a string. A lone surrogate becomes U+FFFD.
@@ -12,7 +12,7 @@ package struct JSONString {
         withContent { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Calls the body with the content's UTF-8 bytes; copies only where there are escapes.
+    /// Calls the body with the content's UTF-8 bytes; copies only if there are escapes.
     @inlinable
     package func withContent<R, E: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R

@@ -1,8 +1,8 @@
 /// A JSON value (RFC 8259) held in memory: variables, extensions, custom scalars, seed files.
 ///
-/// Hot paths do not build one: responses are read with ``JSONReader`` and written with
-/// ``JSONWriter``. Whole numbers and fractions stay apart (`1` is `.int`, `1.0` is `.double`), because
-/// GraphQL tells them apart and a store that confuses them wakes its readers for nothing.
+/// Hot paths do not build one: responses are read with ``JSONReader`` and written with ``JSONWriter``.
+/// Whole numbers and fractions are distinct (`1` is `.int`, `1.0` is `.double`), because GraphQL
+/// distinguishes them and a store that confuses them wakes its readers for nothing.
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -16,7 +16,7 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Texts are equal when their bytes are (``ExactText``).
+    /// Texts are equal if their bytes are (``ExactText``).
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -42,7 +42,7 @@ extension JSONValue {
         }
     }
 
-    /// Reads one whole document; anything but white space behind it is an error.
+    /// Parses one whole document; anything but white space after it is an error.
     package init(
         parsing bytes: some Sequence<UInt8>, limits: JSONLimits = .init()
     ) throws(JSONError) {
@@ -60,7 +60,7 @@ extension JSONValue {
         self = try result.get()
     }
 
-    /// Reads one whole document from a string.
+    /// Parses one whole document from a string.
     package init(parsing text: String, limits: JSONLimits = .init()) throws(JSONError) {
         try self.init(parsing: text.utf8, limits: limits)
     }
@@ -79,7 +79,7 @@ extension JSONValue {
 extension JSONValue {
     package var isNull: Bool { self == .null }
 
-    /// Whether JSON can say it: it has no number for NaN and infinity, which are written as `null`.
+    /// Whether JSON can express it: it has no number for NaN and infinity, which are written as `null`.
     package var isFinite: Bool {
         switch self {
         case .double(let number): number.isFinite
@@ -89,7 +89,7 @@ extension JSONValue {
         }
     }
 
-    /// The value for people: what JSON cannot say has its name.
+    /// The value for people: names the values that JSON cannot express.
     package var described: String {
         guard case .double(let number) = self, !number.isFinite else { return text }
         return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity"

@@ -1,14 +1,14 @@
 /// Appends JSON to a buffer of bytes.
 ///
-/// Scalars are written by `write`; structure is the caller's, byte by byte, because the hot callers
-/// have it ready-made (`"name":` is one copy):
+/// Scalars are written by `write`; structure is up to the caller, byte by byte, because the hot
+/// callers have it ready-made (`"name":` is one copy):
 ///
 ///     var writer = JSONWriter()
 ///     writer.raw("{\"id\":")
 ///     writer.write("VG9kbzox")
 ///     writer.raw("}")
 ///
-/// Not copyable, so the buffer has one owner and an append checks nothing but its room.
+/// Not copyable, so the buffer has one owner and an append only checks for room.
 package struct JSONWriter: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -21,7 +21,7 @@ package struct JSONWriter: ~Copyable {
         count = 0
     }
 
-    /// Goes on behind bytes that are JSON already.
+    /// Continues after existing JSON bytes.
     package init(continuing json: [UInt8], room: Int = 256) {
         self.init(capacity: json.count + room)
         raw(json)
@@ -34,12 +34,12 @@ package struct JSONWriter: ~Copyable {
         Array(UnsafeBufferPointer(start: base, count: count))
     }
 
-    /// Calls the body with everything written, where it stands.
+    /// Calls the body with everything written, without copying.
     package borrowing func withBytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         body(UnsafeBufferPointer(start: base, count: count))
     }
 
-    /// Takes back everything behind the first `count` bytes.
+    /// Removes everything after the first `count` bytes.
     package mutating func truncate(to count: Int) {
         precondition(0...self.count ~= count, "a writer is cut back, not forward")
         self.count = count
@@ -47,7 +47,7 @@ package struct JSONWriter: ~Copyable {
 
     // MARK: Bytes
 
-    /// Makes room for `more` bytes and gives the place for the first of them.
+    /// Makes room for `more` bytes and returns the address of the first of them.
     @inline(__always)
     private mutating func room(_ more: Int) -> UnsafeMutablePointer<UInt8> {
         if capacity - count < more { grow(more) }
@@ -69,7 +69,7 @@ package struct JSONWriter: ~Copyable {
         count += length
     }
 
-    /// Copies bytes that are JSON already.
+    /// Copies bytes that are already JSON.
     package mutating func raw(_ json: [UInt8]) {
         json.withUnsafeBufferPointer { raw($0) }
     }
@@ -82,7 +82,7 @@ package struct JSONWriter: ~Copyable {
         append(json.utf8Start, json.utf8CodeUnitCount)
     }
 
-    /// One byte of structure.
+    /// One structural byte.
     package mutating func raw(_ byte: UInt8) {
         room(1).pointee = byte
         count += 1
@@ -117,7 +117,7 @@ package struct JSONWriter: ~Copyable {
         count += length
     }
 
-    /// The shortest text that reads back as the same number; JSON has no infinity, so that is null.
+    /// The shortest text that parses to the same number; JSON has no infinity, so that is null.
     package mutating func write(_ value: Double) {
         guard value.isFinite else { return writeNull() }
         var text = value.description
@@ -129,7 +129,7 @@ package struct JSONWriter: ~Copyable {
         value.withUTF8 { write(utf8: $0) }
     }
 
-    /// A string, from its UTF-8 bytes: quotes around it, and escaped what RFC 8259 §7 requires.
+    /// A string from its UTF-8 bytes: quoted, and escaped as RFC 8259 §7 requires.
     package mutating func write(utf8 content: UnsafeBufferPointer<UInt8>) {
         let length = content.count
         let place = room(length + 2)
@@ -146,7 +146,7 @@ package struct JSONWriter: ~Copyable {
         raw(UInt8(ascii: "\""))
     }
 
-    /// How many bytes from the start need no escape; eight at a time.
+    /// How many bytes from the start need no escaping; eight at a time.
     @inline(__always)
     private static func plainPrefix(_ bytes: UnsafePointer<UInt8>, _ length: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101

@@ -2,16 +2,16 @@
 public enum NetworkEvent: Sendable, CustomStringConvertible {
     /// A connection is being made.
     case connecting
-    /// The server has let us in.
+    /// The server has accepted the connection.
     case connected
-    /// The connection is gone, or was not made.
+    /// The connection is gone, or could not be made.
     case disconnected(TransportError)
-    /// The next try is after this delay.
+    /// The next attempt follows after this delay.
     case waiting(Duration)
-    /// A stream goes on over a new connection.
+    /// A stream resumes over a new connection.
     ///
-    /// - Parameter isComplete: whether everything that was missed has come, or is about to. If not,
-    ///   events may be lost, and what was fetched may be out of date.
+    /// - Parameter isComplete: whether everything that was missed has arrived, or is about to. If
+    ///   not, events may be lost, and what was fetched may be out of date.
     case resumed(operation: String, isComplete: Bool)
     /// The connection was idle, and was closed.
     case closed

@@ -1,30 +1,30 @@
-/// How long to wait before trying again what has failed: exponential backoff with jitter.
+/// How long to wait before retrying: exponential backoff with jitter.
 ///
-/// The delay before the n-th try in a row is `initialDelay * multiplier^(n-1)`, at most `maximumDelay`,
-/// of which a random part of up to `jitter` is taken off, so that clients that were cut off together do
-/// not come back together.
+/// The delay before the n-th consecutive attempt is `initialDelay * multiplier^(n-1)`, at most
+/// `maximumDelay`, minus a random part of up to `jitter` of it, so that clients that were cut off
+/// together do not come back together.
 public struct RetryPolicy: Hashable, Sendable {
-    /// The delay before the first try again.
+    /// The delay before the first retry.
     public var initialDelay: Duration
-    /// How many times as long each delay is as the one before; from 1 to 1,000.
+    /// The factor by which each delay exceeds the one before; from 1 to 1,000.
     public var multiplier: Double
-    /// No delay is longer.
+    /// The longest delay.
     public var maximumDelay: Duration
-    /// From 0, none, to 1: any delay up to the whole.
+    /// From 0, none, to 1: any delay up to the full one.
     public var jitter: Double
-    /// Tries that may fail in a row before operations that wait fail too; nil: no limit.
+    /// Consecutive attempts that may fail before waiting operations fail too; nil: no limit.
     public var maximumAttempts: Int?
 
     /// About 30 years.
     private static let longestDelay = Duration.seconds(1_000_000_000)
 
-    /// How often, and after which pauses, something is tried again.
+    /// How often, and after which delays, something is retried.
     /// - Parameters:
-    ///   - initialDelay: the delay before the first try again.
-    ///   - multiplier: how many times as long each delay is as the one before.
-    ///   - maximumDelay: no delay is longer.
+    ///   - initialDelay: the delay before the first retry.
+    ///   - multiplier: the factor by which each delay exceeds the one before.
+    ///   - maximumDelay: the longest delay.
     ///   - jitter: from 0, none, to 1.
-    ///   - maximumAttempts: tries that may fail in a row before operations that wait fail too.
+    ///   - maximumAttempts: consecutive attempts that may fail before waiting operations fail too.
     public init(
         initialDelay: Duration = .milliseconds(250), multiplier: Double = 2,
         maximumDelay: Duration = .seconds(30), jitter: Double = 0.5, maximumAttempts: Int? = nil
@@ -36,11 +36,11 @@ public struct RetryPolicy: Hashable, Sendable {
         self.maximumAttempts = maximumAttempts
     }
 
-    /// The delay after so many failures in a row.
+    /// The delay after a number of consecutive failures.
     ///
-    /// - Parameter random: from 0 to 1; how much of the jitter is taken off.
+    /// - Parameter random: from 0 to 1; how much of the jitter is subtracted.
     package func delay(afterFailures failures: Int, random: Double) -> Duration {
-        // Options may be anything; durations must not overflow.
+        // Options may have any values; durations must not overflow.
         let factor = multiplier.isNaN ? 1 : min(max(multiplier, 1), 1_000)
         let longest = min(max(maximumDelay, .zero), Self.longestDelay)
         var delay = min(max(initialDelay, .zero), longest)

@@ -2,7 +2,7 @@ import GraphQLTransportWS
 import Synchronization
 package import WebSocketIO
 
-/// Does what a ``LinkMachine`` says, on the thread of a network loop, where everything of it happens.
+/// Performs a ``LinkMachine``'s actions on the thread of a network loop; all its state stays on that thread.
 package actor SocketLink {
     /// What the link needs from outside.
     package struct Outside: Sendable {
@@ -10,7 +10,7 @@ package actor SocketLink {
         package var socket: WebSocketClient.Options
         package var inputs = NetworkInputs()
         package var report: @Sendable (NetworkEvent) -> Void = { _ in }
-        /// Told that a session has ended, and why.
+        /// Called when a session has ended, with the reason.
         package var ended: @Sendable (TransportError) -> Void = { _ in }
 
         package init(tokens: TokenProvider?, socket: WebSocketClient.Options) {
@@ -28,14 +28,14 @@ package actor SocketLink {
     private nonisolated let lastID = Atomic<UInt64>(0)
     private var machine: LinkMachine
     private var channels: [OperationID: ResponseChannel] = [:]
-    /// Who counts interruptions of mutations.
+    /// Callbacks that count interruptions of mutations.
     private var interruptions: [OperationID: @Sendable () -> Void] = [:]
     private var socket: WebSocketConnection?
-    /// Those that are open still, the present one among them.
+    /// Sockets that are still open, including the current one.
     private var socketCount = 0
-    /// Told when no socket is open any more.
+    /// Resumed when no socket is open any more.
     private var farewell: CheckedContinuation<Void, Never>?
-    /// The attempt that waits for a token; nil: none is being asked for.
+    /// The attempt that waits for a token; nil: none was requested.
     private var tokenAttempt: LinkAction.Attempt?
 
     package init(
@@ -58,12 +58,12 @@ package actor SocketLink {
 
     // MARK: Operations, from any thread
 
-    /// Begins an operation.
+    /// Starts an operation.
     /// - Parameters:
-    ///   - asksForRecords: of a stream: whether patches of records may stand for later results.
-    ///   - interruptionCount: of a mutation that was sent before, in another life of the program.
-    ///   - onInterruption: told when a connection ends while the server has the mutation.
-    ///   - owner: stops the link when it is gone, so the responses keep it.
+    ///   - asksForRecords: for a stream: whether later results may be sent as patches of records.
+    ///   - interruptionCount: for a mutation that an earlier run of the program sent.
+    ///   - onInterruption: called when a connection ends while the server has the mutation.
+    ///   - owner: stops the link when it is released, so the responses retain it.
     package nonisolated func begin(
         _ request: OperationRequest, capacity: Int, asksForRecords: Bool = false,
         interruptionCount: UInt64 = 0, onInterruption: (@Sendable () -> Void)? = nil,
@@ -96,28 +96,28 @@ package actor SocketLink {
         }
     }
 
-    /// Begins a session.
+    /// Starts a session.
     package nonisolated func open() {
         post { link in link.perform(link.machine.open()) }
     }
 
-    /// Gives the present connection up and makes another one.
+    /// Drops the current connection and makes another one.
     package nonisolated func reconnect() {
         post { link in link.perform(link.machine.reconnect()) }
     }
 
-    /// Ends everything, for good.
+    /// Ends everything, permanently.
     package nonisolated func stop() {
         post { link in link.perform(link.machine.stop()) }
     }
 
-    /// Ends everything, for good, and waits until the server knows, or is gone.
+    /// Ends everything, permanently, and waits until the server knows, or is gone.
     package func end() async {
         perform(machine.stop())
         if socketCount > 0 { await withCheckedContinuation { farewell = $0 } }
     }
 
-    // MARK: What the machine wants
+    // MARK: Performing the machine's actions
 
     private func perform(_ actions: [LinkAction]) {
         for action in actions {
@@ -144,7 +144,7 @@ package actor SocketLink {
             case .deliver(let id, let response):
                 if channels[id]?.push(response) == true { perform(machine.suspend(id)) }
             case .interrupted(let id):
-                // Not here: the count is written to a store, which may have to be waited for.
+                // Not here: the count is written to a store, which may make the caller wait.
                 if let note = interruptions[id] { Task { note() } }
             case .finish(let id, let error):
                 interruptions[id] = nil
@@ -161,8 +161,7 @@ package actor SocketLink {
         }
     }
 
-    /// Asks for a token, one question at a time: the answer to one that took too long is for the attempt that waits
-    /// by then.
+    /// Asks for a token, one call at a time: a late answer goes to the attempt that is waiting by then.
     private func authorize(_ attempt: LinkAction.Attempt, _ isRefused: Bool) {
         let isBusy = tokenAttempt != nil
         tokenAttempt = attempt
@@ -227,7 +226,7 @@ package actor SocketLink {
     }
 }
 
-/// What one socket tells its link.
+/// Passes the events of one socket to its link.
 private final class SocketHandler: WebSocketHandler {
     private let link: SocketLink
     private let attempt: LinkAction.Attempt

@@ -1,17 +1,17 @@
-// What operations are told that end here.
+// Errors of operations that end here.
 extension TransportError {
     package static func tooMany(_ name: String, _ limit: Int) -> TransportError {
         TransportError(
             code: .tooManyOperations,
-            message: "Operation \(name) was not sent: \(limit) operations are in progress or wait.")
+            message: "Operation \(name) was not sent: \(limit) operations are in flight or waiting.")
     }
 
     package static func overflow(_ name: String) -> TransportError {
         TransportError(
             code: .overflow,
             message: """
-                Responses of operation \(name) came faster than they were taken, and it has no \
-                cursor to resume it by. It was stopped.
+                Responses of operation \(name) arrived faster than they were read, and it has no \
+                cursor to resume from. It was stopped.
                 """)
     }
 
@@ -19,7 +19,7 @@ extension TransportError {
         TransportError(
             code: .interrupted,
             message: """
-                The connection broke off before mutation \(name) was answered. Whether it was \
+                The connection was lost before mutation \(name) was answered. Whether it was \
                 carried out is not known; it was not sent again.
                 """)
     }
@@ -28,8 +28,8 @@ extension TransportError {
         TransportError(
             code: .gaveUp,
             message: """
-                Mutation \(name) was given up: it was sent \(count) times, and each time the connection broke \
-                off or the server gave no GraphQL response. Whether it was carried out is not known.
+                Mutation \(name) was given up: it was sent \(count) times, and each time the connection \
+                was lost or the server gave no GraphQL response. Whether it was carried out is not known.
                 """)
     }
 
@@ -37,22 +37,22 @@ extension TransportError {
         TransportError(
             code: error.code,
             message: """
-                Operation \(name) was given up, because the server refuses to read it. \(error.message)
+                Operation \(name) was given up because the server refuses to read it. \(error.message)
                 """)
     }
 
     package static func noTokenInTime(_ limit: Duration) -> TransportError {
         TransportError(
-            code: .timedOut, message: "The token provider gave no token within \(limit).")
+            code: .timedOut, message: "The token provider returned no token within \(limit).")
     }
 
     package static func noPongInTime(_ limit: Duration) -> TransportError {
-        TransportError(code: .timedOut, message: "The server answered no ping within \(limit).")
+        TransportError(
+            code: .timedOut, message: "The server did not answer a ping within \(limit).")
     }
 
     package static func noToken(_ error: any Error) -> TransportError {
         TransportError(
-            code: .unauthenticated, message: "The token provider gave no token: \(error)",
-            cause: error)
+            code: .unauthenticated, message: "The token provider failed: \(error)", cause: error)
     }
 }

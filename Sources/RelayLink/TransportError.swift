@@ -1,31 +1,31 @@
 /// Why an operation got no response from the server.
 ///
-/// What the server itself says about an operation is no such error: it is a response with `errors`.
+/// What the server itself says about an operation is not such an error: it is a response with `errors`.
 public struct TransportError: Error, CustomStringConvertible {
     /// What a program may want to act on.
     public enum Code: Hashable, Sendable {
-        /// The text is no URL of a server.
+        /// The text is not the URL of a server.
         case invalidURL
-        /// The server could not be reached as often as the options allow.
+        /// The server could not be reached in as many attempts as the options allow.
         case cannotConnect
-        /// Nothing was heard in time.
+        /// There was no answer in time.
         case timedOut
-        /// The server does not let us in, even with a token that was asked for anew.
+        /// The server rejects the client, even with a fresh token.
         case unauthenticated
-        /// The server answered with this HTTP status, and with no GraphQL response.
+        /// The server answered with this HTTP status, and without a GraphQL response.
         case refused(status: Int)
-        /// The connection was closed in a way that trying again would not mend.
+        /// The connection was closed in a way that retrying would not fix.
         case closed(SocketCloseCode)
-        /// The connection broke off; whether the mutation was carried out is not known.
+        /// The connection broke; it is unknown whether the mutation was carried out.
         case interrupted
-        /// Each time the mutation was sent, the connection ended before its answer came, or the server had no
-        /// response for it alone, as often as the options allow. Whether it was carried out is not known.
+        /// As often as the options allow, the mutation was sent and the connection ended before its answer,
+        /// or the server had no response for it alone. It is unknown whether it was carried out.
         case gaveUp
-        /// The server said what is not of the protocol.
+        /// The server violated the protocol.
         case badResponse
         /// More operations wait than the options allow.
         case tooManyOperations
-        /// Responses came faster than they were taken, and the stream cannot be resumed.
+        /// Responses arrived faster than they were read, and the stream cannot be resumed.
         case overflow
         /// The network cannot carry this kind of operation.
         case unsupported
@@ -37,16 +37,16 @@ public struct TransportError: Error, CustomStringConvertible {
 
     /// What happened, for programs.
     public let code: Code
-    /// What was tried, on what, what was wrong, and what state things are in.
+    /// What was attempted, on what, what was wrong, and the resulting state.
     public let message: String
-    /// What lies behind it, such as the error of a token provider.
+    /// The underlying error, such as that of a token provider.
     public let cause: (any Error)?
 
     /// An error of a network.
     /// - Parameters:
     ///   - code: what happened, for programs.
-    ///   - message: what was tried, on what, what was wrong, and what state things are in.
-    ///   - cause: what lies behind it, such as the error of a token provider.
+    ///   - message: what was attempted, on what, what was wrong, and the resulting state.
+    ///   - cause: the underlying error, such as that of a token provider.
     public init(code: Code, message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -56,7 +56,7 @@ public struct TransportError: Error, CustomStringConvertible {
     public var description: String { message }
 }
 
-/// With which code a WebSocket connection was closed. RFC 6455 §7.4, and graphql-transport-ws.
+/// The code with which a WebSocket connection was closed. RFC 6455 §7.4, and graphql-transport-ws.
 public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
@@ -64,9 +64,9 @@ public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStrin
 
     /// The purpose is fulfilled (RFC 6455 §7.4.1).
     public static let normal = SocketCloseCode(rawValue: 1000)
-    /// The server goes down, or the client leaves (RFC 6455 §7.4.1).
+    /// The server shuts down, or the client leaves (RFC 6455 §7.4.1).
     public static let goingAway = SocketCloseCode(rawValue: 1001)
-    /// The connection broke off without a word.
+    /// The connection broke without a close frame.
     public static let abnormal = SocketCloseCode(rawValue: 1006)
     /// A message was too big (RFC 6455 §7.4.1).
     public static let messageTooBig = SocketCloseCode(rawValue: 1009)
@@ -74,21 +74,21 @@ public struct SocketCloseCode: RawRepresentable, Hashable, Sendable, CustomStrin
     public static let internalError = SocketCloseCode(rawValue: 1011)
     /// The server is overloaded, or the client too slow.
     public static let tryAgainLater = SocketCloseCode(rawValue: 1013)
-    /// The client found a message that is not of the protocol.
+    /// The client received an invalid message.
     public static let badResponse = SocketCloseCode(rawValue: 4004)
-    /// The server found a message that is not of the protocol.
+    /// The server received an invalid message.
     public static let invalidMessage = SocketCloseCode(rawValue: 4400)
-    /// Something was asked before the connection was acknowledged (graphql-transport-ws).
+    /// A request was made before the connection was acknowledged (graphql-transport-ws).
     public static let unauthorized = SocketCloseCode(rawValue: 4401)
     /// The token was refused (graphql-transport-ws).
     public static let forbidden = SocketCloseCode(rawValue: 4403)
     /// The server does not speak graphql-transport-ws.
     public static let subprotocolNotAcceptable = SocketCloseCode(rawValue: 4406)
-    /// The client did not begin in time (graphql-transport-ws).
+    /// The client did not initialise in time (graphql-transport-ws).
     public static let initialisationTimeout = SocketCloseCode(rawValue: 4408)
     /// An operation's id was used twice (graphql-transport-ws).
     public static let subscriberExists = SocketCloseCode(rawValue: 4409)
-    /// The client began twice (graphql-transport-ws).
+    /// The client initialised twice (graphql-transport-ws).
     public static let tooManyInitialisations = SocketCloseCode(rawValue: 4429)
     /// The server did not acknowledge in time (graphql-transport-ws).
     public static let acknowledgementTimeout = SocketCloseCode(rawValue: 4504)
@@ -104,7 +104,7 @@ extension TransportError {
 }
 
 extension TransportError {
-    /// The server, or a proxy before it, refuses what was asked, and asks for no token (401, 407).
+    /// The server, or a proxy in front of it, refuses the request; not for lack of a token (401, 407).
     package var isRefusal: Bool {
         if case .refused(let status) = code {
             (400..<500).contains(status) && status != 407

@@ -9,58 +9,57 @@ import Synchronization
 import Threads
 import WebSocketIO
 
-/// Queries and mutations, each in an HTTP request of its own (GraphQL over HTTP); subscriptions as server-sent
+/// Queries and mutations, each in its own HTTP request (GraphQL over HTTP); subscriptions as server-sent
 /// events (graphql-sse, distinct connections).
 ///
 ///     let network = try HTTPNetwork(url: "https://example.org/graphql")
 ///
-/// A subscription that breaks off is resumed behind the last event that came (`Last-Event-ID`). Where another
-/// network is given for subscriptions, they go over that.
+/// An interrupted subscription is resumed after the last event received (`Last-Event-ID`). If another network
+/// is given for subscriptions, they go over that.
 public final class HTTPNetwork: RespondingNetwork {
     /// How a network behaves.
     public struct Options: Sendable {
-        /// Asked for a token, which is sent as `Authorization: Bearer …`; nil: no token. Requests that need one at
-        /// the same time share the answer.
+        /// Provides tokens, sent as `Authorization: Bearer …`; nil: no token. Requests that need one at the same
+        /// time share the answer.
         public var tokens: TokenProvider?
         /// Further header fields.
         public var headers: [String: String] = [:]
-        /// A file with the certificates, in PEM, of those who may vouch for the server; nil: the
-        /// system's.
+        /// A PEM file with the certificate authorities to trust; nil: the system's.
         public var authorityFile: String?
-        /// Names mutations. Give networks of one client the same.
+        /// Names mutations. Share it between networks of one client.
         public var mutationIDs = MutationIDs()
-        /// When a request that came to nothing is sent again; three times by default. A mutation that
-        /// `Environment.resumeMutations` sends again waits for a server that cannot be reached
-        /// as long as it takes, with these delays.
+        /// When a failed request is sent again; three times by default. A mutation that
+        /// `Environment.resumeMutations` resends waits for an unreachable server as long as it takes,
+        /// with these delays.
         public var retry = RetryPolicy(maximumAttempts: 4)
-        /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
-        /// ids; for others it may be false, and such a mutation fails as `interrupted`.
+        /// Whether a mutation whose answer was lost is sent again. Right for servers that know mutation
+        /// ids; set it to false for others, and such a mutation fails as `interrupted`.
         public var resendsMutations = true
-        /// Requests with a mutation that may break off before the answer came, or be answered with 503 or
-        /// no GraphQL response while other requests are answered; then it fails as `gaveUp`. With a store
-        /// on disk the count survives a restart. nil: no limit but that of `retry`.
+        /// How many requests with a mutation may be interrupted before the answer arrives, or answered with 503 or
+        /// without a GraphQL response while other requests are answered; then it fails as `gaveUp`. With a store on
+        /// disk the count survives a restart. nil: no limit except that of `retry`.
         public var maximumInterruptions: Int? = 10
-        /// Mutations under way at a time. Others wait for them, so that with 1, the default, they are carried out in
-        /// the order in which they were begun. One that waits between two tries is under way; one that is cancelled
-        /// is not, though the server may still carry it out.
+        /// The limit of mutations in flight. Others wait, so that with 1, the default, they are carried out in the
+        /// order in which they were started. A mutation between two attempts counts as in flight; a cancelled one
+        /// does not, although the server may still carry it out.
         public var maximumMutationsInFlight = 1
-        /// Mutations that wait for those before them; further ones fail as `tooManyOperations`.
+        /// How many mutations may wait for those before them; further ones fail as `tooManyOperations`.
         public var maximumWaitingMutations = 10_000
-        /// From the first packet of a request to the last byte of its answer. The provider of tokens has as long; after
-        /// that it counts as one that throws, but is not asked again while it is busy.
+        /// From the first packet of a request to the last byte of its response. The token provider has the same time;
+        /// after that it counts as having failed, but is not called again while it is busy.
         public var timeout: Duration = .seconds(30)
-        /// When a subscription that broke off is resumed; again and again by default.
+        /// When an interrupted subscription is resumed; without limit by default.
         public var streamRetry = RetryPolicy()
-        /// A subscription that is silent for so long, comments included, is taken to be broken off.
+        /// A subscription that is silent for this long, comments included, counts as interrupted.
         public var streamTimeout: Duration = .seconds(60)
-        /// Responses of one subscription that wait to be taken. Beyond it the connection is given up, and
-        /// the subscription resumed behind the last of them once half are taken; one that cannot be resumed
-        /// fails as `overflow`.
+        /// How many responses of one subscription may wait to be read. Beyond that the connection is
+        /// closed, and the subscription is resumed after the last of them once half were read; one that
+        /// cannot be resumed fails as `overflow`.
         public var responseCapacity = 256
-        /// What subscriptions go over; nil: server-sent events.
+        /// The network for subscriptions; nil: server-sent events.
         public var subscriptions: WebSocketNetwork?
 
-        /// Nothing but what is usual.
+        /// The defaults.
         public init() {}
     }
 
@@ -68,29 +67,29 @@ public final class HTTPNetwork: RespondingNetwork {
     let options: Options
     let order = DeliveryOrder()
     private let turns: MutationTurns
-    /// Queries and mutations for which the server gave a GraphQL response. A request that gets none each time can tell by
-    /// it that the server answers others.
+    /// Queries and mutations that got a GraphQL response from the server. It shows a request that never gets one that
+    /// the server answers others.
     let answeredCount = Atomic<UInt64>(0)
-    /// Mutations of an earlier life of the program that the server has refused since it last answered one, by their ids.
+    /// Mutations of an earlier run of the program that the server has refused since it last answered one, by their ids.
     /// Each environment has one refused at a time. Beyond ``mostRefused`` environments a refusal is not counted.
     private let refused = Lock<[String: Refusal]>([:])
     private static let mostRefused = 1_000
 
     private struct Refusal {
         let interruptions: Interruptions
-        /// What it was sent with.
+        /// The token that it was sent with.
         let token: String?
     }
-    /// Nil where no tokens are sent.
+    /// nil if no tokens are sent.
     let tokenCalls: TokenCalls?
     let inputs: NetworkInputs
     let loop: IOLoop
 
-    /// Connects nothing yet.
+    /// Does not connect yet.
     ///
     /// - Parameters:
     ///   - url: `http://…` or `https://…`.
-    ///   - options: what is not as usual.
+    ///   - options: deviations from the defaults.
     /// - Throws: a `TransportError` with `invalidURL`, or `stopped` where no network thread can be made.
     public convenience init(url: String, options: Options = Options()) throws(TransportError) {
         try self.init(url: url, options: options, inputs: NetworkInputs())
@@ -108,7 +107,7 @@ public final class HTTPNetwork: RespondingNetwork {
         loop = try NetworkLoop.loop()
     }
 
-    /// A request is sent for each subscriber anew, when it subscribes.
+    /// Each subscriber sends its own request, when it subscribes.
     ///
     /// The `metadata` may be ``RelayMetadata``; the `transactionID`, if it has the form `CLIENT:N`, names
     /// the mutation.
@@ -146,12 +145,13 @@ public final class HTTPNetwork: RespondingNetwork {
             options.mutationIDs)
         if operation.kind == .subscription { return events(of: operation) }
         let channel = ResponseChannel(capacity: 1) {}
-        // Here, and not in the task: tasks begin in any order.
+        // Here, and not in the task: tasks start in any order.
         let turn =
             operation.kind == .mutation
             ? turns.take(waitsForServer: interruptions?.isResumed ?? false) : nil
         if operation.kind == .mutation, turn == nil {
-            let message = "Mutation \(operation.name) was not sent: \(turns.limit) mutations wait."
+            let message =
+                "Mutation \(operation.name) was not sent: \(turns.limit) mutations are already waiting."
             channel.finish(TransportError(code: .tooManyOperations, message: message))
             return Responses(channel) {}
         }
@@ -166,7 +166,7 @@ public final class HTTPNetwork: RespondingNetwork {
             }
         }
         return Responses(channel) { [turns] in
-            // First: what it has not sent yet must not be sent behind the next mutation.
+            // First, because what it has not sent yet must not be sent after the next mutation.
             task.cancel()
             if let turn { turns.leave(turn) }
         }
@@ -195,7 +195,7 @@ public final class HTTPNetwork: RespondingNetwork {
         while true {
             let step: HTTPAttempts.Step
             let noToken = await token.fetch(within: options.timeout)
-            if Task.isCancelled { throw .stopped("go on with operation \(operation.name)") }
+            if Task.isCancelled { throw .stopped("continue operation \(operation.name)") }
             if let error = noToken {
                 step = attempts.hadNoToken(error)
             } else {
@@ -205,7 +205,7 @@ public final class HTTPNetwork: RespondingNetwork {
                         answer, from: address,
                         othersAnswered: answeredCount.load(ordering: .relaxed))
                 } catch {
-                    // It did not break off: it was given up.
+                    // It was not interrupted but given up.
                     if Task.isCancelled {
                         throw .stopped("wait for the answer to operation \(operation.name)")
                     }
@@ -239,12 +239,12 @@ public final class HTTPNetwork: RespondingNetwork {
                     options.retry.delay(afterFailures: failures, random: inputs.random()),
                     operation.name)
             }
-            if Task.isCancelled { throw .stopped("go on with operation \(operation.name)") }
+            if Task.isCancelled { throw .stopped("continue operation \(operation.name)") }
         }
     }
 
-    /// The server has answered a mutation. So those with the same token that it has refused are refused for what they are,
-    /// and not, say, because no user was signed in.
+    /// The server has answered a mutation. So the mutations that it refused with the same token were refused on their
+    /// own account, and not, say, because no user was signed in.
     private func countRefusals(with token: String?) {
         let refused = refused.withLock { refused in
             defer { refused = [:] }
@@ -271,7 +271,7 @@ public final class HTTPNetwork: RespondingNetwork {
         return headers
     }
 
-    /// Waits before the next try, or until the task is cancelled.
+    /// Waits before the next attempt, or until the task is cancelled.
     /// - Throws: `stopped` when the loop has ended.
     func pause(_ delay: Duration, _ name: String) async throws(TransportError) {
         let end = FirstValue<Bool>()
@@ -280,12 +280,12 @@ public final class HTTPNetwork: RespondingNetwork {
             withExtendedLifetime(last) {}
         }
         guard await end.value(ifCancelled: true) else {
-            throw .stopped("go on with operation \(name)")
+            throw .stopped("continue operation \(name)")
         }
     }
 }
 
-/// Held by an action that a loop is to perform: tells that the loop has dropped it, because it has ended.
+/// Held by an action that a loop is to perform: detects that the loop, which has ended, dropped it.
 private final class LastHolder: Sendable {
     private let onRelease: @Sendable () -> Void
 

@@ -22,7 +22,7 @@ extension ServerAddress {
             throw TransportError(
                 code: .invalidURL,
                 message: """
-                    "\(url)" is no URL of a server: it must begin with ws://, wss://, http:// or \
+                    "\(url)" is not a server URL: it must begin with ws://, wss://, http:// or \
                     https:// and have a host.
                     """)
         }

@@ -3,24 +3,24 @@ import RelayJSON
 import RelayLink
 @_spi(Rooms) import RelayStore
 
-/// What a program may ask a Relay server for beyond GraphQL; given as `CacheConfig.metadata`.
+/// What a program may request from a Relay server beyond GraphQL; passed as `CacheConfig.metadata`.
 public struct RelayMetadata: Sendable {
-    /// Stream: entries of others that are not confirmed are shown.
+    /// Stream: show unconfirmed entries of others.
     public var showsOptimistic = false
-    /// Mutation: what the client expects; shown to others while the server's handler waits.
+    /// Mutation: the expected result; shown to others while the server's handler waits.
     public var optimisticResponse: VariableData?
-    /// Query: the state to be read, as the sequence of an event or an RFC 3339 time. What comes is written
-    /// to the store as every response is, so give the past an environment of its own.
+    /// Query: the state to read, as the sequence of an event or an RFC 3339 time. The result is written to
+    /// the store like any other response, so use a separate environment for the past.
     public var at: String?
 
-    /// Nothing is asked for.
+    /// No requests.
     public init() {}
 }
 
 extension OperationRequest {
     /// - Parameters:
     ///   - transactionID: names a mutation if it is `CLIENT:N`.
-    ///   - ids: names mutations that have no name yet.
+    ///   - ids: names mutations that do not have a name yet.
     init(
         _ request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
         transactionID: String?, _ ids: MutationIDs

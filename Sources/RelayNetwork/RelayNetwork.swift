@@ -1,4 +1,4 @@
-// HTTPNetwork and WebSocketNetwork. Their errors, retries, tokens and names of mutations are of the room below; a file that
-// imports RelayNetwork sees what is public of it too.
+// HTTPNetwork and WebSocketNetwork. Their errors, retries, tokens and mutation names are in the room below; a file that
+// imports RelayNetwork also sees what is public in it.
 
 @_exported public import RelayLink

@@ -1,7 +1,7 @@
 import Foundation
 public import Relay
 
-// What the runtime wants of an error of a network. The error itself is of a room that both the runtime's networks and
+// How the runtime interprets network errors. The error itself is in a room that both the runtime's networks and
 // programs without Foundation use.
 
 extension TransportError: SentenceError {
@@ -9,7 +9,7 @@ extension TransportError: SentenceError {
 }
 
 extension TransportError: NetworkFailure {
-    /// Whether it is about the operation; see `NetworkFailure` of the runtime.
+    /// Whether it is about the operation; see the runtime's `NetworkFailure`.
     public var endsMutation: Bool {
         switch code {
         // It would end the same way again, or must not be sent again.

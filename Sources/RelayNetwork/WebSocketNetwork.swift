@@ -11,62 +11,61 @@ import WebSocketIO
 ///     let network = try WebSocketNetwork(url: "wss://example.org/graphql")
 ///     let environment = Environment(network: network, store: Store())
 ///
-/// The connection is made when the first operation needs it. When it breaks off it is made again, later
-/// and later, and what has not ended goes on: queries and mutations are sent again, a mutation by its id,
-/// so that it is carried out once; streams are resumed behind the last event that came.
+/// The connection is made when the first operation needs it. When it breaks, it is made again with
+/// growing delays, and what has not ended goes on: queries and mutations are sent again, a mutation with
+/// its id, so that it is carried out once; streams are resumed after the last event received.
 ///
-/// Responses are delivered on the concurrent pool, one after the other in the order in which they came; those
-/// of queries and subscriptions that wait together are written to the store in one step. It stops when it and
-/// all of its publishers are gone.
+/// Responses are delivered on the concurrent pool, one after another in order of arrival; queued responses of
+/// queries and subscriptions are written to the store in one step. The network stops when it and all of its
+/// publishers are released.
 public final class WebSocketNetwork: RespondingNetwork {
     /// How a network behaves.
     public struct Options: Sendable {
-        /// Asked for a token, which is sent in `connection_init`; nil: no token.
+        /// Provides tokens, sent in `connection_init`; nil: no token.
         public var tokens: TokenProvider?
-        /// A file with the certificates, in PEM, of those who may vouch for the server; nil: the
-        /// system's.
+        /// A PEM file with the certificate authorities to trust; nil: the system's.
         public var authorityFile: String?
-        /// Offer the server compression (permessage-deflate, RFC 7692). It saves bytes and costs time at both ends,
-        /// and up to 270 KB at each while messages come; whether it is used is the server's to say.
+        /// Whether to offer compression (permessage-deflate, RFC 7692). It saves bytes and costs time at both ends,
+        /// plus up to 270 KB at each while messages arrive; the server decides whether to use it.
         public var offersCompression = false
-        /// Names mutations. Give networks of one client the same.
+        /// Names mutations. Share it between networks of one client.
         public var mutationIDs = MutationIDs()
-        /// When a connection that came to nothing is tried again.
+        /// When a failed connection is tried again.
         public var retry = RetryPolicy()
-        /// Connections in a row that may come to nothing before queries that wait fail. Mutations and
-        /// subscriptions go on waiting, as long as `retry` allows it.
+        /// Consecutive connections that may fail before waiting queries fail. Mutations and
+        /// subscriptions keep waiting, as long as `retry` allows it.
         public var queryAttempts = 5
-        /// Whether a mutation whose answer got lost is sent again. Right for servers that know mutation
-        /// ids; for others it may be false, and such a mutation fails as `interrupted`.
+        /// Whether a mutation whose answer was lost is sent again. Right for servers that know mutation
+        /// ids; set it to false for others, and such a mutation fails as `interrupted`.
         public var resendsMutations = true
-        /// Connections that may end after a mutation was sent and before it is answered; then it fails as
-        /// `gaveUp`, so that it does not keep those behind it waiting for ever. With a store on disk the
+        /// How many connections may end after a mutation was sent and before it is answered; then it
+        /// fails as `gaveUp`, so that it does not block those after it forever. With a store on disk the
         /// count survives a restart. nil: no limit.
         public var maximumInterruptions: Int? = 10
-        /// Mutations that the server may have before it has answered them. With 1 they are carried out in
-        /// the order in which they were begun.
+        /// How many mutations may be in flight. With 1 they are carried out in the order in which they
+        /// were started.
         public var maximumMutationsInFlight = 1
-        /// Operations at a time, those that wait included; further ones fail as `tooManyOperations`.
+        /// Concurrent operations, including those that wait; further ones fail as `tooManyOperations`.
         public var maximumOperations = 10_000
-        /// Responses of one stream that wait to be taken. Beyond it the stream is stopped at the server,
-        /// and resumed behind the last of them once half are taken; one that cannot be resumed fails as
-        /// `overflow`.
+        /// How many responses of one stream may wait to be read. Beyond that the stream is stopped at
+        /// the server, and resumed after the last of them once half were read; one that cannot be
+        /// resumed fails as `overflow`.
         public var responseCapacity = 256
-        /// Whether live streams ask the server for what changed in place of whole results
-        /// (`extensions.relay.records`). The program gets whole results in either case. For servers that refuse
-        /// requests with extensions that they don't know it may be false.
+        /// Whether live streams ask the server for changes instead of whole results
+        /// (`extensions.relay.records`). The program gets whole results in either case. Set it to false for
+        /// servers that reject requests with unknown extensions.
         public var takesRecordPatches = true
-        /// Time in which there must be a token, in which a connection must then be made, and in which that must be
-        /// acknowledged. A provider of tokens that is still busy by then is not asked again before it has answered.
+        /// Time limit for getting a token, then for connecting, and then for the acknowledgement. A token provider
+        /// that is still busy by then is not called again until it has answered.
         public var connectTimeout: Duration = .seconds(10)
-        /// A connection that was idle for so long is closed; nil: never.
+        /// How long a connection may be idle before it is closed; nil: forever.
         public var idleTimeout: Duration? = .seconds(60)
-        /// After so much silence the server is asked whether it is there; after twice as much it is not.
+        /// After this much silence the server is pinged; after twice as much it counts as gone.
         public var keepAlive: Duration = .seconds(30)
-        /// Told what happens to the connection, in order, on the network's thread; must not block.
+        /// Called with each connection event, in order, on the network's thread; must not block.
         public var onEvent: (@Sendable (NetworkEvent) -> Void)?
 
-        /// Nothing but what is usual.
+        /// The defaults.
         public init() {}
     }
 
@@ -75,11 +74,11 @@ public final class WebSocketNetwork: RespondingNetwork {
     let order = DeliveryOrder()
     var takesRecords: Bool { options.takesRecordPatches }
 
-    /// Connects nothing yet.
+    /// Does not connect yet.
     ///
     /// - Parameters:
     ///   - url: `ws://…` or `wss://…`.
-    ///   - options: what is not as usual.
+    ///   - options: deviations from the defaults.
     /// - Throws: a `TransportError` with `invalidURL`, or `stopped` where no network thread can be made.
     public convenience init(url: String, options: Options = Options()) throws(TransportError) {
         try self.init(url: url, options: options, inputs: NetworkInputs())
@@ -102,11 +101,11 @@ public final class WebSocketNetwork: RespondingNetwork {
 
     deinit { link.stop() }
 
-    /// Gives the present connection up and makes another one at once, over which everything goes on. For
-    /// programs that learn that the way to the server has changed, or is there again.
+    /// Drops the current connection and makes another one at once, over which everything goes on. For
+    /// programs that learn that the route to the server has changed or is back.
     public func reconnect() { link.reconnect() }
 
-    /// Operations begin for each subscriber anew, when it subscribes.
+    /// Operations start anew for each subscriber, when it subscribes.
     ///
     /// The `metadata` may be ``RelayMetadata``; the `transactionID`, if it has the form `CLIENT:N`, names
     /// the mutation.
@@ -123,7 +122,7 @@ public final class WebSocketNetwork: RespondingNetwork {
         publisher(of: request, variables, cacheConfig)
     }
 
-    /// Begins an operation.
+    /// Starts an operation.
     package func responses(
         to request: RequestParameters, variables: VariableData, metadata: RelayMetadata? = nil,
         transactionID: String? = nil, asksForRecords: Bool = false,

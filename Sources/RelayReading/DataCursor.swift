@@ -5,20 +5,20 @@ package import RelayJSON
 /// Takes the leaves and children of a node by name, in the order of the selection.
 ///
 /// Generated code asks for the fields in the order in which they were selected, so each look-up is one
-/// comparison; another order works too and takes longer.
+/// comparison; any other order works too, but takes longer.
 ///
-/// A cursor does not keep its node: its user keeps the node, or what the node was read with. So a
-/// walk through thousands of records counts no references for its cursors.
+/// A cursor does not retain its node: its user retains the node, or what the node was read with. So
+/// a walk through thousands of records does no reference counting for its cursors.
 package struct DataCursor {
     private let held: Unmanaged<DataNode>
-    // What the node holds, taken out of it once: to go through the node each time would count references
-    // up and down for every leaf. It stays as long as the node does.
+    // The node's contents, taken out once: going through the node each time would retain and release for
+    // every leaf. Valid as long as the node lives.
     private let row: Unmanaged<Row>
     private let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
     private let slots: Unmanaged<ReadingSlots>?
     private var place = 0
 
-    /// - Parameter node: is kept by the caller while the cursor is used.
+    /// - Parameter node: retained by the caller while the cursor is used.
     package init(_ node: DataNode) {
         held = Unmanaged.passUnretained(node)
         row = Unmanaged.passUnretained(node.row)
@@ -43,7 +43,7 @@ package struct DataCursor {
         return found
     }
 
-    /// The slot of a leaf, and what is in it; nil when it is null.
+    /// The slot of a leaf, and its contents; nil if it is null.
     @inline(__always)
     private mutating func slot(
         _ name: StaticString
@@ -90,7 +90,7 @@ package struct DataCursor {
         throw DataError(field: "\(name)", problem: .notA("string"))
     }
 
-    /// `__typename` and `__id`, which rows do not have as fields; of the field that was asked for last.
+    /// `__typename` and `__id`, which rows do not have as fields; for the field requested last.
     @inline(never)
     private func special() -> String? {
         held._withUnsafeGuaranteedRef { node in
@@ -150,8 +150,8 @@ package struct DataCursor {
         }
     }
 
-    /// A cursor of what a link leads to; nil when it is null or unknown. It is kept by what keeps this
-    /// cursor's node.
+    /// A cursor for what a link leads to; nil if it is null or unknown. Whatever retains this cursor's
+    /// node retains it too.
     package mutating func cursor(_ name: StaticString) throws(DataError) -> DataCursor? {
         let found = try field(name)
         let fast = held._withUnsafeGuaranteedRef { node -> DataCursor? in
@@ -184,7 +184,7 @@ package struct DataCursor {
     }
 }
 
-/// Why data is not what the caller's types say (it is never passed over).
+/// Why data does not match the caller's types (it is never ignored).
 package struct DataError: Error, Hashable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {
         case notSelected
@@ -198,7 +198,7 @@ package struct DataError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch problem {
         case .notSelected: "Field \"\(field)\" is not part of the selection."
-        case .notA(let expected): "Field \"\(field)\" is no \(expected)."
+        case .notA(let expected): "Field \"\(field)\" has the wrong type; expected \(expected)."
         case .failed(let errors): errors.first?.message ?? "Field \"\(field)\" failed."
         }
     }

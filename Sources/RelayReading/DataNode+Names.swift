@@ -1,7 +1,7 @@
 package import RelayJSON
 @_spi(Rooms) import RelayRecords
 
-// Looking at a node by names that are only known at run time: what updaters do.
+// Looking up names in a node that are only known at run time, as updaters do.
 
 extension DataNode {
     /// The value of a leaf; nil when the data has no such field, or its value is unknown.

@@ -2,16 +2,16 @@
 
 /// What was read of one record: the record's row, the selection, and what its links lead to.
 ///
-/// Leaves are not copied: they stay in the row until they are asked for. A node never changes, so a reader that
-/// finds everything as it was gives the node that it gave before.
+/// Leaves are not copied: they stay in the row until they are requested. A node never changes, so a reader that
+/// finds nothing changed reuses the earlier node.
 package final class DataNode: @unchecked Sendable {
-    // Unchecked: a row, once made, is not written.
+    // Unchecked: a row is never written after it was made.
 
     package enum Child {
         case null
         /// The field is unknown.
         case missing
-        /// The field is `@catch(to: RESULT)`, and this went wrong.
+        /// The field is `@catch(to: RESULT)`, and has these errors.
         case failed([FieldError])
         case node(DataNode)
         case list(DataList)
@@ -35,8 +35,8 @@ package final class DataNode: @unchecked Sendable {
         self.children = children
     }
 
-    /// Whether a node of another row of this record would say the same: not only the values, but the
-    /// very children.
+    /// Whether a node for another row of this record would be the same: equal values and identical
+    /// children.
     func isSame(_ other: Row, _ others: ContiguousArray<Child>) -> Bool {
         for place in children.indices where !children[place].isSame(as: others[place]) {
             return false
@@ -70,7 +70,7 @@ extension DataNode.Child {
 }
 
 extension DataNode: Equatable {
-    /// Equal selections with equal values, whichever rows they are in.
+    /// Equal selections with equal values, even in different rows.
     package static func == (left: DataNode, right: DataNode) -> Bool {
         if left === right { return true }
         guard left.record == right.record, left.reading === right.reading,

@@ -1,7 +1,7 @@
 public import RelayArtifacts
 @_spi(Rooms) public import RelayRecords
 
-/// An operation under known variables: what to send, how to normalize the answer, how to read it.
+/// An operation with known variables: what to send, how to normalize the answer, how to read it.
 public struct OperationDescriptor: Hashable, Sendable {
     /// The operation and its variables.
     public let request: RequestDescriptor
@@ -25,7 +25,7 @@ public struct OperationDescriptor: Hashable, Sendable {
 public struct RequestDescriptor: Hashable, Sendable {
     /// The compiled operation.
     public let node: ConcreteRequest
-    /// All variables, defaults among them.
+    /// All variables, including defaults.
     public let variables: VariableData
 
     /// - Parameters:
@@ -36,7 +36,7 @@ public struct RequestDescriptor: Hashable, Sendable {
         self.variables = node.operation.argumentDefinitions.operationVariables(given: variables)
     }
 
-    // Two nodes made of one document are one request; the text decides, and is compared only where
+    // Two nodes made from one document are one request; the text decides, and is compared only if
     // name and variables are the same.
 
     public static func == (left: RequestDescriptor, right: RequestDescriptor) -> Bool {

@@ -5,7 +5,7 @@ import RelayJSON
 extension Snapshot {
     /// Reads what a selector selects. Any thread may; no lock is taken.
     /// - Parameter plan: of the selector's fragment and variables.
-    /// - Parameter previous: what was read before; parts that are the same are given again.
+    /// - Parameter previous: what was read before; unchanged parts are reused.
     package func read(
         _ selector: ReaderSelector, _ plan: ReaderPlan, previous: DataNode? = nil
     ) -> SelectorSnapshot {
@@ -26,7 +26,7 @@ extension Snapshot {
             if let data, !plan.types.contains(data.row.type),
                 !isOfType(selector.fragment, data.row.type)
             {
-                // A pointer that was masked by a type condition: nothing of it was ever asked for.
+                // A pointer masked by a type condition: nothing was ever requested for it.
                 reader.isMissingData = false
             }
         } else {
@@ -38,7 +38,7 @@ extension Snapshot {
             source: SeenRecords(reader.seen, symbols), sequence: sequence)
     }
 
-    /// Whether a type is of the abstract one that a fragment is for.
+    /// Whether a type belongs to the abstract type of a fragment.
     private func isOfType(_ fragment: ReaderFragment, _ type: NameIndex) -> Bool {
         let name = symbols.nameText(type)
         guard let abstractKey = fragment.abstractKey else { return false }
@@ -47,20 +47,20 @@ extension Snapshot {
     }
 }
 
-/// Walks from record to record as selections say.
+/// Walks from record to record, following selections.
 struct Reader {
-    // The snapshot is handed from call to call: kept here, each of its parts would be counted.
+    // The snapshot is passed from call to call: stored here, each of its parts would be reference-counted.
 
     var isMissingData = false
     fileprivate(set) var errors: [FieldError] = []
     fileprivate(set) var required: RequiredFieldFailure?
     fileprivate(set) var seen: ContiguousArray<SeenRecord> = []
     private var path: ContiguousArray<Step> = []
-    /// Records without links that were read just now, by their numbers: one that is linked again and again
-    /// (the author of many posts) is one node.
+    /// Records without links that were just read, by their numbers: one that is linked repeatedly (the
+    /// author of many posts) becomes one node.
     private var recent: ContiguousArray<DataNode?> = []
     private static let recentCount = 256
-    /// Below, it is not worth the memory.
+    /// Below this, it is not worth the memory.
     private static let seenForRecent = 64
 
     private enum Step {
@@ -99,7 +99,7 @@ struct Reader {
             !snapshot.symbols.mayHaveElementErrors,
             slots?._withUnsafeGuaranteedRef({ $0.hasAllScalars }) ?? false
         {
-            // Nearly always: there is nothing to say about any leaf.
+            // Nearly always: there is nothing to check in any leaf.
             if reading.childCount == 0 {
                 return leaves(record, row, reading, slots, previous, known)
             }
@@ -135,8 +135,8 @@ struct Reader {
             record: record, row: row, reading: reading, slots: slots, children: children)
     }
 
-    /// The node of a record of which nothing but leaves is read: what was read at this place before, if it is
-    /// the same, or else what was read elsewhere just now.
+    /// The node of a record of which only leaves are read: the one read here before, if it is the same, or
+    /// else the one just read elsewhere.
     private mutating func leaves(
         _ record: RecordIndex, _ row: Row, _ reading: FlatReading,
         _ slots: Unmanaged<ReadingSlots>?, _ previous: DataNode?, _ known: DataNode?
@@ -184,7 +184,7 @@ struct Reader {
         _ previous: DataNode?, _ snapshot: Snapshot,
         _ children: inout ContiguousArray<DataNode.Child>, _ isComplete: inout Bool
     ) {
-        // A copy of the field would count its parts.
+        // Copying the field would count references to its parts.
         let earlier = previous.map { $0.children[reading.fields[place].childPlace] }
         let child = self.child(
             place, reading, row, slot(place, reading, row, slots), earlier, snapshot)
@@ -233,8 +233,8 @@ struct Reader {
         return caught(target, since: before) ?? child
     }
 
-    /// What `@catch` makes of the errors below a field, and of `@required(action: THROW)` there; nil when
-    /// there are none.
+    /// How `@catch` reports the errors below a field, and `@required(action: THROW)` there; nil if there
+    /// are none.
     private mutating func caught(
         _ target: CatchTarget, since before: (errors: Int, required: RequiredFieldFailure?)
     ) -> DataNode.Child? {
@@ -299,7 +299,7 @@ struct Reader {
         return list
     }
 
-    // MARK: What went wrong
+    // MARK: Errors
 
     private mutating func fail(_ field: FlatReading.Field, _ row: Row, _ slot: Int) {
         guard field.catchTo == nil else { return }
@@ -313,7 +313,7 @@ struct Reader {
         errors.append(FieldError(path: texts, errors: json))
     }
 
-    /// Errors about elements of a list stand in a field of their own.
+    /// Errors about elements of a list are in a field of their own.
     private mutating func noteElements(_ key: NameIndex, _ row: Row, _ symbols: Symbols) {
         guard let key = symbols.elementErrorsKey(of: key), let slot = row.slot(of: key),
             row.tag(slot) == .json

@@ -3,7 +3,7 @@ import RelayArtifacts
 
 /// Makes one list of fields from what a fragment selects, for records of one type.
 struct ReaderFlattener {
-    /// nil where no selection asks for it.
+    /// nil if no selection asks for it.
     private let type: NameIndex?
     private let variables: VariableData
     private let symbols: Symbols

@@ -3,24 +3,24 @@ package import RelayArtifacts
 import Synchronization
 import Threads
 
-/// A selection set of a fragment under known variables, ready to be read from rows.
+/// A selection set of a fragment with known variables, ready to be read from rows.
 ///
-/// What is read depends on a record's type, so there is one ``FlatReading`` for each type that was met.
-/// Fragments within, conditions and fields that stand there twice are merged in it. Any thread may use a
-/// plan; one without type conditions takes no lock.
+/// What is read depends on a record's type, so there is one ``FlatReading`` for each type seen so far.
+/// Nested fragments, conditions and repeated fields are merged in it. Any thread may use a plan; one
+/// without type conditions takes no lock.
 package final class ReaderPlan: Sendable {
     let variables: VariableData
     private let symbols: Symbols
     private let names: NamePins
     private let sources: [[ReaderSelection]]
-    /// Types of records that the fragment is for, whatever the schema says of them.
+    /// Types of records that the fragment applies to, whatever the schema says about them.
     let types: [NameIndex]
-    /// The reading for all types, where it is the same.
+    /// The reading for all types, if it is the same.
     private let common: FlatReading?
     private let readings = Lock(TypedReadings())
 
     private struct TypedReadings {
-        /// Of types whose abstract ones the compiler knew. What the store has been told of a type stays so.
+        /// For types whose abstract types the compiler knew. What the store has learned about a type stays valid.
         var known: [NameIndex: FlatReading] = [:]
         var variants = TypeVariants<FlatReading>()
     }
@@ -65,7 +65,7 @@ package final class ReaderPlan: Sendable {
     }
 
     /// What is read of records of a type.
-    /// - Parameter snapshot: asked what objects told of types that the compiler did not know.
+    /// - Parameter snapshot: knows what responses said about types that the compiler did not know.
     @inline(__always)
     func reading(_ type: NameIndex, in snapshot: borrowing Snapshot) -> FlatReading {
         if let common { return common }
@@ -106,22 +106,22 @@ package final class FlatReading: @unchecked Sendable {
             case scalar
             case linked
             case plural
-            /// `__typename`: told by the record's type.
+            /// `__typename`: the record's type.
             case typename
             /// `__id`: the record's id.
             case dataID
         }
 
-        /// The name in the data, in memory that stays.
+        /// The name in the data, in permanent memory.
         package let name: UnsafeBufferPointer<UInt8>
         package let key: NameIndex
         package let kind: Kind
         let required: RequiredAction?
         let catchTo: CatchTarget?
-        /// Of a field that only the client's schema has: not missing when it is unknown.
+        /// For a field that only the client's schema has: not missing if it is unknown.
         let isClient: Bool
-        /// Of a linked or plural field; the reading holds it. (Nothing in a field is counted, so that one can
-        /// be looked at in the midst of others for nothing.)
+        /// For a linked or plural field; the reading holds it. (Nothing in a field is reference-counted, so
+        /// that looking at one costs nothing.)
         let child: Unmanaged<ReaderPlan>?
         /// The place of a linked or plural field among a node's children.
         package let childPlace: Int
@@ -132,13 +132,13 @@ package final class FlatReading: @unchecked Sendable {
     let childCount: Int
     /// The places of linked and plural fields.
     let links: ContiguousArray<Int>
-    /// Kinds of leaves that are more than a value; where a row has none of them, all of its leaves are fine.
+    /// Kinds of leaves that are more than a value; if a row has none of them, all of its leaves are fine.
     let specialKinds: TagSet
     /// Storage keys that are read, each once: for the index of subscriptions.
     package let keys: ContiguousArray<NameIndex>
-    /// The same, where a scan would take longer.
+    /// The same, if there are too many for a scan.
     private let keySet: Set<NameIndex>?
-    /// The fragments that stand here, with their arguments' values.
+    /// The fragments spread here, with their arguments' values.
     package let spreads: [String: VariableData]
     package let symbols: Symbols
     private let pins: NamePins
@@ -174,7 +174,7 @@ package final class FlatReading: @unchecked Sendable {
     @inline(__always)
     package func reads(_ key: NameIndex) -> Bool { keySet?.contains(key) ?? keys.contains(key) }
 
-    /// The names of the fields, by their places; as long as the reading lives.
+    /// The names of the fields, by their places; valid as long as the reading lives.
     let names: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>
 
     /// The place of the field with this name.
@@ -188,10 +188,10 @@ package final class FlatReading: @unchecked Sendable {
     // MARK: Slots
 
     private let known = Atomic<Unmanaged<ReadingSlots>?>(nil)
-    /// Shapes that are remembered: records that keep growing have another one each time.
+    /// The most shapes remembered: records that keep growing have a new one each time.
     private static let knownLimit = 16
 
-    /// Where the fields stand in rows of a shape; nil where too many shapes were met to remember.
+    /// Where the fields are in rows of a shape; nil if too many shapes were seen to remember this one.
     ///
     /// Lives as long as the reading.
     @inline(__always)
@@ -231,7 +231,7 @@ package final class FlatReading: @unchecked Sendable {
     }
 }
 
-/// Where the fields of a reading stand in the rows of one shape. Fixed once made.
+/// Where the fields of a reading are in the rows of one shape. Immutable.
 final class ReadingSlots: @unchecked Sendable {
     // Unchecked: nothing is written after the initializer.
 
@@ -243,7 +243,7 @@ final class ReadingSlots: @unchecked Sendable {
     let places: UnsafePointer<Int32>
     /// Whether rows have a slot for each scalar.
     let hasAllScalars: Bool
-    /// How many shapes are known with this one.
+    /// How many shapes are known, including this one.
     let number: Int
     let next: Unmanaged<ReadingSlots>?
 

@@ -1,18 +1,18 @@
 @_spi(Rooms) package import RelayRecords
 
-/// A record, and what was read of it; nothing where the record did not exist.
+/// A record, and what was read of it; nothing if the record did not exist.
 package struct SeenRecord: Sendable {
     package let record: RecordIndex
     package let reading: FlatReading?
 }
 
-/// The records that were read for one snapshot of data. As long as a program has these, or any data that was read with
-/// them, their numbers stay theirs.
+/// The records that were read for one snapshot of data. As long as a program holds these, or any data read with them,
+/// their numbers are not reused.
 package final class SeenRecords: Sendable {
     let records: ContiguousArray<SeenRecord>
     package let symbols: Symbols
 
-    /// The caller keeps the snapshot that they were read from meanwhile.
+    /// Meanwhile the caller retains the snapshot that they were read from.
     init(_ records: ContiguousArray<SeenRecord>, _ symbols: Symbols) {
         self.records = records
         self.symbols = symbols

@@ -43,18 +43,18 @@ package struct SelectorSnapshot: Sendable {
     package let selector: ReaderSelector
     /// nil when the record was deleted or is unknown, or a `@required` field in it is null.
     package let data: DataNode?
-    /// Whether a field was never fetched, or has been collected.
+    /// Whether a field was never fetched, or was collected.
     package let isMissingData: Bool
-    /// Errors of the fields that were read, but for those that are caught.
+    /// Errors of the fields that were read, except those that are caught.
     package let errors: [FieldError]
-    /// The first `@required` field that was null and wants to be told of.
+    /// The first `@required` field that was null and is to be reported.
     package let required: RequiredFieldFailure?
-    /// Where the data came from. Data that outlives this snapshot keeps it.
+    /// Where the data came from. Data that outlives this snapshot retains it.
     package let source: SeenRecords
     /// The sequence of the state.
     package let sequence: UInt64
 
-    /// The records that the data came from; one may stand here more than once.
+    /// The records that the data came from, perhaps with repetitions.
     package var seen: ContiguousArray<SeenRecord> { source.records }
 
     /// Whether a reader would see a difference.
@@ -64,11 +64,11 @@ package struct SelectorSnapshot: Sendable {
     }
 }
 
-/// An error that a server gave for a field, or that its value did not fit.
+/// An error that a server sent for a field, or that its value had the wrong type.
 package struct FieldError: Error, Hashable, Sendable {
     /// Names and indexes from the selector's record to the field.
     package var path: [String]
-    /// The errors as they came: objects with `message` and perhaps `path`, `extensions`.
+    /// The errors as received: objects with `message` and perhaps `path`, `extensions`.
     package var errors: JSONValue
 
     package var message: String {

@@ -1,18 +1,18 @@
 package import RelayArtifacts
 
 extension NormalizationOperation {
-    /// Whether whole results can be made of the records that patches are about.
+    /// Whether whole results can be made from patched records.
     ///
-    /// Not where the results say more than the records: of which abstract types an object is, beyond those that the
-    /// compiler knew. And not where fields of one name name their records in different ways, here by an id and there
-    /// by their place (no compiler writes that): a record would have one link for two.
+    /// Not if results say more than the records, namely which abstract types an object has beyond those that the
+    /// compiler knew. And not if fields of one name identify their records in different ways, here by id and there
+    /// by place (no compiler writes that): a record would have one link for two.
     package var isPatchable: Bool {
         var namings: [String: RecordNaming] = [:]
         return selections.arePatchable(&namings)
     }
 }
 
-/// How the record of a linked object is named.
+/// How the record of a linked object is identified.
 private struct RecordNaming: Equatable {
     /// By its own id.
     var hasID = false

@@ -2,26 +2,26 @@ package import RelayArtifacts
 import RelayJSON
 
 /// The results of one stream whose server sends patches of records in place of whole results
-/// (`extensions.relay.records`, docs/websocket.md): whole again, as the server would have sent them.
+/// (`extensions.relay.records`, docs/websocket.md): made whole again, as the server would have sent them.
 ///
-/// It keeps the records of the last result, as the server takes them to be; they are not the store's, which others
-/// change, too.
+/// It keeps the records of the last result as the server sees them; they are not the store's, which others change
+/// too.
 ///
-/// 1. A result that is made of a patch has the data that the whole result would have had.
-/// 2. Where that is not sure, the patch is ``Outcome/misfit``: records that the patch changes and the result does
-///    not show, or the other way round, are a sign that the server sees the operation otherwise than its nodes do.
-///    So is a whole result that can't be made again of its own records.
+/// 1. A result made from a patch has the same data as the whole result would have had.
+/// 2. If that is uncertain, the patch is a ``Outcome/misfit``: records that the patch changes and the result does
+///    not show, or vice versa, are a sign that the server interprets the operation differently from its nodes. So
+///    is a whole result that cannot be rebuilt from its own records.
 package struct PatchedResults {
     package enum Outcome: Equatable {
         /// A response to be delivered.
-        /// - Parameter isWorthAsking: false when whole results would be smaller, or patches could not be used.
+        /// - Parameter isWorthAsking: false if whole results would be smaller, or patches could not be used.
         case response([UInt8], isWorthAsking: Bool)
-        /// A patch of which no result can be made. None of the patches behind it can be used either.
+        /// A patch from which no result can be made. None of the patches after it can be used either.
         case misfit
     }
 
-    /// So many messages in a row that would have been smaller as whole results are no chance any more: each event of
-    /// an event stream has a result of its own, and its patch says all of it.
+    /// After this many consecutive messages that would have been smaller as whole results, patches are no longer
+    /// worthwhile: each event of an event stream has a result of its own, and its patch contains all of it.
     private static let dearMessageLimit = 3
 
     private let normalizer: RecordNormalizer
@@ -29,10 +29,10 @@ package struct PatchedResults {
     /// The records of the last result.
     private var records = ResultRecords()
     private var dearMessageCount = 0
-    /// Behind the last response that was made, where the server says it.
+    /// The cursor of the last response, if the server sends cursors.
     package private(set) var cursor: String?
 
-    /// - Parameter variables: with the defaults of those that were not given.
+    /// - Parameter variables: including defaults of those not given.
     package init(_ operation: NormalizationOperation, variables: VariableData) {
         normalizer = RecordNormalizer(operation, variables: variables)
         plan = ResultPlan([operation.selections], variables)
@@ -52,10 +52,10 @@ package struct PatchedResults {
         return .response(bytes, isWorthAsking: takesIn(message))
     }
 
-    /// Takes the records of a whole result.
-    /// - Returns: false where the result can't be made of them again.
+    /// Takes the records from a whole result.
+    /// - Returns: false if the result cannot be rebuilt from them.
     private mutating func takesIn(_ message: StreamMessage) -> Bool {
-        // Servers without cursors have no patches either.
+        // Servers without cursors do not send patches either.
         guard message.cursor != nil, let data = message.result else { return true }
         records = normalizer.records(of: data)
         do throws(PatchMismatch) {
@@ -78,7 +78,7 @@ package struct PatchedResults {
             let saysAll = writer.isToldWholly && !patch.contains { $0.value.isNull }
             let isDear = saysAll && message.size >= writer.json.count
             dearMessageCount = isDear ? dearMessageCount + 1 : 0
-            // What the next event does not show again is of no use to it.
+            // Whatever the next event does not show again is useless to it.
             if saysAll { records.keepOnly { patch[$0.text] != nil } }
             return writer.json.bytes
         } catch {
@@ -110,7 +110,7 @@ private struct StreamMessage {
     var cursor: String? { relay?["cursor"]?.string }
     var patch: JSONObject? { relay?["records"]?.object }
 
-    /// The data, if this is a result: not a part of one, and not a word on how the stream goes on.
+    /// The data, if this is a result: not a part of one, and not a notice about how the stream resumes.
     var result: JSONValue? {
         guard let data = members["data"], members["hasNext"] == nil, members["path"] == nil,
             !data.isNull || members["errors"] != nil
@@ -118,7 +118,7 @@ private struct StreamMessage {
         return data
     }
 
-    /// What stands behind the data, without the patch.
+    /// What follows the data, without the patch.
     func writeRest(to json: inout JSONWriter) {
         for (name, value) in members where name != "data" {
             var value = value

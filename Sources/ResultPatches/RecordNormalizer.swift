@@ -1,17 +1,17 @@
 package import RelayArtifacts
 package import RelayJSON
 
-/// Takes the results of one operation apart into records, as a Relay client does that runs the operation's own
-/// text. With it the server knows which fields of which records a new result changes, and the client what the
-/// server takes it to have.
+/// Splits the results of one operation into records, as a Relay client would that runs the operation's own
+/// text. From these the server knows which fields of which records a new result changes, and the client what
+/// the server assumes it to have.
 ///
-/// An object with an `id` is the record of that id; another is `client:<parent id>:<storage key>`, in a list
-/// with `:<index>` behind it, or the id of its `node` if it is an edge.
+/// An object with an `id` is the record of that id; any other is `client:<parent id>:<storage key>`, in a list
+/// followed by `:<index>`, or by the id of its `node` if it is an edge.
 package struct RecordNormalizer: Sendable {
     package let operation: NormalizationOperation
     package let variables: VariableData
 
-    /// - Parameter variables: with the defaults of those that were not given.
+    /// - Parameter variables: including defaults of those not given.
     package init(_ operation: NormalizationOperation, variables: VariableData) {
         self.operation = operation
         self.variables = variables
@@ -60,7 +60,7 @@ package struct RecordNormalizer: Sendable {
             case .stream(let part):
                 normalize(object, part.selections, type: type, id, &records)
             case .handle, .typeDiscriminator, .clientExtension:
-                // The client's own doing.
+                // Handled by the client alone.
                 continue
             }
         }
@@ -119,7 +119,7 @@ package struct RecordNormalizer: Sendable {
 }
 
 extension NormalizationInlineFragment {
-    /// Whether the selections count for an object.
+    /// Whether the selections apply to an object.
     /// - Parameter type: its type, as far as it is known.
     fileprivate func counts(for object: JSONObject, _ type: String?) -> Bool {
         if let type, counts(for: type) { return true }
@@ -128,7 +128,7 @@ extension NormalizationInlineFragment {
 }
 
 extension [NormalizationSelection] {
-    /// The value of a scalar field of an object, whatever the response calls it.
+    /// The value of a scalar field of an object, whatever its alias in the response.
     fileprivate func member(_ name: String, of object: JSONObject) -> JSONValue? {
         for selection in self {
             switch selection {
@@ -155,7 +155,7 @@ extension [NormalizationSelection] {
 }
 
 extension JSONValue {
-    /// As a record's id: a server may send a number where the schema says ID.
+    /// As a record's id: a server may send a number where the schema has ID.
     fileprivate var recordID: String? {
         switch self {
         case .string(let id): id.isEmpty ? nil : id

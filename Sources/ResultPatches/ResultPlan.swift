@@ -1,7 +1,7 @@
 import RelayArtifacts
 import RelayJSON
 
-/// What an operation selects, as its responses have it: the members of an object by its type, in order.
+/// What an operation selects, in the form of its responses: the members of an object by its type, in order.
 ///
 /// For operations without fragments on abstract types; see ``RequestRecords``.
 final class ResultPlan {
@@ -19,7 +19,7 @@ final class ResultPlan {
         let content: Content
     }
 
-    /// The type of all objects here, where the schema leaves no choice.
+    /// The type of all objects here, if the schema leaves no choice.
     let concreteType: String?
     private let sources: [[NormalizationSelection]]
     private let variables: VariableData

@@ -1,11 +1,11 @@
 import RelayJSON
 
-/// A patch that does not fit the records it is for: the server sees the operation otherwise than we do.
+/// A patch that does not fit the records it is for: the server interprets the operation differently.
 struct PatchMismatch: Error {}
 
 extension ResultRecords {
     /// Applies a patch, `extensions.relay.records` (docs/websocket.md).
-    /// - Throws: where it changes what is not there; the records are then half changed.
+    /// - Throws: if it changes something that does not exist; the records are then partly changed.
     mutating func apply(_ patch: JSONObject) throws(PatchMismatch) {
         for (id, fields) in patch {
             let id = ExactText(id)

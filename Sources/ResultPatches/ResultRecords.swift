@@ -1,7 +1,7 @@
 package import RelayJSON
 
-/// The records of one result, each field in the form that seed files have: what patches are made from, and what
-/// they are applied to.
+/// The records of one result, each field in the form that seed files use: patches are made from them and
+/// applied to them.
 package struct ResultRecords: Sendable, Equatable {
     package static let rootID: ExactText = "client:root"
     package static let typeKey: ExactText = "__typename"
@@ -11,7 +11,7 @@ package struct ResultRecords: Sendable, Equatable {
 
     package init() {}
 
-    /// The record is there, even if none of its fields is.
+    /// The record exists, even if none of its fields does.
     package mutating func begin(_ id: ExactText) {
         if records[id] == nil { records[id] = [:] }
     }

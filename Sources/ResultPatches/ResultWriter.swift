@@ -1,23 +1,23 @@
 import RelayJSON
 
-/// Writes a whole result from its records, and checks at the same time that a patch meant this very result.
+/// Writes a whole result from its records, and checks at the same time that a patch meant exactly this result.
 struct ResultWriter: ~Copyable {
-    /// A result that no message could have brought is a mistake, or an attack: a patch can say that one
-    /// record stands in a great many places.
+    /// A result too large for any message is a mistake, or an attack: a patch can put one record in a
+    /// great many places.
     static let largestResultBytes = 64 << 20
 
     private let records: ResultRecords
-    /// What a patch said of records that have not been written yet: their keys.
+    /// Keys from the patch, by record, that have not been written yet.
     private var untold: [ExactText: Set<ExactText>]
     private let told: Set<ExactText>
     /// Records of the patch that have not been written.
     private var unwritten: Set<ExactText>
-    /// Everything that was written is in the patch.
+    /// Whether everything that was written is in the patch.
     private(set) var isToldWholly = true
-    /// What is written; the maker of a response writes before and behind the result.
+    /// The output; the maker of a response also writes before and after the result.
     var json = JSONWriter()
 
-    /// - Parameter patch: what has changed since the last result; nil where that is not asked.
+    /// - Parameter patch: what has changed since the last result; nil if that is not to be checked.
     init(_ records: ResultRecords, patch: JSONObject? = nil) {
         self.records = records
         var untold: [ExactText: Set<ExactText>] = [:]
@@ -32,7 +32,7 @@ struct ResultWriter: ~Copyable {
     }
 
     /// Writes the value of `data`.
-    /// - Throws: where a record is missing, or where the patch changed what the result does not show.
+    /// - Throws: if a record is missing, or if the patch changed something that the result does not show.
     mutating func write(_ plan: ResultPlan) throws(PatchMismatch) {
         if records.records[ResultRecords.rootID] == nil {
             json.writeNull()

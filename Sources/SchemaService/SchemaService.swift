@@ -5,9 +5,7 @@ package import GraphQLExecution
 package struct SchemaService: Sendable {
     package let executable: ExecutableSchema
     /// By root field of the mutation type.
-    package let mutations: [String: any MutationHandler]
-    /// Those of them that wait before they are carried out.
-    package let waiting: [String: WaitingMutation]
+    package let mutations: [String: ServedMutation]
     /// Some results are computed by Swift code, which may look at who asks.
     package let looksAtViewer: Bool
     /// By root field of the subscription type.
@@ -22,9 +20,8 @@ package struct SchemaService: Sendable {
             schema.schema,
             resolvers: schema.resolvers.mapValues { $0.mapValues { $0(symbols) } },
             symbols: symbols)
-        mutations = schema.mutations.mapValues { $0.makeHandler(symbols) }
+        mutations = schema.mutations.mapValues { $0.serve(symbols) }
         looksAtViewer = schema.looksAtViewer
-        waiting = schema.mutations.compactMapValues { $0.makeWaiting?(symbols) }
         subscriptions = schema.subscriptions.mapValues { $0(symbols) }
         source = schema
     }
@@ -40,7 +37,7 @@ package struct SchemaService: Sendable {
     package func payload(
         of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot
     ) -> MutationPayload {
-        mutations[intent.field]?.payload(for: intent, response: response, in: snapshot) ?? .init()
+        mutations[intent.field]?.payload.payload(of: intent, response, in: snapshot) ?? .init()
     }
 
     /// The same for another store: a state of the past has numbers of its own for names.

@@ -98,13 +98,7 @@ struct Step: Sendable {
     }
 
     let publication: Publication
-    let expected: Expectation
-
-    /// - Parameter publication: what has happened.
-    init(_ publication: Publication, expected: Expectation) {
-        self.publication = publication
-        self.expected = expected
-    }
+    var expected = Expectation.current(nil)
 }
 
 /// The state with the optimistic entries of all mutations that wait on top, in log order.

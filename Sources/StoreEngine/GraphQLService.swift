@@ -63,7 +63,7 @@ package final class GraphQLService: Sendable {
         /// Subscriptions that may wait to begin, with the commits that stand before them; beyond that they are
         /// refused.
         package var beginningSubscriptions = 65_536
-        /// Subscriptions that may wait to be told what they have missed; beyond that they are refused.
+        /// Subscriptions that may wait to be told what they have missed; beyond that those that resume are refused.
         package var resumingSubscriptions = 65_536
         /// Subscriptions to sequences of Swift code that may be open; beyond that they are refused.
         package var sequenceSubscriptions = 65_536
@@ -160,7 +160,7 @@ package final class GraphQLService: Sendable {
         durable.advance(to: head)
         if commits.isEmpty { return }
         counters.count(\.publications)
-        publisher.post(commits.map { Step(.commit($0), expected: .current(nil)) })
+        publisher.post(commits.map { Step(publication: .commit($0)) })
     }
 
     /// Commits, and changes of what is subscribed, that the publisher has not come to.

@@ -41,6 +41,6 @@ package struct OngoingMutation: Sendable {
     let field: Int
     let arguments: JSONObject
     let context: MutationContext
-    let handler: WaitingMutation
+    let mutation: WaitingMutation
     let pending: PendingMutation
 }

@@ -66,7 +66,9 @@ package struct MutationRunner: Sendable {
         if isStorageFull() {
             return Run(timeMicroseconds: time, end: .done(.refused([.storageFull])))
         }
-        if let waiting = plan.root.fields.firstIndex(where: { service.waiting[$0.name] != nil }) {
+        if let waiting = plan.root.fields.firstIndex(where: {
+            service.mutations[$0.name]?.waiting != nil
+        }) {
             return begin(waiting, plan, request, variables, head, time)
         }
         var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
@@ -145,11 +147,13 @@ package struct MutationRunner: Sendable {
         _ index: Int, _ request: MutationRequest, _ execution: inout Execution, _ time: Int64
     ) -> Result<(commit: MutationCommit, payload: MutationPayload)?, ExecutionError> {
         let field = execution.rootField(index)
-        guard let handler = service.mutations[field.name] else { return .success(nil) }
+        guard case .atOnce(let mutation)? = service.mutations[field.name] else {
+            return .success(nil)
+        }
         do throws(ExecutionError) {
             let arguments = try execution.rootArguments(index)
             var draft = Draft(on: execution.snapshot)
-            let outcome = try handler.run(
+            let outcome = try mutation.run(
                 arguments: arguments, draft: &draft, context: context(request, time))
             let intent = intent(request, field.name, arguments)
             return .success((draft.commit(intent, result: outcome.result), outcome.payload))
@@ -169,7 +173,7 @@ package struct MutationRunner: Sendable {
         let field = execution.rootField(index)
         let others = plan.root.fields.filter { service.mutations[$0.name] != nil }
         do throws(ExecutionError) {
-            guard others.count == 1, let handler = service.waiting[field.name] else {
+            guard others.count == 1, let mutation = service.mutations[field.name]?.waiting else {
                 throw ExecutionError(
                     """
                     Mutation "\(field.name)" waits for its handler, so it must be the only one of \
@@ -185,10 +189,10 @@ package struct MutationRunner: Sendable {
                     changed; try again later.
                     """, code: .overloaded)
             }
-            try handler.checks.run(arguments, context, on: head)
+            try mutation.checks.run(arguments, context, on: head)
             var intent = intent(request, field.name, arguments)
             intent.optimistic = request.optimisticWrites(
-                for: field, arguments, handler.payload, on: head)
+                for: field, arguments, mutation.payload, on: head)
             var snapshot = head
             let pending = snapshot.begin(intent)
             return Run(
@@ -196,7 +200,7 @@ package struct MutationRunner: Sendable {
                 end: .waits(
                     OngoingMutation(
                         request: request, variables: variables, plan: plan, field: index,
-                        arguments: arguments, context: context, handler: handler,
+                        arguments: arguments, context: context, mutation: mutation,
                         pending: pending)))
         } catch {
             let outcome = answer(plan, index, .failure(error), request, variables, on: head)
@@ -212,10 +216,10 @@ package struct MutationRunner: Sendable {
     ) -> Run {
         let time = inputs.now()
         do throws(ExecutionError) {
-            let handler = ongoing.handler.finish(try prepared.get())
+            let mutation = ongoing.mutation.finish(try prepared.get())
             var draft = Draft(on: head)
             let context = context(ongoing.request, time)
-            let outcome = try handler.run(
+            let outcome = try mutation.run(
                 arguments: ongoing.arguments, draft: &draft, context: context)
             var commit = draft.commit(ending: ongoing.pending, result: outcome.result)
             let answer = answer(

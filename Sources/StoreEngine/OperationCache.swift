@@ -116,7 +116,7 @@ package final class OperationCache: Sendable {
 
     private func validDocument(_ text: String) throws(ExecutionErrors) -> Document {
         let document: Document
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             document = try Document(parsing: text, limits: limits.parsing)
         } catch {
             throw ExecutionErrors(errors: [ExecutionError(error)])

@@ -15,9 +15,9 @@ package func currentThread() -> UInt {
     #endif
 }
 
-/// Starts a thread of its own, for work that blocks or that has to stay on one thread: Swift's cooperative pool must
-/// not be given either. The thread ends when `body` has returned; its resources are given back by themselves.
-/// - Returns: 0, or the number of the system's error: then `body` does not run.
+/// Starts a dedicated thread, for work that blocks or that has to stay on one thread: neither may run on Swift's
+/// cooperative pool. The thread ends when `body` returns; its resources are released automatically.
+/// - Returns: 0, or the system's error number: then `body` does not run.
 package func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
     switch makeThread(body) {
     case .success(let thread):
@@ -31,7 +31,7 @@ private struct ThreadRefusal: Error {
     let number: Int32
 }
 
-/// - Returns: a thread that is to be joined or detached, once.
+/// - Returns: a thread that must be joined or detached, once.
 private func makeThread(
     _ body: @escaping @Sendable () -> Void
 ) -> Result<pthread_t, ThreadRefusal> {
@@ -52,7 +52,7 @@ private func makeThread(
     return .success(thread)
 }
 
-/// Carries a closure through the C interface of a thread.
+/// Carries a closure through the C thread interface.
 private final class ThreadWork: Sendable {
     let body: @Sendable () -> Void
 
@@ -64,9 +64,9 @@ private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
     return nil
 }
 
-/// A thread of its own that others can wait for.
+/// A dedicated thread that others can wait for.
 package final class BlockingThread: @unchecked Sendable {
-    // Unchecked: what names a thread is a pointer on some systems. It is constant, and used once.
+    // Unchecked: a thread's identifier is a pointer on some systems. It is constant, and used once.
 
     private enum State {
         case running
@@ -86,7 +86,7 @@ package final class BlockingThread: @unchecked Sendable {
 
     deinit { if state.withLock({ $0 == .running }) { pthread_detach(thread) } }
 
-    /// Waits until the thread is gone: the body has returned, and what libraries keep for each thread is given back.
+    /// Waits until the thread is gone: the body has returned, and per-thread resources of libraries are released.
     /// Several may wait. Not for the thread itself.
     package func join() {
         let isFirst = state.update { state in

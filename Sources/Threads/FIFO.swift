@@ -1,9 +1,9 @@
-/// What waits in line: first in, first out, by its place from the front.
+/// A queue: first in, first out, indexed from the front.
 ///
-/// What has been taken out is let go of at once. Its place is given back when half of all places are empty, so that
-/// an element is moved about once however long the line is never empty. Hot between rooms: decision 0009.
+/// A removed element is released at once. Its slot is reclaimed when half of all slots are empty, so that each
+/// element is moved about once even if the queue is never empty. Hot between rooms: decision 0009.
 @_spi(Rooms) public struct FIFO<Element>: RandomAccessCollection {
-    /// Nil before `taken`.
+    /// nil before `taken`.
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var taken = 0
 
@@ -11,7 +11,7 @@
 
     @inlinable public var startIndex: Int { 0 }
     @inlinable public var endIndex: Int { elements.count - taken }
-    /// Places that have been given memory, with or without an element.
+    /// Allocated slots, with or without an element.
     @inlinable public var capacity: Int { elements.capacity }
 
     @inlinable public subscript(place: Int) -> Element { elements[taken + place]! }
@@ -22,7 +22,7 @@
         for element in new { elements.append(element) }
     }
 
-    /// Takes out the first one.
+    /// Removes the first element.
     @inlinable public mutating func popFirst() -> Element? {
         guard taken < elements.count else { return nil }
         let element = elements[taken].take()

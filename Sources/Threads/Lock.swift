@@ -1,10 +1,10 @@
 package import Synchronization
 
-/// State that one thread at a time touches: a `Synchronization.Mutex` that ThreadSanitizer understands.
+/// State for one thread at a time: a `Synchronization.Mutex` that ThreadSanitizer understands.
 ///
-/// On Linux a contended `Mutex` changes hands in the kernel, inside a library that is not instrumented: what it
+/// On Linux a contended `Mutex` is handed over by the kernel, inside a library that is not instrumented: what it
 /// orders looks like a race, in every program that uses ours. So the holder of the lock also reads, and at the end
-/// writes, one byte that is there for the sanitizer to see. On x86 that is two plain moves.
+/// writes, one byte for the sanitizer to see. On x86 that is two plain moves.
 package struct Lock<Value: ~Copyable>: ~Copyable {
     @usableFromInline let mutex: Mutex<Value>
     @usableFromInline let order = Atomic<UInt8>(0)
@@ -12,7 +12,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable {
     @inlinable
     package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-    /// Calls the body with the state, which no other thread has meanwhile.
+    /// Calls the body with exclusive access to the state.
     @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -24,7 +24,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable {
         }
     }
 
-    /// The same, unless another thread has the state: then nil, at once.
+    /// The same, unless another thread holds the lock: then nil, at once.
     @inlinable
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -21,7 +21,7 @@ package final class Monitor<State>: @unchecked Sendable {
         #if canImport(Darwin)
             pthread_cond_init(changed, nil)
         #else
-            // So that a change of the time of day neither shortens nor prolongs a wait.
+            // So that setting the system clock neither shortens nor prolongs a wait.
             var attributes = pthread_condattr_t()
             pthread_condattr_init(&attributes)
             pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -51,19 +51,19 @@ package final class Monitor<State>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer {
-            // Unlocked first, or the thread that wakes up runs straight into the lock.
+            // Unlocked first, or the awakened thread would run straight into the lock.
             pthread_mutex_unlock(mutex)
             pthread_cond_broadcast(changed)
         }
         return try body(&state)
     }
 
-    /// Wakes the threads that wait, to ask again.
+    /// Wakes the waiting threads, to check again.
     package func notify() {
         pthread_cond_broadcast(changed)
     }
 
-    /// Waits until `body` gives an answer, asking again after every ``update(_:)``.
+    /// Waits until `body` returns an answer, checking again after every ``update(_:)``.
     @discardableResult
     package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
@@ -74,8 +74,8 @@ package final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// As ``wait(_:)``, but asks again after a time, too.
-    /// - Parameter sleep: how long to sleep at most before asking again; nil for as long as nothing happens.
+    /// Like ``wait(_:)``, but also checks again after a time.
+    /// - Parameter sleep: how long to sleep at most before checking again; nil for no limit.
     package func wait<Result>(for sleep: () -> Duration?, _ body: (inout State) -> Result?)
         -> Result
     {
@@ -92,7 +92,7 @@ package final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// As ``wait(_:)``, but gives up after a time.
+    /// Like ``wait(_:)``, but gives up after a time.
     package func wait<Result>(milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -105,7 +105,7 @@ package final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// On the clock that the condition variable goes by.
+    /// On the condition variable's clock.
     private static func deadline(after time: Duration) -> timespec {
         #if canImport(Darwin)
             let clock = CLOCK_REALTIME

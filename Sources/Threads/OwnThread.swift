@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs what blocks, for as long as a disk takes, on a thread of its own, not on one of the few that everything
-/// else of the process shares.
+/// Runs blocking work, such as disk access, on a dedicated thread instead of one of the few that the rest of
+/// the process shares.
 /// - Throws: what the body throws.
 package func onThreadOfItsOwn<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value

@@ -8,25 +8,25 @@ import Dispatch
     import Darwin
 #endif
 
-/// Signals to this process, heard on a queue of their own.
+/// Signals to this process, delivered on a dedicated queue.
 ///
-/// A handler of the operating system, set at once, writes the signal's number into a pipe. Dispatch's own signal
-/// sources are registered some time later, and what comes in between is lost or ends the process.
+/// A system signal handler, installed at once, writes the signal's number into a pipe. Dispatch's own signal
+/// sources are registered some time later, and signals that arrive in between are lost or end the process.
 package enum SignalWatch {
     package typealias Handler = @Sendable (_ signal: Int32) -> Void
 
     private struct State {
         var handlers: [Int32: [Handler]] = [:]
-        /// Reads the pipe. Nil before the first watch begins.
+        /// Reads the pipe. nil before the first watch begins.
         var source: (any DispatchSourceRead)?
     }
 
     private static let state = Lock(State())
 
-    /// From when this returns the signals no longer do what they do by default, and `handler` is called for each,
-    /// after those that were given earlier. Signals of one number that come at the same time may be told once.
+    /// Once this returns, the signals no longer have their default effect, and `handler` is called for each,
+    /// after handlers registered earlier. Simultaneous signals of the same number may be reported once.
     ///
-    /// Returns false, and changes nothing, when there is no descriptor left for it.
+    /// Returns false, and changes nothing, if no descriptor is available.
     package static func begin(_ signals: [Int32], _ handler: @escaping Handler) -> Bool {
         state.withLock { state in
             if state.source == nil { state.source = makeSource() }
@@ -42,7 +42,7 @@ package enum SignalWatch {
     private static func install(_ signal: Int32) {
         var action = sigaction()
         let handler: @convention(c) (Int32) -> Void = { number in
-            // Only what may be done in a signal handler: signal-safety(7).
+            // Only what a signal handler may do: signal-safety(7).
             let error = errno
             var byte = UInt8(truncatingIfNeeded: number)
             _ = write(signalPipe, &byte, 1)
@@ -65,7 +65,7 @@ package enum SignalWatch {
         guard pipe(&ends) == 0 else { return nil }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            // What a full pipe does not take has been told often enough.
+            // What does not fit a full pipe has been reported often enough.
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         let input = ends[0]
@@ -86,5 +86,5 @@ package enum SignalWatch {
     }
 }
 
-/// Where signals are written to. Set once, before there is a handler that could read it.
+/// Where signals are written. Set once, before there is a handler that could read it.
 nonisolated(unsafe) private var signalPipe: Int32 = -1

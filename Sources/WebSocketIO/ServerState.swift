@@ -32,7 +32,7 @@ final class ServerState {
     let options: HTTPServer.Options
     let handler: any HTTPServerHandler
     private let tlsVhost: OpaquePointer?
-    private var listeners: [Listener] = []
+    private var listeners: [PortListener] = []
     private var peers: [UInt64: any Peer] = [:]
     private let load: ServerLoad
     /// The number of this loop among those of the server.
@@ -66,7 +66,7 @@ final class ServerState {
     /// Begins to accept connections, for all loops.
     func listen(on sockets: ListeningSockets, handOver: @escaping HandOver) {
         listeners = sockets.takeDescriptors().map { descriptor in
-            Listener(core: core, descriptor: descriptor) { [unowned self] connection, address in
+            PortListener(core: core, descriptor: descriptor) { [unowned self] connection, address in
                 accepted(connection, from: address, handOver)
             }
         }

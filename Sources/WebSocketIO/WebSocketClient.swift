@@ -50,7 +50,7 @@ package enum WebSocketClient {
     ) async throws -> WebSocketConnection {
         try await withCheckedThrowingContinuation { continuation in
             let isTaken = loop.performOnCore { core in
-                ClientConnection(
+                OutgoingConnection(
                     core: core, address: address, options: options, handler: handler
                 ) { continuation.resume(with: $0) }.connect()
             }

@@ -5,9 +5,9 @@ package final class Deflater {
     // zlib keeps the address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
-    /// Nil when there is no memory for it: about 2^(windowBits + 2) and 128 KB.
+    /// nil if there is not enough memory: about 2^(windowBits + 2) and 128 KB.
     ///
-    /// - Parameter windowBits: 9 to 15; how far back, as a power of two, matches are looked for.
+    /// - Parameter windowBits: 9 to 15; how far back, as a power of two, matches are searched.
     package init?(windowBits: Int, level: Int32) {
         stream.initialize(to: z_stream())
         let result = deflateInit2_(
@@ -24,8 +24,8 @@ package final class Deflater {
         stream.deallocate()
     }
 
-    /// Appends the compressed form of `bytes` to `output`. With `flushes`, everything that has been taken is in
-    /// the output then, and ends with an empty stored block (`00 00 FF FF`); without, some may be held back.
+    /// Appends the compressed form of `bytes` to `output`. With `flushes`, everything received so far is then
+    /// in the output, which ends with an empty stored block (`00 00 FF FF`); without, some may be held back.
     package func deflate(
         _ bytes: UnsafeRawBufferPointer, flushes: Bool, onto output: inout [UInt8]
     ) {
@@ -37,7 +37,7 @@ package final class Deflater {
             repeat {
                 stream.pointee.next_out = room.baseAddress
                 stream.pointee.avail_out = UInt32(room.count)
-                // It fails only on a stream that is not in order.
+                // It fails only on an invalid stream.
                 _ = CZlib.deflate(stream, flush)
                 output.append(contentsOf: room[..<(room.count - Int(stream.pointee.avail_out))])
             } while stream.pointee.avail_out == 0
@@ -45,6 +45,6 @@ package final class Deflater {
         stream.pointee.next_in = nil
     }
 
-    /// Forgets what has been compressed: what follows does not refer to it.
+    /// Forgets what was compressed: what follows does not refer to it.
     package func reset() { deflateReset(stream) }
 }

@@ -1,28 +1,28 @@
 import CZlib
 
-/// Takes DEFLATE without a header (RFC 1951) apart, piece by piece. Not thread-safe.
+/// Decompresses DEFLATE without a header (RFC 1951), piece by piece. Not thread-safe.
 package final class Inflater {
     package enum Outcome: Equatable {
-        /// All of the piece has been taken.
+        /// The whole piece was consumed.
         case done
-        /// It stands for more than was allowed; the rest has not been looked at.
+        /// It decompresses to more than was allowed; the rest was not looked at.
         case tooLarge
         /// It is not DEFLATE.
         case damaged
     }
 
-    /// What a sender leaves out at the end of a message. RFC 7692 §7.2.1.
+    /// What a sender omits at the end of a message. RFC 7692 §7.2.1.
     package static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
 
-    /// Blocks may say that they are the last, and others follow (RFC 7692 §7.2.3.4). Each such end costs the copy
-    /// of a window, so a message may not have any number of them.
+    /// Blocks may claim to be the last and be followed by others (RFC 7692 §7.2.3.4). Each such end costs the
+    /// copy of a window, so their number per message is limited.
     private static let maxEnds = 256
 
     // zlib keeps the address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var ends = 0
 
-    /// Nil when there is no memory for it: about 7 KB, and 32 KB once something has come.
+    /// nil if there is not enough memory: about 7 KB, and 32 KB once data has arrived.
     package init?() {
         stream.initialize(to: z_stream())
         let result = inflateInit2_(
@@ -38,7 +38,7 @@ package final class Inflater {
         stream.deallocate()
     }
 
-    /// Appends what `piece` stands for to `output`, which may grow up to `maxBytes`.
+    /// Appends the decompressed form of `piece` to `output`, which may grow up to `maxBytes`.
     package func inflate(
         _ piece: [UInt8], onto output: inout [UInt8], maxBytes: Int
     ) -> Outcome {
@@ -55,7 +55,7 @@ package final class Inflater {
         }
     }
 
-    /// Nil when there is more to be done.
+    /// nil if there is more to do.
     private func step(
         _ room: UnsafeMutableBufferPointer<UInt8>, onto output: inout [UInt8], maxBytes: Int
     ) -> Outcome? {
@@ -79,7 +79,7 @@ package final class Inflater {
         }
     }
 
-    /// A new stream behind one that has ended, which may refer to what the old one stood for.
+    /// Starts a new stream after one that has ended, which may refer to the old one's output.
     private func goOnAfterEnd() -> Bool {
         ends += 1
         if ends > Self.maxEnds { return false }
@@ -94,7 +94,7 @@ package final class Inflater {
     /// A message has ended; what follows may refer to it.
     package func endMessage() { ends = 0 }
 
-    /// Forgets what has been taken apart: what follows must not refer to it.
+    /// Forgets the output so far: what follows must not refer to it.
     package func reset() {
         ends = 0
         inflateReset(stream)

@@ -1,8 +1,8 @@
 import CZlib
 
-/// What zlib does in one call.
+/// zlib functions in one call.
 package enum Zlib {
-    /// The CRC-32 of `bytes`, or of what `checksum` stands for and then `bytes`.
+    /// The CRC-32 of `bytes`, or of the data behind `checksum` followed by `bytes`.
     package static func crc32(
         _ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0
     ) -> UInt32 {
@@ -11,7 +11,7 @@ package enum Zlib {
             crc32_z(uLong(checksum), base.assumingMemoryBound(to: Bytef.self), bytes.count))
     }
 
-    /// `bytes` in zlib's format; nil when there is no memory for it.
+    /// `bytes` in zlib's format; nil if there is not enough memory.
     ///
     /// - Parameter level: from 1, the fastest, to 9, the smallest.
     package static func compressed(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
@@ -24,7 +24,7 @@ package enum Zlib {
         return result == Z_OK ? compressed : nil
     }
 
-    /// What `compressed` stands for; nil unless that is whole and has exactly `length` bytes.
+    /// The decompressed form of `compressed`; nil unless it is complete and has exactly `length` bytes.
     package static func decompressed(_ compressed: [UInt8], length: Int) -> [UInt8]? {
         var isWhole = false
         // All threads share the empty array, and `unsafeUninitializedCapacity` writes to it.

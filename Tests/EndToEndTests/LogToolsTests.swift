@@ -481,6 +481,33 @@ struct LogToolsTests {
         #expect(try await server.stop() == .code(0))
     }
 
+    @Test func aCompactedLogExportsItsRecordsAndSaysThatEventsAreGone() async throws {
+        let log = try await SmallLog(in: sandbox)
+        let before = try await sandbox.relay("log", "export", log.directory, "--records")
+        _ = try await sandbox.json("log", "compact", log.directory)
+        for options in [[], ["--at", "@"], ["--at", "9"]] {
+            let records = try await sandbox.start(
+                ["log", "export", log.directory, "--records"] + options
+            )
+            .finish()
+            #expect(records.exit == .code(0) && records.output == before.output, "\(options)")
+            let events = try await sandbox.start(["log", "export", log.directory] + options)
+                .finish()
+            #expect(events.exit == .code(1) && events.output.isEmpty, "\(options)")
+            #expect(
+                events.errors == [
+                    "Error: Could not export events of \(log.directory): it was compacted and has none up to 9; the "
+                        + "first one it keeps is 10. --records exports the state."
+                ])
+        }
+        let server = try await sandbox.serve()
+        _ = try await server.data(#"mutation { addTodo(input: {text: "Go"}) { todo { id } } }"#)
+        #expect(try await server.stop() == .code(0))
+        #expect(try await sandbox.relay("log", "export", log.directory).output.count == 2)
+        #expect(
+            try await sandbox.relay("log", "export", log.directory, "--at", "9").exit == .code(1))
+    }
+
     // MARK: Who was told
 
     @Test func aRunningServerExplainsTheSame() async throws {

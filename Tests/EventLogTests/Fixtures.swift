@@ -22,7 +22,7 @@ func testEvent(_ number: UInt64, size: Int = 24) -> LogEvent {
     let payload = Array(
         String(repeating: text, count: size / text.utf8.count + 1).utf8.prefix(size))
     return LogEvent(
-        kind: EventKind(rawValue: UInt8(number % 6) + 1),
+        kind: LogEventKind(rawValue: UInt8(number % 6) + 1),
         timeMicroseconds: 1_700_000_000_000_000 + Int64(number), payload: payload)
 }
 

@@ -144,7 +144,7 @@ import Testing
     @Test func aNewerMinorVersionWithUnknownKindsIsKept() throws {
         let log = try open()
         let unknown = LogEvent(
-            kind: EventKind(rawValue: 200), timeMicroseconds: 9, payload: [1, 2])
+            kind: LogEventKind(rawValue: 200), timeMicroseconds: 9, payload: [1, 2])
         try log.appendAndWait(EventBatch([unknown]))
         log.close()
         let metadata = LogMetadata(

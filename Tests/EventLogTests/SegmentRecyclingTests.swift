@@ -150,7 +150,7 @@ import Threads
         try makeSealedLog()
         let size = try #require(disk.contents(at: firstSegment)).count
         let isUsed = Monitor(false)
-        let hooked = HookedDisk(disk) { [self] path in
+        let hooked = OpenHookedDisk(disk: disk) { [self] path in
             guard path == firstSegment, !isUsed.withLock({ $0 }) else { return }
             isUsed.update { $0 = true }
             var supply = SegmentSupply(directory: directory)
@@ -166,38 +166,11 @@ import Threads
 }
 
 /// A disk on which something happens right after a file has been opened for reading.
-private struct HookedDisk: FileSystem {
-    private let disk: SimulatedDisk
-    private let opened: @Sendable (String) -> Void
+private struct OpenHookedDisk: WrappedDisk {
+    let disk: SimulatedDisk
+    let opened: @Sendable (String) -> Void
 
-    init(_ disk: SimulatedDisk, opened: @escaping @Sendable (String) -> Void) {
-        self.disk = disk
-        self.opened = opened
-    }
-
-    func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
-        let file = try disk.open(path, mode)
+    func didOpen(_ path: String, _ mode: FileOpenMode) {
         if mode == .read { opened(path) }
-        return file
-    }
-
-    func rename(_ source: String, to destination: String) throws(FileSystemError) {
-        try disk.rename(source, to: destination)
-    }
-
-    func link(_ path: String, as name: String) throws(FileSystemError) {
-        try disk.link(path, as: name)
-    }
-
-    func remove(_ path: String) throws(FileSystemError) { try disk.remove(path) }
-
-    func list(_ directory: String) throws(FileSystemError) -> [String] { try disk.list(directory) }
-
-    func createDirectory(_ path: String) throws(FileSystemError) {
-        try disk.createDirectory(path)
-    }
-
-    func openDirectory(_ path: String) throws(FileSystemError) -> any Directory {
-        try disk.openDirectory(path)
     }
 }

@@ -1,4 +1,5 @@
 import Disk
+import DiskSimulation
 import Foundation
 @_spi(Rooms) import RelayRecords
 import Testing

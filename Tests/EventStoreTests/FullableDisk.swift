@@ -1,12 +1,13 @@
 import Disk
+import DiskSimulation
 import Dispatch
 import EventLog
 import Synchronization
 import Threads
 
 /// The disk itself, which can be told to have no room, and to hold back what is read; it knows who reads.
-final class FullableDisk: FileSystem {
-    private let disk = POSIXFileSystem()
+final class FullableDisk: WrappedDisk {
+    let disk = POSIXFileSystem()
     private let isFull = Lock(false)
 
     private let reads = Lock((areHeld: false, waiting: [DispatchSemaphore]()))
@@ -31,7 +32,7 @@ final class FullableDisk: FileSystem {
         for read in waiting { read.signal() }
     }
 
-    fileprivate func beginRead() {
+    func willRead(_ count: Int, at offset: UInt64, of file: any File) {
         if withUnsafeCurrentTask(body: { $0 != nil }) {
             pooledReads.add(1, ordering: .acquiringAndReleasing)
         }
@@ -60,7 +61,8 @@ final class FullableDisk: FileSystem {
         for attempt in waiting { attempt.signal() }
     }
 
-    private func beginTry() {
+    func willOpen(_ path: String) {
+        guard path.hasSuffix("/spare/room") else { return }
         let attempt = DispatchSemaphore(value: 0)
         let isHeld = tries.withLock { tries in
             tries.count += 1
@@ -72,67 +74,10 @@ final class FullableDisk: FileSystem {
 
     func setFull(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
 
-    fileprivate func checkRoom(_ path: String) throws(FileSystemError) {
+    func willWrite(to path: String) throws(FileSystemError) {
         let noSpace: Int32 = 28
         if isFull.withLock({ $0 }) {
             throw FileSystemError(call: "pwrite", path: path, errno: noSpace)
         }
     }
-
-    func open(_ path: String, _ mode: FileOpenMode) throws(FileSystemError) -> any File {
-        if path.hasSuffix("/spare/room") { beginTry() }
-        return FullableFile(try disk.open(path, mode), disk: self)
-    }
-
-    func rename(_ source: String, to destination: String) throws(FileSystemError) {
-        try disk.rename(source, to: destination)
-    }
-
-    func link(_ path: String, as name: String) throws(FileSystemError) {
-        try disk.link(path, as: name)
-    }
-
-    func remove(_ path: String) throws(FileSystemError) { try disk.remove(path) }
-
-    func list(_ directory: String) throws(FileSystemError) -> [String] { try disk.list(directory) }
-
-    func createDirectory(_ path: String) throws(FileSystemError) {
-        try disk.createDirectory(path)
-    }
-
-    func openDirectory(_ path: String) throws(FileSystemError) -> any Directory {
-        try disk.openDirectory(path)
-    }
-}
-
-private final class FullableFile: File {
-    private let file: any File
-    private let disk: FullableDisk
-
-    init(_ file: any File, disk: FullableDisk) {
-        self.file = file
-        self.disk = disk
-    }
-
-    var path: String { file.path }
-
-    func renamed(to path: String) -> any File { FullableFile(file.renamed(to: path), disk: disk) }
-
-    func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
-    ) throws(FileSystemError) -> Int {
-        disk.beginRead()
-        return try file.read(into: buffer, at: offset)
-    }
-
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileSystemError) -> Int {
-        try disk.checkRoom(path)
-        return try file.write(bytes, at: offset)
-    }
-
-    func synchronizeData() throws(FileSystemError) { try file.synchronizeData() }
-    func truncate(to size: UInt64) throws(FileSystemError) { try file.truncate(to: size) }
-    func size() throws(FileSystemError) -> UInt64 { try file.size() }
-    func tryLock(_ lock: FileLock) throws(FileSystemError) -> Bool { try file.tryLock(lock) }
-    func close() { file.close() }
 }

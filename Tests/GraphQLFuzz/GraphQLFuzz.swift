@@ -46,7 +46,7 @@ struct GraphQLFuzz {
     /// What can be parsed can be printed, and the printed form means the same. A schema can be built or has
     /// mistakes; either way nothing traps.
     private static func parse(_ text: String) -> CInt {
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             let printed = try Document(parsing: text).printed()
             let again = try Document(parsing: printed).printed()
             precondition(printed == again, "printing is no fixed point:\n\(printed)\n\(again)")

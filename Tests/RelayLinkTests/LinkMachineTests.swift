@@ -183,7 +183,7 @@ struct LinkMachineTests {
     }
 
     /// What ends a connection for the queries and streams that it had is of no mutation that waits.
-    @Test func mutationsOutliveWhatHasNothingToDoWithThem() {
+    @Test func mutationsSurviveUnrelatedFailures() {
         for code in [4406, 4409, 4429] as [UInt16] {
             var link = LinkUnderTest.connected("query q", "mutation m")
             #expect(
@@ -496,7 +496,7 @@ struct LinkMachineTests {
         #expect(link.close(4403) == ["disconnected unauthenticated", "fail 1 unauthenticated"])
     }
 
-    @Test func whatTryingAgainWouldNotMendIsFinal() {
+    @Test func permanentFailuresAreFinal() {
         for code in [4406, 4409, 4429] as [UInt16] {
             var link = LinkUnderTest.connected("subscription s")
             #expect(
@@ -629,7 +629,7 @@ struct LinkMachineTests {
                 == ["close 4504", "disconnected timedOut", "retry after failure 1"])
     }
 
-    @Test func whatComesLateFromAnEarlierSocketCountsForNothing() {
+    @Test func lateEventsOfAnEarlierSocketAreIgnored() {
         var link = LinkUnderTest.connected("query q")
         let old = link.machine.attempt
         _ = link.close(1006)
@@ -653,7 +653,7 @@ struct LinkMachineTests {
         #expect(idle.perform { $0.reconnect() } == ["abort"])
     }
 
-    @Test func nobodyIsReconnectedForNothing() {
+    @Test func noReconnectWithoutOperations() {
         var link = LinkUnderTest.connected("query q")
         _ = link.close(1006)
         _ = link.perform { $0.cancel(OperationID(number: 1)) }

@@ -24,7 +24,7 @@ struct ResponseChannelTests {
         #expect(try await channel.next() == nil)
     }
 
-    @Test func fullnessIsToldAndRoomIsToldOnceHalfIsTaken() async throws {
+    @Test func fullnessIsReportedAndRoomOnceHalfIsRead() async throws {
         let drains = Counter()
         let channel = ResponseChannel(capacity: 4) { drains.add() }
         #expect([1, 2, 3, 4, 5].map { channel.push([$0]) } == [false, false, false, true, true])

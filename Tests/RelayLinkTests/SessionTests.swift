@@ -52,7 +52,7 @@ struct SessionTests {
     }
 
     @Test(arguments: [1001, 4400, 4401, 4403, 4406, 4409, 4429] as [UInt16])
-    func whatAnotherTryWouldNotMendEndsIt(_ code: UInt16) {
+    func aPermanentFailureEndsTheSession(_ code: UInt16) {
         var link = Self.connected()
         let error = code == 4401 || code == 4403 ? "unauthenticated" : "closed(\(code))"
         #expect(link.close(code) == ["disconnected \(error)", "ended \(error)"])

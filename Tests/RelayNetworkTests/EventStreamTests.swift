@@ -160,7 +160,7 @@ import WebSocketIO
         }
     }
 
-    @Test func whoTakesNothingHoldsTheStreamUpAndLosesNothing() async throws {
+    @Test func aReaderThatStopsPausesTheStreamAndLosesNothing() async throws {
         try await ServedTodos.run { todos in
             let network = try network(todos) { $0.responseCapacity = 4 }
             let responses = network.responses(to: .added, variables: [:])

@@ -84,7 +84,7 @@ struct HTTPAttemptsTests {
         #expect(Self.word(attempts.failed(lost)) == "fail gaveUp")
     }
 
-    @Test func whatOnlyOneMutationIsAnsweredWithIsAnInterruption() {
+    @Test func aRefusalOfOneMutationAloneIsAnInterruption() {
         var attempts = HTTPAttempts(
             RetryPolicy(maximumAttempts: 2), isRepeatable: true, asksForTokens: false,
             waitsForServer: true)

@@ -184,7 +184,7 @@ struct HTTPMutationTests {
 
     /// A loop that has failed performs nothing more, not what waited for its time either.
     @Test(arguments: [false, true])
-    func whoPausesHearsThatTheLoopHasEnded(isEndedBefore: Bool) async throws {
+    func aPauseFailsWhenTheLoopHasEnded(isEndedBefore: Bool) async throws {
         let loop = try IOLoop.start()
         if isEndedBefore { await loop.stop() }
         let paused = Noted<Void>()

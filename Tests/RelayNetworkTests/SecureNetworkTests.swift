@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct SecureNetworkTests {
-    @Test func ownAuthoritiesVouchForTheServer() async throws {
+    @Test func aCustomAuthorityIsTrusted() async throws {
         let certificate = try TestCertificate()
         try await ServedTodos.run {
             $0.useTLS(
@@ -26,7 +26,7 @@ struct SecureNetworkTests {
         }
     }
 
-    @Test func aServerThatNobodyVouchesForGetsNothing() async throws {
+    @Test func anUntrustedServerGetsNothing() async throws {
         let certificate = try TestCertificate()
         try await ServedTodos.run {
             $0.useTLS(
@@ -42,7 +42,7 @@ struct SecureNetworkTests {
         }
     }
 
-    @Test func anAuthorityFileThatIsNotThereIsSaid() async throws {
+    @Test func aMissingAuthorityFileIsReported() async throws {
         var options = WebSocketNetwork.Options()
         options.authorityFile = "/nowhere/ca.pem"
         let network = try WebSocketNetwork(url: "wss://127.0.0.1:1/graphql", options: options)

@@ -207,7 +207,7 @@ final class StoreOnDiskTests: Sendable {
         withExtendedLifetime(running) {}
     }
 
-    @Test func whatTheProgramDoesNotKnowStays() throws {
+    @Test func mutationsUnknownToTheProgramStay() throws {
         let before = try Client(directory, url: Self.nowhere)
         let subscription = before.environment.execute(
             operation: try TodoOperations.rename("VG9kbzox", "one")

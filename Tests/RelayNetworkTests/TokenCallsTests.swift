@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.bounded, .timeLimit(.minutes(10)))
 struct TokenCallsTests {
-    @Test func whoeverNeedsATokenMeanwhileSharesTheCall() async throws {
+    @Test func concurrentRequestsShareOneCall() async throws {
         let held = HeldTokens(count: 1)
         let calls = TokenCalls(held.tokens)
         let first = calls.join(isRefused: false)
@@ -34,7 +34,7 @@ struct TokenCallsTests {
     }
 
     /// The call that is under way may bring the token that was refused.
-    @Test func aFreshTokenIsAskedForBehindTheCallThatIsUnderWay() async {
+    @Test func aFreshTokenIsRequestedAfterTheCallInFlight() async {
         let held = HeldTokens(count: 2)
         held.release(0)
         let calls = TokenCalls(held.tokens)
@@ -48,7 +48,7 @@ struct TokenCallsTests {
         #expect(held.isRefused == [false, false, true] && !other.isRefused)
     }
 
-    @Test func aCallIsCancelledWithTheLastWhoWantsIt() async {
+    @Test func aCallIsCancelledWithItsLastWaiter() async {
         let held = HeldTokens(count: 1)
         let calls = TokenCalls(held.tokens)
         let first = calls.join(isRefused: false)

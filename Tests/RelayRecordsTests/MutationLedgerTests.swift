@@ -51,7 +51,7 @@ import Testing
         #expect(ledger.status(of: id("c", 11)) == .new)
     }
 
-    @Test func theAnswersOfWhoWasSilentLongestGoFirst() {
+    @Test func answersOfTheClientIdleLongestAreDroppedFirst() {
         var limits = MutationLedger.Limits()
         limits.bytes = 8_000
         var ledger = MutationLedger(limits: limits)
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// What is taken apart and put together behaves the same from then on.
-    @Test func itGoesOnFromACheckpointAsItWouldHave() throws {
+    @Test func aRestoredLedgerBehavesLikeTheOriginal() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Numbers(state: seed)
         var limits = MutationLedger.Limits()

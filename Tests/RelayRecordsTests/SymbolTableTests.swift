@@ -16,7 +16,7 @@ import Testing
         #expect(table.find("never seen") == nil)
     }
 
-    @Test func aNumberIsGivenAgainAfterTwoSteps() {
+    @Test func aNumberIsReusedAfterTwoSteps() {
         let table = SymbolTable()
         let texts =
             (0..<300).map { "a text that stands elsewhere \($0)" } + (0..<300).map { "t\($0)" }

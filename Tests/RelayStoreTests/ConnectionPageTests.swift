@@ -223,6 +223,72 @@ import Testing
         #expect(info("startCursor") == .string("ca"))
     }
 
+    // MARK: Two answers to one request
+
+    /// The pageInfo of one says nothing of where the other has come to.
+    @Test func aPageHasItsPageInfoFromTheAnswerThatItsEdgesAreOf() throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try takeFirst()
+        try take("Page", following, [first(["c"]), streamed(["d"], at: 1)], of: one)
+        try take("Page", following, [first(["c"])], of: other)
+        // The other one is cut, and is not heard of again.
+        try take("Page", following, [deferred(info("c", "d", hasNext: true))], of: one)
+        #expect(try nodes == ["a", "b", "c"])
+        #expect(end == [.string("cb"), .bool(true)])
+    }
+
+    /// What the server had when it was asked last.
+    @Test func aPageHasTheEdgesOfTheAnswerThatBeganLast() throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try takeFirst()
+        try take("Page", following, [first(["c"])], of: one)
+        try take("Page", following, [first(["c"])], of: other)
+        try take("Page", following, [streamed(["x"], at: 1)], of: one)
+        try take("Page", following, [streamed(["d"], at: 1)], of: other)
+        try take("Page", following, [deferred(info("c", "x", hasNext: false))], of: one)
+        try take("Page", following, [deferred(info("c", "d", hasNext: true))], of: other)
+        #expect(try nodes == ["a", "b", "c", "d"])
+        #expect(end == [.string("cd"), .bool(true)])
+    }
+
+    /// One that came whole ends what streams.
+    @Test func aPageThatCameWholeIsNotAddedTo() throws {
+        let one = ResponseParts()
+        try takeFirst()
+        try take("Page", following, [first(["c"])], of: one)
+        let whole: JSONValue = [
+            "data": [
+                "me": [
+                    "id": "u",
+                    "todos": [
+                        "edges": .array(["c"].map(edge)), "pageInfo": info("c", "c", hasNext: true),
+                    ],
+                ]
+            ]
+        ]
+        try take("Page", following, [whole])
+        try take(
+            "Page", following, [streamed(["x"], at: 1), deferred(info("c", "x", hasNext: false))],
+            of: one)
+        #expect(try nodes == ["a", "b", "c"])
+        #expect(end == [.string("cc"), .bool(true)])
+    }
+
+    /// Another has joined behind the page that streams; so it cannot begin anew, and goes on.
+    @Test func aPageInTheMiddleGoesOnWhenItIsAskedForAgain() throws {
+        let (one, other) = (ResponseParts(), ResponseParts())
+        try takeFirst()
+        try take("Page", following, [first(["c"], info("c", "e", hasNext: true))], of: one)
+        try take(
+            "Page", ["count": 2, "cursor": "ce"], [first(["f"], info("f", "f", hasNext: false))])
+        try take("Page", following, [streamed(["d"], at: 1)], of: one)
+        try take("Page", following, [first(["x"])], of: other)
+        try take("Page", following, [streamed(["y"], at: 1)], of: other)
+        try take("Page", following, [streamed(["e"], at: 2)], of: one)
+        #expect(try nodes == ["a", "b", "c", "d", "e", "f"])
+        #expect(end == [.string("cf"), .bool(false)])
+    }
+
     /// What is fetched again may be less, or nothing; and it has no end until that has come.
     @Test func aPageThatIsFetchedAgainEndsWhereItStands() throws {
         try takeFirst()

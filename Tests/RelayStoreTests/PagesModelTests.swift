@@ -15,8 +15,8 @@ import Testing
 ///   fetched anew when nothing is under way. In the end the server's edges, their order, the local additions, the end cursor
 ///   and whether more follows are those that the same responses give which come whole, each when the streamed one begins.
 ///   An addition stands among the same additions; which of the edges that come later it stands before is not claimed.
-/// - `cutPages`: the first page is fetched anew at any time, pages of two sizes begin behind one cursor, answers whose
-///   pageInfo is still to come break off (forwards), the server's list changes. Whenever no page that told its pageInfo
+/// - `cutPages`: the first page is fetched anew at any time, pages of two sizes begin behind one cursor, the same page is
+///   asked for again while it streams, answers whose pageInfo is still to come break off (forwards), the server's list changes. Whenever no page that told its pageInfo
 ///   before its edges is under way (backwards: whenever nothing is), no node is there twice, the first edge is the first of
 ///   some first page, and each other one is what some response had behind the one before it, but for what was taken out of
 ///   the connection. When nothing is under way, the end cursor and whether more follows are what one response said
@@ -24,8 +24,8 @@ import Testing
 ///   taken out; where something broke off or was overtaken since the first page, it may be one before. Then the pages that
 ///   are left are loaded one by one, which ends, and all of it holds again.
 ///
-/// Not claimed: two answers to the same request at once (a new one ends the one before), an answer that breaks off after
-/// its pageInfo and before its edges, backward pages that break off, and additions that the server has in its list, too.
+/// Not claimed: an answer that breaks off after its pageInfo and before its edges, backward pages that break off, and
+/// additions that the server has in its list, too.
 @Suite(.bounded) struct PagesModelTests {
     @Test func wholePages() async {
         await ModelRounds.run { try PagesRound(seed: $0, mayCut: false).run() }
@@ -72,6 +72,7 @@ private final class PagedLane {
     /// What a server says to one request, and what of it has come.
     final class Answer {
         let variables: VariableData
+        let count: Int
         let isFirstPage: Bool
         let cursor: String?
         let messages: [JSONValue]
@@ -80,10 +81,11 @@ private final class PagedLane {
         var sent = 0
 
         init(
-            _ variables: VariableData, cursor: String?, messages: [JSONValue],
+            _ variables: VariableData, count: Int, cursor: String?, messages: [JSONValue],
             tellsInfoFirst: Bool
         ) {
-            (self.variables, self.cursor, self.messages) = (variables, cursor, messages)
+            (self.variables, self.count) = (variables, count)
+            (self.cursor, self.messages) = (cursor, messages)
             (self.tellsInfoFirst, isFirstPage) = (tellsInfoFirst, cursor == nil)
         }
     }
@@ -152,13 +154,14 @@ private final class PagedLane {
     }
 
     func step(_ random: inout SeededGenerator) throws {
-        switch random.below(12) {
+        switch random.below(13) {
         case 0: if mayCut || answers.isEmpty { try refetch(&random) }
         case 1, 2: try loadNext(&random)
         case 3: try append()
         case 4: try takeOut(&random)
         case 5: if mayCut || answers.isEmpty { change(&random) }
         case 6: cut(&random)
+        case 7: if mayCut, !answers.isEmpty { try askAgain(&random) }
         default: if !answers.isEmpty { try deliver(random.pick(answers)) }
         }
     }
@@ -176,6 +179,12 @@ private final class PagedLane {
             isCalm = false
         }
         try ask(count: 2 + random.below(2), cursor: cursor, &random)
+    }
+
+    /// The same request while it is answered: its answers come side by side.
+    private func askAgain(_ random: inout SeededGenerator) throws {
+        let answer = random.pick(answers)
+        try ask(count: answer.count, cursor: answer.cursor, &random)
     }
 
     private func append() throws {
@@ -242,8 +251,8 @@ private final class PagedLane {
         let variables: VariableData =
             cursor.map { ["count": count, "cursor": $0] } ?? ["count": count]
         if let old = answers.first(where: { $0.variables == variables }) {
-            if old.tellsInfoFirst || isBackward { return }
-            drop(old)
+            isCalm = false
+            if !old.tellsInfoFirst, !isBackward, random.below(2) == 0 { drop(old) }
         }
         let start = cursor.map { cursor in server.firstIndex { "c" + $0 == cursor } } ?? -1
         // The server does not know the cursor any more.
@@ -274,7 +283,8 @@ private final class PagedLane {
             if !tellsInfoFirst { messages.append(Self.members(["pageInfo": info])) }
         }
         let answer = Answer(
-            variables, cursor: cursor, messages: messages, tellsInfoFirst: tellsInfoFirst)
+            variables, count: count, cursor: cursor, messages: messages,
+            tellsInfoFirst: tellsInfoFirst)
         log.append("ask \(variables): \(page), hasMore \(hasMore), \(messages.count) messages")
         answers.append(answer)
         if !mayCut {

@@ -76,7 +76,7 @@ import TodoFixtures
         #expect(query.values.first??.node?.text == "B" && query.isFinished)
     }
 
-    @Test func anEndComesBehindWhatCameBeforeIt() throws {
+    @Test func anEndIsDeliveredAfterEarlierResponses() throws {
         let events = Collected(environment.requestSubscription(TodoAddedSubscription()))
         let request = try #require(environment.mostRecent)
         ResponseBurst.gather {
@@ -88,7 +88,7 @@ import TodoFixtures
         #expect(events.values.map { $0?.todoAdded?.todo.id } == ["a", "b"] && events.isFinished)
     }
 
-    @Test func aResponseThatCannotBeTakenInTakesNoOtherWithIt() throws {
+    @Test func aResponseThatCannotBeAppliedDoesNotAffectOthers() throws {
         let good = Collected(environment.requestSubscription(TodoAddedSubscription()))
         let bad = Collected(
             environment.requestSubscription(

@@ -17,11 +17,11 @@ import TodoFixtures
         let error = Relay.ResponseError(operation: "Q", cause: Sentence())
         #expect(
             "\(error)"
-                == "The response to operation Q was not applied. It broke. The store is as it was.")
+                == "The response to operation Q was not applied. It broke. The store is unchanged.")
         #expect(error.localizedDescription == "\(error)")
         #expect(
             "\(Relay.ResponseError(operation: "Q", cause: Words()))"
-                == "The response to operation Q was not applied. it broke. The store is as it was.")
+                == "The response to operation Q was not applied. it broke. The store is unchanged.")
     }
 
     @Test func aResponseWithoutDataSaysWhy() {
@@ -43,7 +43,7 @@ import TodoFixtures
     @Test func printedErrorsAreSentencesToo() {
         #expect(
             "\(NoMockRequestError())"
-                == "No request waits: nothing was executed, or it was answered or cancelled before."
+                == "No request is waiting: nothing was executed, or it was already answered or cancelled."
         )
         #expect(
             "\(NoEnvironmentError())"

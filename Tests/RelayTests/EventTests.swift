@@ -11,7 +11,7 @@ import TodoFixtures
 @Suite(.bounded, .timeLimit(.minutes(10))) struct EventTests {
     private let environment = MockEnvironment()
 
-    @Test func aQueryIsToldFromItsBeginningToItsEnd() throws {
+    @Test func aQuerysEventsAreReportedFromStartToEnd() throws {
         environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
         let told = Collected(environment.eventPublisher)
         let snapshot = environment.lookup(
@@ -53,7 +53,7 @@ import TodoFixtures
         #expect(told.values.contains { $0.error is URLError })
     }
 
-    @Test func theStoreAndTheResourcesTellOfThemselves() async throws {
+    @Test func theStoreAndTheResourcesReportEvents() async throws {
         environment.mockResponse(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
         let told = Collected(environment.eventPublisher)
         let resource = QueryResource(environment: environment)
@@ -121,7 +121,7 @@ import TodoFixtures
         listening.cancel()
     }
 
-    @Test func nothingIsNotedOfAMutationThatNobodyListensTo() throws {
+    @Test func withoutListenersNoEventsWait() throws {
         for _ in 0..<100 {
             let done = Collected(environment.commitMutation(change("a", true)))
             environment.mostRecent?.resolve(Payloads.status("a", complete: true))
@@ -174,7 +174,7 @@ import TodoFixtures
         #expect(lines.all.count == count)
     }
 
-    @Test func anUpdaterThatFailsLaterIsTold() throws {
+    @Test func anUpdaterThatFailsLaterIsReported() throws {
         struct Gone: Error {}
         try environment.cachePayload(TodoQuery(id: "a"), Payloads.todo("a", "x", complete: true))
         let told = Collected(environment.eventPublisher)

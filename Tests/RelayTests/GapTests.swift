@@ -186,7 +186,7 @@ import TodoFixtures
         for retained in retained { retained.cancel() }
     }
 
-    @Test func aQueryThatIsNeverAnsweredKeepsNoRoundWaiting() throws {
+    @Test func anUnansweredQueryDoesNotDelayTheNextRound() throws {
         for id in ["a", "b"] {
             try environment.cachePayload(TodoQuery(id: id), Payloads.todo(id, "x", complete: true))
         }

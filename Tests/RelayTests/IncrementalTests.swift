@@ -21,7 +21,7 @@ import TodoFixtures
     ]
 
     @Test(arguments: parts, [#"{"hasNext":false}"#, #"{"hasNext":false,"extensions":{"t":1}}"#])
-    func theWordThatNothingMoreComesTakesNothingAway(_ part: String, _ end: String) async throws {
+    func anEndNoticeRemovesNothing(_ part: String, _ end: String) async throws {
         let result = Task { [environment] in
             try await environment.fetch(DeferredTodoQuery(variables: .init(id: "a")))
         }
@@ -58,7 +58,7 @@ import TodoFixtures
         #"{"label":"item","data":{"node":null},"hasNext":false}"#,
         #"{"data":{"node":null},"label":"item","hasNext":false}"#,
     ])
-    func aPartThatBelongsNowhereIsAnErrorBesideTheData(_ part: String) async throws {
+    func anUnmatchedPartIsAnErrorNextToTheData(_ part: String) async throws {
         let result = Task { [environment] in
             try await environment.fetch(DeferredTodoQuery(variables: .init(id: "a")))
         }

@@ -220,8 +220,8 @@ import TodoFixtures
         let error = try #require(result.error as? EmptyOptimisticResponseError)
         #expect(
             error.errorDescription == """
-                The optimistic response cannot be used: it has no field, so that \(error.operation) would show \
-                nothing. Leave it out where nothing is to be shown.
+                The optimistic response cannot be used: it has no fields, so \(error.operation) would show \
+                nothing. Leave it out if nothing is to be shown.
                 """)
         #expect(environment.mockNetwork.executionCount == 0)
     }

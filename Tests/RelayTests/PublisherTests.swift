@@ -61,7 +61,7 @@ import TodoFixtures
         #expect(Set(names).count == 2)
     }
 
-    @Test func whoFollowsFromInsideAnUpdaterIsToldOfWhatComesAfterIt() throws {
+    @Test func followingInsideAnUpdaterReportsLaterChanges() throws {
         try environment.cachePayload(TodoQuery(id: "a"), Payloads.todo("a", "A", complete: true))
         let operation = TodoQuery(id: "a").createDescriptor()
         var told: Collected<Relay.Snapshot<TodoQuery.Data>>?
@@ -102,7 +102,7 @@ import TodoFixtures
         #expect(try environment.store.retainedQueries.isEmpty)
     }
 
-    @Test func whoAsksInsideAnUpdaterIsToldWhatIsThere() throws {
+    @Test func checkingInsideAnUpdaterSaysWhatIsThere() throws {
         let operation = TodoQuery(id: "a").createDescriptor()
         try environment.cachePayload(TodoQuery(id: "a"), Payloads.todo("a", "A", complete: true))
         try environment.keep(TodoQuery(id: "a"))
@@ -124,7 +124,7 @@ import TodoFixtures
         #expect(told == [.stale])
     }
 
-    @Test func whoFetchesBecauseOfAMutationsAnswerGetsNoOlderOne() throws {
+    @Test func aFetchInReactionToAMutationGetsNoOlderAnswer() throws {
         let network = MockNetwork()
         let cache = ResponseCache(of: network, size: 2, lifetime: 10) { 0 }
         let environment = Environment(network: cache, store: Store())

@@ -56,7 +56,7 @@ struct RetentionTests {
     }
 
     /// Where nothing is buffered, nobody has to collect all the same.
-    @Test func whatPassesIsCollectedWhereNothingIsBuffered() async throws {
+    @Test func withoutABufferReleasedRecordsAreCollected() async throws {
         let network = MockNetwork()
         let environment = Environment(network: network, store: Store(gcReleaseBufferSize: 0))
         for number in 0..<3_000 {
@@ -124,7 +124,7 @@ struct RetentionTests {
         retained.cancel()
     }
 
-    @Test func aBufferCannotBeSmallerThanNone() throws {
+    @Test func aBufferSizeCannotBeNegative() throws {
         let environment = try environment(buffer: -1)
         environment.retain(operation: TodoQuery(id: "a").createDescriptor()).cancel()
         #expect(throws: Never.self) {

@@ -159,8 +159,8 @@ import TodoFixtures
         let error = try #require(refused.error as? TooManyMutationsError)
         #expect(
             error.localizedDescription == """
-                Mutation ChangeTodoStatusMutation was not sent: 10000 mutations wait already, for the store's \
-                journal or for those that an earlier run of the program left unfinished.
+                Mutation ChangeTodoStatusMutation was not sent: 10000 mutations are already waiting, for the \
+                store's journal or for those that an earlier run of the program left unfinished.
                 """)
         #expect(environment.store.snapshot.existing("a") == nil)
         #expect(try environment.store.pendingMutations.isEmpty)
@@ -202,7 +202,7 @@ import TodoFixtures
         withExtendedLifetime(held) {}
     }
 
-    @Test func thePolicyMayFailItOrSendItAllTheSame() async {
+    @Test func thePolicyMayFailItOrSendItAnyway() async {
         journal.refuse(.storageFull)
         environment.unkeptMutations = .fail
         let failed = begin("a")
@@ -365,7 +365,7 @@ import TodoFixtures
     }
 
     /// A program that asks again at once, each time, holds up nobody who has begun a mutation meanwhile.
-    @Test func askingAgainAndAgainHoldsNobodyUp() throws {
+    @Test func repeatedCallsBlockNothing() throws {
         let (environment, network) = try resumed(["a", "b"])
         var rounds = 0
         func ask() throws {
@@ -384,7 +384,7 @@ import TodoFixtures
     }
 
     /// A network of one's own says which of its failures are about the mutation.
-    @Test func oneThatANetworkSaysIsOverHoldsNobodyUp() throws {
+    @Test func aMutationThatItsNetworkEndsBlocksNothing() throws {
         struct Refused: NetworkFailure { var endsMutation: Bool { true } }
         let (environment, network) = try resumed(["a", "b"])
         try resume(environment)

@@ -34,7 +34,7 @@ struct FIFOTests {
         #expect(Array(queue) == Array(70..<100))
     }
 
-    @Test func aLineThatIsNeverEmptyGivesItsPlacesBack() {
+    @Test func aQueueThatIsNeverEmptyReclaimsItsSlots() {
         var queue = FIFO<Int>()
         queue.append(0)
         for number in 1...100_000 {

@@ -229,7 +229,7 @@ struct ClientTests {
         let answer = Array("HTTP/1.1 200 OK\r\n\r\nhalf".utf8)
         let listener = try await loop.runOnCore { core in
             LoopConfined(
-                Listener(core: core, descriptor: descriptor) { connection, _ in
+                PortListener(core: core, descriptor: descriptor) { connection, _ in
                     _ = answer.withUnsafeBytes { sendSome(connection, $0) }
                     if isReset {
                         closeWithReset(connection)
@@ -238,7 +238,7 @@ struct ClientTests {
                         shutdownSending(connection)
                         accepted.withLock { $0.append(connection) }
                     }
-                } as Listener?, on: loop)
+                } as PortListener?, on: loop)
         }
         let address = ServerAddress(isSecure: false, host: "127.0.0.1", port: sockets.port)
         if isReset {

@@ -20,8 +20,8 @@ struct ListenerTests {
         var attempts: Int { state.withLock { $0.attempts } }
         func end() { state.withLock { $0.isOver = true } }
 
-        var calls: Listener.Calls {
-            Listener.Calls(
+        var calls: PortListener.Calls {
+            PortListener.Calls(
                 accept: { [self] listening, address, length in
                     let isOver = state.withLock { state in
                         state.attempts += 1
@@ -44,11 +44,11 @@ struct ListenerTests {
         let isAccepted = Lock(false)
         let listener = try await loop.runOnCore { core in
             LoopConfined(
-                Listener(core: core, descriptor: descriptor, calls: system.calls) {
+                PortListener(core: core, descriptor: descriptor, calls: system.calls) {
                     connection, _ in
                     isAccepted.withLock { $0 = true }
                     closeDescriptor(connection)
-                } as Listener?, on: loop)
+                } as PortListener?, on: loop)
         }
         let begin = ContinuousClock.now
         let client = try RawClient(port: sockets.port)

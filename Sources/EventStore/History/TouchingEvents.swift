@@ -76,7 +76,7 @@ final class TouchingEvents {
     ) -> Found {
         if sequence > expected, firstLost == nil { firstLost = expected }
         expected = sequence + 1
-        if kind == RelayRecords.EventKind.mutation.rawValue {
+        if kind == EventKind.mutation.rawValue {
             remember(sequence, payload)
         } else if givesAllEnds {
             return .event(.reading(sequence, kind, time, payload))
@@ -103,7 +103,7 @@ final class TouchingEvents {
         if let payload = mutations.first(where: { $0.sequence == mutation })?.payload {
             let body = payload.withUnsafeBytes {
                 Result<Event, EventStoreError>.reading(
-                    mutation, RelayRecords.EventKind.mutation.rawValue, 0, $0)
+                    mutation, EventKind.mutation.rawValue, 0, $0)
             }
             guard case .mutation(let intent) = try body.get().body else { return nil }
             return intent

@@ -6,7 +6,7 @@ package import EventLog
 extension EventBatch {
     package mutating func append(_ event: NewEvent) {
         append(
-            kind: EventLog.EventKind(rawValue: event.body.kind),
+            kind: LogEventKind(rawValue: event.body.kind),
             timeMicroseconds: event.timeMicroseconds, payload: event.body.payload)
     }
 }

@@ -27,7 +27,7 @@ package enum Base64URL {
         }
     }
 
-    /// Nil when the text is not base64url.
+    /// nil if the text is not base64url.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var group: UInt32 = 0

@@ -2,11 +2,11 @@ import RelayJSON
 
 /// A place in a connection: what a cursor of the Cursor Connections specification names.
 ///
-/// It is the position of a link in its list, which the link keeps for as long as it is there, whatever is
+/// It is the position of a link in its list, which the link keeps for as long as it exists, whatever is
 /// added and removed around it.
 ///
-/// Clients can send any cursor, so a position may lie far outside of every list. It is only ever compared:
-/// the type has no arithmetic, and lists take any position (``LinkList``).
+/// Clients can send any cursor, so a position may lie far outside of any list. It is only compared: the
+/// type has no arithmetic, and lists accept any position (``LinkList``).
 package struct ConnectionCursor: Hashable, Sendable {
     /// From 0 to `Int.max`.
     let position: Int
@@ -20,7 +20,7 @@ package struct ConnectionCursor: Hashable, Sendable {
 
 // The opaque text: base64url of `p` and the position in decimal.
 extension ConnectionCursor {
-    /// Nil when the text is no cursor of ours.
+    /// nil if the text is not one of our cursors.
     package init?(_ text: String) {
         guard let bytes = Base64URL.decode(text), bytes.first == UInt8(ascii: "p") else {
             return nil

@@ -10,7 +10,7 @@ package struct ConnectionPage: Sendable {
     package let hasPreviousPage: Bool
 }
 
-/// What page is asked for.
+/// Which page is requested.
 package struct PageArguments: Sendable, Hashable {
     /// Not negative.
     package var first: Int?
@@ -22,8 +22,8 @@ package struct PageArguments: Sendable, Hashable {
 
 extension ConnectionPage {
     /// Cuts a page out of a list.
-    /// - Parameter isIncluded: whether a linked record is one of the connection's; links to records that
-    ///   were deleted are not.
+    /// - Parameter isIncluded: whether a linked record belongs to the connection; links to deleted
+    ///   records do not.
     package init(
         _ list: LinkList, _ arguments: PageArguments,
         isIncluded: (RecordIndex?) -> Bool

@@ -2,9 +2,9 @@
 
 /// What a result was read from. While none of it changes, the result stays the same.
 package struct Dependencies: Sendable {
-    /// Fields of records, a selection at a time: the keys stand in the plan and are shared.
+    /// Fields of records, one selection at a time: the keys are in the plan and shared.
     package private(set) var records: [RecordIndex: [ObjectKeys]] = [:]
-    /// Types of which a record that comes, goes, or gets another unique value may change the result.
+    /// Types for which a record that is created, deleted, or gets another unique value may change the result.
     package private(set) var types: Set<NameIndex> = []
 
     package init() {}
@@ -45,7 +45,7 @@ package struct Dependencies: Sendable {
 
     mutating func insert(type: NameIndex) { types.insert(type) }
 
-    /// Whether the result may be another after these changes.
+    /// Whether these changes may change the result.
     package func isTouched(by changes: ChangeSet, in snapshot: Snapshot) -> Bool {
         let isRead: (ChangeSet.Field) -> Bool = { [records] field in
             records[field.record]?.contains { $0.keys.contains(field.key) } ?? false

@@ -1,7 +1,7 @@
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-// Resolving fields (GraphQL §6.4.2): what each kind of resolver finds.
+// Resolving fields (GraphQL §6.4.2), by kind of resolver.
 
 extension Execution {
     /// Finds the value of a field and writes it.
@@ -140,7 +140,7 @@ extension Execution {
         }
     }
 
-    /// Whether a link is one of a list's: its record exists and has the values asked for.
+    /// Whether a link belongs to a list: its record exists and has the required values.
     private mutating func isIncluded(
         _ record: RecordIndex?, _ conditions: [LinkCondition], _ field: FieldPlan
     ) -> Bool {
@@ -249,7 +249,7 @@ extension Execution {
 
 extension Snapshot {
     /// The record that a text names: by its id, else by a unique field's value. The id comes first, so
-    /// that no program takes a record's place by giving another one its id for a value.
+    /// that no program can take a record's place by giving another record its id as a value.
     package func find(_ text: String, _ lookup: Lookup) -> RecordIndex? {
         if let record = existing(text), let type = type(of: record),
             lookup.types.isEmpty || lookup.types.contains(type)
@@ -276,7 +276,7 @@ extension LinkCondition {
 }
 
 extension PageArguments {
-    /// Reads first, after, last and before out of a connection field's arguments.
+    /// Takes first, after, last and before from a connection field's arguments.
     init(_ arguments: JSONObject) throws(ExecutionError) {
         first = try Self.count("first", arguments)
         last = try Self.count("last", arguments)

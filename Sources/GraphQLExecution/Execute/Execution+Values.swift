@@ -5,7 +5,7 @@ import RelayJSON
 // Completing values (GraphQL §6.4.3): from what a resolver found to bytes of the field's shape.
 
 extension Execution {
-    /// Writes what a slot of a row holds; no slot means that the field was never set.
+    /// Writes the value in a slot of a row; no slot means that the field was never set.
     mutating func writeStored(
         _ row: Row, _ slot: Int?, _ shape: OutputShape, _ field: FieldPlan
     ) -> Outcome {
@@ -34,11 +34,11 @@ extension Execution {
         }
     }
 
-    /// Writes a list of leaves, which has been checked when it was written.
+    /// Writes a list of leaves, which was checked when it was stored.
     private mutating func writeStoredList(
         _ row: Row, _ slot: Int, _ element: OutputShape, _ field: FieldPlan
     ) -> Outcome {
-        // Some logs have nulls where none may be: numbers that JSON cannot say were written as such.
+        // Some logs have nulls where none are allowed: numbers that JSON cannot express were written that way.
         if element.hasNonNull, row.withText(slot, { $0.hasNull }), let value = row.leaf(slot) {
             return writeJSON(value, .list(element), field)
         }
@@ -46,7 +46,7 @@ extension Execution {
         return .written
     }
 
-    /// Writes a record that a value refers to, or null where it does not exist.
+    /// Writes a record that a value refers to, or null if it does not exist.
     mutating func writeRecordReference(
         _ record: RecordIndex?, _ shape: OutputShape, _ field: FieldPlan
     ) -> Outcome {
@@ -65,7 +65,7 @@ extension Execution {
         _ record: RecordIndex, _ selection: SelectionPlan, _ field: FieldPlan
     ) -> Outcome {
         guard let row = snapshot.row(record) else {
-            // Deleted, or not here yet: should it come, the result changes.
+            // Deleted, or not created yet: if it is created, the result changes.
             depend(on: record, [], for: field)
             return .null
         }
@@ -101,7 +101,7 @@ extension Execution {
         }
     }
 
-    /// The plan for an object of an abstract type that says by itself of which type it is.
+    /// The plan for an object of an abstract type that states its own type.
     private func plan(_ selection: SelectionPlan, for object: ObjectValue) -> ObjectPlan? {
         guard case .value(let value) = object, let name = value["__typename"]?.string,
             let type = snapshot.symbols.findName(name)
@@ -214,7 +214,7 @@ extension Execution {
         return .written
     }
 
-    // MARK: Null where there must be a value
+    // MARK: Null where a value is required
 
     mutating func require(_ outcome: Outcome, _ field: FieldPlan) -> Outcome {
         guard case .null = outcome else { return outcome }
@@ -229,7 +229,7 @@ extension Execution {
 }
 
 extension LeafShape {
-    /// graphql-js's words for a value that the type cannot be.
+    /// graphql-js's text for a value that does not fit the type.
     func mismatch(_ value: JSONValue) -> String {
         switch self {
         case .scalar(.int): "Int cannot represent non-integer value: \(value.described)"
@@ -244,7 +244,7 @@ extension LeafShape {
 }
 
 extension OutputShape {
-    /// Whether null cannot stand somewhere in it.
+    /// Whether null is not allowed somewhere in it.
     var hasNonNull: Bool {
         switch self {
         case .nonNull: true
@@ -264,7 +264,7 @@ extension OutputShape {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether `null` stands anywhere in a text, if only in a string.
+    /// Whether `null` occurs anywhere in a text, even inside a string.
     fileprivate var hasNull: Bool {
         guard count >= 4 else { return false }
         for place in 0...count - 4 where self[place] == UInt8(ascii: "n") {

@@ -7,25 +7,25 @@ package import RelayJSON
 ///     var execution = Execution(plan, variables: variables, on: snapshot, schema: schema)
 ///     let response = execution.response(source: nil)
 ///
-/// Values go from the rows straight into the buffer. A value that must not be null and is takes back what
-/// has been written since the nearest value that may be (GraphQL §6.4.4): writing functions return false
-/// when what they were to write is such a null, and the first nullable field above cuts the buffer.
+/// Values go from the rows straight into the buffer. A null in place of a required value undoes what has
+/// been written since the nearest nullable value (GraphQL §6.4.4): writing functions return false for
+/// such a null, and the first nullable field above truncates the buffer.
 package struct Execution: ~Copyable {
     let plan: Plan
     let variables: CoercedVariables
     let schema: ExecutableSchema
-    /// Who asks, as the authentication named them.
+    /// Who asks, as named by the authentication.
     let viewer: String?
     /// What is read. A mutation's root fields each have their own.
     package var snapshot: Snapshot
     package private(set) var errors: [ExecutionError] = []
-    /// What the result was read from; nil when it is not wanted.
+    /// What the result was read from; nil if that is not tracked.
     package private(set) var dependencies: Dependencies?
 
     var writer: JSONWriter
-    /// What ``FieldResolver/source`` stands for.
+    /// The value of ``FieldResolver/source``.
     var source: ObjectValue?
-    /// Arguments that depend on variables, coerced at their first use.
+    /// Arguments that depend on variables, coerced on first use.
     private var arguments: [JSONObject?] = []
 
     package init(
@@ -41,9 +41,9 @@ package struct Execution: ~Copyable {
         writer = JSONWriter(capacity: 512)
     }
 
-    /// Runs the whole plan: `{"data":…}`, with `errors` where there are any. The closing brace is left
-    /// out when `isOpen`, so that the caller can add `extensions`.
-    /// - Parameter source: what the root fields with resolver ``FieldResolver/source`` stand for.
+    /// Runs the whole plan: `{"data":…}`, with `errors` if there are any. The closing brace is omitted
+    /// if `isOpen`, so that the caller can add `extensions`.
+    /// - Parameter source: the value of root fields with resolver ``FieldResolver/source``.
     package mutating func response(source: ObjectValue? = nil, isOpen: Bool = false) -> [UInt8] {
         self.source = source
         begin()
@@ -51,8 +51,8 @@ package struct Execution: ~Copyable {
         return finish(isOpen: isOpen)
     }
 
-    /// The response to an event of a subscription, which its one root field stands for, or to an error in
-    /// place of one.
+    /// The response to an event of a subscription, which is the value of its one root field, or to an
+    /// error in its place.
     package mutating func response(
         toEvent event: Result<ObjectValue, ExecutionError>, isOpen: Bool = false
     ) -> [UInt8] {
@@ -67,20 +67,20 @@ package struct Execution: ~Copyable {
 
     // MARK: Field by field, for mutations
 
-    /// Starts a response whose root fields the caller runs one after the other.
+    /// Starts a response whose root fields the caller runs one by one.
     package mutating func begin() {
         writer.truncate(to: 0)
         writer.raw("{\"data\":")
     }
 
-    /// Drops the data: a root field that must not be null was.
+    /// Drops the data, because a non-null root field was null.
     package mutating func discardData() {
         begin()
         writer.writeNull()
     }
 
-    /// Writes one root field of the plan, its value being `source`, or an error.
-    /// - Returns: false when the whole data is null for it.
+    /// Writes one root field of the plan with the value `source`, or an error.
+    /// - Returns: false if this makes the whole data null.
     package mutating func writeRootField(
         _ index: Int, _ result: Result<ObjectValue, ExecutionError>
     ) -> Bool {
@@ -120,16 +120,16 @@ package struct Execution: ~Copyable {
 
     // MARK: Objects and fields
 
-    /// What became of a value.
+    /// The result of writing a value.
     enum Outcome {
         case written
-        /// The value is null, and nothing has been written.
+        /// The value is null, and nothing was written.
         case null
-        /// Null because of an error that has been noted; whatever has been written is to be cut off.
+        /// Null because of an error that was noted; whatever was written must be truncated.
         case failed
     }
 
-    /// `{…}`; false when a field that must not be null is.
+    /// Writes `{…}`; false if a non-null field is null.
     mutating func writeObject(_ plan: ObjectPlan, _ object: ObjectValue) -> Bool {
         if plan.steps.isEmpty { writer.raw(UInt8(ascii: "{")) }
         for index in plan.steps.indices {
@@ -147,7 +147,7 @@ package struct Execution: ~Copyable {
         return true
     }
 
-    /// The same for a record that exists, which nearly all objects are.
+    /// The same for an existing record, the usual case.
     mutating func writeRecord(_ plan: ObjectPlan, _ record: RecordIndex, _ row: Row) -> Bool {
         dependencies?.insert(record, plan)
         if plan.steps.isEmpty { writer.raw(UInt8(ascii: "{")) }
@@ -180,7 +180,7 @@ package struct Execution: ~Copyable {
         plan.text.withUnsafeBufferPointer { writer.raw(UnsafeBufferPointer(rebasing: $0[text])) }
     }
 
-    /// A field's value, behind its name; false when it must not be null and is.
+    /// A field's value, after its name; false if it is non-null and null.
     private mutating func writeField(_ field: FieldPlan, _ object: ObjectValue) -> Bool {
         let start = writer.count
         let errorsBefore = errors.count
@@ -203,7 +203,7 @@ package struct Execution: ~Copyable {
         return settle(outcome, field, from: start, errorsBefore)
     }
 
-    /// Ends a field: errors below it get its name into their path, a missing value becomes null.
+    /// Ends a field: errors below it get its name in their path, a missing value becomes null.
     @inline(__always)
     private mutating func settle(
         _ outcome: Outcome, _ field: FieldPlan, from start: Int, _ errorsBefore: Int
@@ -235,7 +235,7 @@ package struct Execution: ~Copyable {
         return true
     }
 
-    /// Errors gather their path from the inside out.
+    /// Errors collect their path from the inside out.
     mutating func addPath(_ segment: ExecutionError.PathSegment, toErrorsFrom first: Int) {
         for index in first..<errors.count { errors[index].path.append(segment) }
     }

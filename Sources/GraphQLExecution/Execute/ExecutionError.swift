@@ -10,11 +10,11 @@ package struct ExecutionError: Error, Hashable, Sendable {
 
     package var message: String
     package var locations: [SourceLocation]
-    /// From the root of the operation; empty for an error that belongs to no field.
+    /// From the root of the operation; empty for an error that does not belong to a field.
     package var path: [PathSegment]
     /// What went wrong, for programs: `extensions.code`.
     package var code: ErrorCode?
-    /// Names the line of the server's log that says more than clients may know: `extensions.id`.
+    /// Identifies the line of the server's log with details that clients must not see: `extensions.id`.
     package var id: String?
 
     package init(
@@ -28,14 +28,14 @@ package struct ExecutionError: Error, Hashable, Sendable {
     }
 
     /// An error of the language as an error of a response.
-    package init(_ error: GraphQLError) {
+    package init(_ error: DocumentError) {
         self.init(
             error.message, code: error.code.map(ErrorCode.init(rawValue:)),
             locations: error.locations)
     }
 }
 
-/// What `extensions.code` can say.
+/// The values of `extensions.code`.
 package struct ErrorCode: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
@@ -81,7 +81,7 @@ extension ExecutionError {
         return .object(object)
     }
 
-    /// The same as an error of a field of the operation's root.
+    /// The same as an error of a root field.
     package func at(_ field: FieldPlan?) -> ExecutionError {
         guard let field else { return self }
         var error = self

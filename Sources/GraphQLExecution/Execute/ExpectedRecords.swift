@@ -1,7 +1,7 @@
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-/// A record as a client's optimistic response has it.
+/// A record in a client's optimistic response.
 package struct ExpectedRecord: Sendable {
     package let id: DataID
     package let type: String
@@ -10,15 +10,15 @@ package struct ExpectedRecord: Sendable {
 
 extension FieldPlan {
     /// The records in the value that a client expects for this field. What does not fit the selection is
-    /// passed over: it is a guess, and the real response comes.
-    /// - Returns: the inner ones first.
+    /// ignored: it is a guess, and the real response will follow.
+    /// - Returns: inner records first.
     package func expectedRecords(in value: JSONValue, _ symbols: Symbols) -> [ExpectedRecord] {
         var reader = ExpectedRecordReader(symbols: symbols)
         _ = reader.read(value, shape)
         return reader.records
     }
 
-    /// The id of the node in an edge that a client expects, when this field is a payload and the edge one
+    /// The id of the node in an edge that a client expects, if this field is a payload and the edge one
     /// of its fields.
     package func expectedNode(in value: JSONValue, _ symbols: Symbols) -> DataID? {
         guard let plan = shape.selection?.onlyPlan, let object = value.object else { return nil }
@@ -51,7 +51,7 @@ private struct ExpectedRecordReader {
     let symbols: Symbols
     var records: [ExpectedRecord] = []
 
-    /// Reads a value; gives the id of the record that it is.
+    /// Reads a value; returns the id of the record that it is.
     mutating func read(_ value: JSONValue, _ shape: OutputShape) -> DataID? {
         switch (shape, value) {
         case (.nonNull(let inner), _):

@@ -11,8 +11,8 @@ package enum ObjectValue: Sendable {
     case edge(ConnectionEdge)
     case pageInfo(ConnectionPage)
     case payload(MutationPayload)
-    /// What Swift code gave: the members of an object that is no record, or, as the source of a
-    /// subscription's event, any value.
+    /// A value from Swift code: the members of an object that is not a record, or, as the source of
+    /// a subscription's event, any value.
     case value(JSONValue)
     /// A part of the schema, as introspection shows it.
     case introspection(IntrospectionObject)
@@ -29,9 +29,9 @@ package struct ConnectionEdge: Sendable, Hashable {
     }
 }
 
-/// What a mutation's payload type is filled from.
+/// What the fields of a mutation's payload type are filled from.
 package struct MutationPayload: Sendable, Hashable {
-    /// The record that was made or changed.
+    /// The record that was created or changed.
     package var record: RecordIndex?
     /// The new link in the list that the record was added to.
     package var edge: ConnectionEdge?

@@ -4,28 +4,28 @@ import Threads
 
 /// A field's value, computed by Swift code from what a snapshot holds.
 package protocol CustomFieldResolver: Sendable {
-    /// The value: a leaf's as the schema's type has it, a record by its id, an object that is no record as
-    /// its members (with `__typename` where the field's type is abstract), a list of any of these.
+    /// The value: a leaf in the form of the schema's type, a record as its id, an object that is not a record as its
+    /// members (with `__typename` if the field's type is abstract), or a list of any of these.
     /// - Throws: any error; an ``ExecutionError`` keeps its code.
     func resolve(_ call: FieldCall) throws -> JSONValue
 }
 
-/// What a computed field is computed from.
+/// The inputs of a computed field.
 package struct FieldCall: Sendable {
     /// The object that has the field.
     package let object: ObjectValue
     /// Coerced.
     package let arguments: JSONObject
-    /// Who asks, as the authentication named them.
+    /// Who asks, as named by the authentication.
     package let viewer: String?
     package let snapshot: Snapshot
-    /// Takes what is read; nil when it is not wanted.
+    /// Records what is read; nil if that is not tracked.
     package let reads: ReadLog?
 }
 
-/// What Swift code has read from a snapshot, so that a live result is sent anew when it changes.
+/// What Swift code has read from a snapshot, so that a live result is sent again when it changes.
 ///
-/// A class, because all the readers that a computed field hands out write into the same one.
+/// A class, because all the readers that a computed field hands out write to the same one.
 package final class ReadLog: Sendable {
     private struct Reads {
         var records: [RecordIndex: Set<NameIndex>] = [:]
@@ -36,12 +36,12 @@ package final class ReadLog: Sendable {
 
     init() {}
 
-    /// Notes that fields of a record were read; none means that only its existence counts.
+    /// Notes that fields of a record were read; with no fields, only its existence counts.
     package func note(_ record: RecordIndex, _ keys: some Sequence<NameIndex>) {
         reads.withLock { $0.records[record, default: []].formUnion(keys) }
     }
 
-    /// Notes that records of a type were looked for.
+    /// Notes that records of a type were searched.
     package func note(type: NameIndex) {
         reads.withLock { _ = $0.types.insert(type) }
     }

@@ -1,12 +1,12 @@
 package import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-/// How the value of one field of one type is found. Decided once per schema, by the schema service.
+/// How the value of one field of one type is resolved. Decided once per schema, by the schema service.
 ///
 /// A closed set, so that execution is a switch over bytes and numbers; everything that a directive of the
-/// schema can say is here, everything else is ``custom(_:)``.
+/// schema can express is here, everything else is ``custom(_:)``.
 package enum FieldResolver: Sendable {
-    /// The value the record holds under this key: a scalar, a link, or links, as the field's type says.
+    /// The value that the record holds under this key: a scalar, a link, or links, depending on the field's type.
     case stored(NameIndex)
     /// The record's id.
     case id
@@ -14,23 +14,23 @@ package enum FieldResolver: Sendable {
     case typename([UInt8])
     /// The record that an argument names by its id or by a unique field.
     case lookup(Lookup)
-    /// Query.nodes: for each id of the argument the record, or null.
+    /// Query.nodes: for each id in the argument the record, or null.
     case nodes(argument: String)
     /// A page of links, by the Cursor Connections specification.
     case connection(LinkSource, filters: [LinkFilter])
     /// All links, as a plain list.
     case links(LinkSource, filters: [LinkFilter])
-    /// How many links of a field lead to a record that matches: as the store keeps count under this name.
+    /// How many links of a field lead to a record that matches: the count that the store keeps under this name.
     case count(NameIndex)
     /// The same, counted link by link: for conditions that follow links.
     case counted(NameIndex, where: [LinkCondition])
-    /// A field of a connection, an edge or a page's information.
+    /// A field of a connection, an edge or a `PageInfo`.
     case connectionPart(ConnectionPart)
     /// A field of a mutation's payload.
     case payloadPart(PayloadPart)
-    /// What the caller of the execution hands in: a mutation's payload, a subscription's event.
+    /// What the caller of the execution passes in: a mutation's payload, a subscription's event.
     case source
-    /// A member of an object that is no record.
+    /// A member of an object that is not a record.
     case member(String)
     /// A field of the introspection types, or `__schema` or `__type`.
     case introspection
@@ -39,7 +39,7 @@ package enum FieldResolver: Sendable {
 }
 
 extension FieldResolver {
-    /// Whether the field's value is part of the object itself: in an object that Swift code gave it is the
+    /// Whether the field's value is part of the object itself: in an object from Swift code it is the
     /// member of that name, whatever the field is in a record, a connection or a payload.
     var readsItsObject: Bool {
         switch self {
@@ -61,7 +61,7 @@ package enum LinkSource: Sendable, Hashable {
     case records(type: NameIndex)
 }
 
-/// An argument named like a field of the node: when it is given and not null, nodes must have its value.
+/// An argument named like a field of the node: if it is given and not null, nodes must have its value.
 package struct LinkFilter: Sendable, Hashable {
     package let argument: String
     package let key: NameIndex
@@ -89,12 +89,12 @@ package struct LinkCondition: Sendable, Hashable {
     }
 }
 
-/// How a record is named by an argument.
+/// How an argument names a record.
 package struct Lookup: Sendable, Hashable {
     package let argument: String
     /// The types the record may have; empty for any.
     package let types: [NameIndex]
-    /// Unique fields under whose value a record is found too.
+    /// Unique fields by whose value a record is also found.
     package let uniqueKeys: [UniqueKey]
 
     package struct UniqueKey: Sendable, Hashable {
@@ -126,7 +126,7 @@ package enum ConnectionPart: Sendable {
 }
 
 package enum PayloadPart: Sendable {
-    /// The record that was made or changed; null once it is deleted.
+    /// The record that was created or changed; null once it is deleted.
     case record
     /// The new edge, in the list it was added to.
     case edge

@@ -2,11 +2,11 @@ package import GraphQLLanguage
 import RelayJSON
 @_spi(Rooms) package import RelayRecords
 
-/// One operation, compiled for one schema and one choice of its `@skip`s and `@include`s.
+/// One operation, compiled for one schema and one combination of its `@skip`s and `@include`s.
 ///
 /// Everything that does not depend on variables or data has been done: fields are collected and merged
-/// (GraphQL §6.3.2), names are bytes ready to be copied, constant arguments are coerced. Immutable but for
-/// what abstract types still have to compile; shared by all executions.
+/// (GraphQL §6.3.2), names are bytes ready to be copied, constant arguments are coerced. Immutable, except
+/// that abstract types are compiled on demand; shared by all executions.
 package final class Plan: Sendable {
     package let operation: OperationType
     package let root: ObjectPlan
@@ -22,15 +22,15 @@ package final class Plan: Sendable {
 /// The fields that a selection set selects on one object type.
 package final class ObjectPlan: Sendable {
     package let typeName: String
-    /// The type's number in the store; nil for a type of which there are no records.
+    /// The type's number in the store; nil for a type without records.
     let type: NameIndex?
     package let fields: ContiguousArray<FieldPlan>
-    /// What is done for each field, as plain values, so that executing the plan counts no references.
+    /// What to do for each field, as plain values, so that executing the plan does no reference counting.
     let steps: ContiguousArray<PlanStep>
-    /// The text of all steps, one behind the other.
+    /// The text of all steps, concatenated.
     let text: [UInt8]
     /// The storage keys of the object's record that the fields are read from; a live result depends on
-    /// them. Sorted, each once.
+    /// them. Sorted, without duplicates.
     package let keys: [NameIndex]
 
     init(typeName: String, type: NameIndex?, fields: ContiguousArray<FieldPlan>) {
@@ -54,10 +54,10 @@ package final class ObjectPlan: Sendable {
     }
 }
 
-/// What is done for one field: some text is written, then a value.
+/// What to do for one field: write some text, then a value.
 struct PlanStep: Sendable {
     enum Action: Sendable {
-        /// The text has the value in it: `"__typename":"Todo"`.
+        /// The text includes the value: `"__typename":"Todo"`.
         case text
         /// A scalar that the record holds.
         case leaf(NameIndex, LeafKind, isNonNull: Bool)
@@ -69,7 +69,7 @@ struct PlanStep: Sendable {
     }
 
     let action: Action
-    /// Place of the field in the plan.
+    /// The field's index in the plan.
     let field: Int
     /// `{"name":` of the first field, `,"name":` of the others.
     let text: Range<Int>
@@ -132,14 +132,14 @@ package final class FieldPlan: Sendable {
     }
 }
 
-/// A field's arguments: known when the plan is made, or to be coerced once in each execution, where
-/// `place` finds them again.
+/// A field's arguments: known when the plan is made, or coerced once in each execution and then
+/// found at `place`.
 enum PlannedArguments: Sendable {
     case constant(JSONObject)
     case variable(ArgumentList, place: Int)
 }
 
-/// What a value must be to be written, from the field's type (GraphQL §6.4.3).
+/// What a value must be to be written, according to the field's type (GraphQL §6.4.3).
 indirect enum OutputShape: Sendable {
     case leaf(LeafShape)
     case object(SelectionPlan)

@@ -4,17 +4,17 @@ import RelayJSON
 import Synchronization
 
 /// Compiles an operation to a ``Plan``: CollectFields (GraphQL §6.3.2) for every selection set, ahead of
-/// time, for one choice of what `@skip` and `@include` leave in.
+/// time, for one combination of what `@skip` and `@include` leave in.
 final class PlanBuilder: Sendable {
     private let schema: ExecutableSchema
     private let source: Source
     private let fragments: [String: FragmentDefinition]
     private let conditions: [String: Bool]
     /// Numbers for the argument lists that depend on variables. Plans for abstract types are made while
-    /// executions run, so numbers may come up that an execution has not heard of.
+    /// executions run, so an execution may see numbers that it does not know.
     private let argumentPlaces = Atomic(0)
 
-    /// - Parameter conditions: the values of the variables that stand in `@skip` and `@include`.
+    /// - Parameter conditions: the values of the variables used in `@skip` and `@include`.
     init(_ document: Document, schema: ExecutableSchema, conditions: [String: Bool]) {
         self.schema = schema
         self.conditions = conditions
@@ -129,7 +129,7 @@ final class PlanBuilder: Sendable {
         return .variable(list, place: argumentPlaces.wrappingAdd(1, ordering: .relaxed).oldValue)
     }
 
-    /// What the values of a field become; its objects select what all fields of the group select.
+    /// The shape of a field's values; its objects select what all fields of the group select.
     private func shape(_ type: WrappedType, _ group: [Field]) -> OutputShape {
         switch type {
         case .nonNull(let inner): return .nonNull(shape(inner, group))
@@ -163,7 +163,7 @@ final class PlanBuilder: Sendable {
     }
 }
 
-/// Fields by response name, in the order in which the names first come up.
+/// Fields by response name, in order of first occurrence.
 private struct FieldCollector {
     private(set) var groups: [[Field]] = []
     private var places: [String: Int] = [:]

@@ -4,36 +4,36 @@ import Threads
 
 /// One operation of a valid document, ready to be executed any number of times.
 ///
-/// Which fields `@skip` and `@include` leave in is decided by a few variables; there is one ``Plan`` for each
-/// of their values that has come up.
+/// A few variables decide which fields `@skip` and `@include` leave in; there is one ``Plan`` for each
+/// combination of their values seen so far.
 package final class PreparedOperation: Sendable {
     package let kind: OperationType
     package let name: String?
     package let variables: [PlannedVariable]
-    /// `@live` stands on the operation: its result is sent anew whenever it changes.
+    /// The operation has `@live`: its result is sent again whenever it changes.
     package let isLive: Bool
 
-    /// Results go on coming: a subscription, or a query with `@live`.
+    /// There may be any number of results: a subscription, or a query with `@live`.
     package var isStream: Bool { kind == .subscription || isLive }
 
-    /// As the document has it.
+    /// As in the document.
     package let definition: OperationDefinition
 
-    /// The document that it stands in.
+    /// The document that contains it.
     package let document: Document
     private let schema: ExecutableSchema
-    /// The variables that `@skip` and `@include` look at.
+    /// The variables that `@skip` and `@include` use.
     private let conditionVariables: [String]
     private let plans = Lock<[[Bool]: Plan]>([:])
 
-    /// Plans kept; beyond that they are made anew each time (a client may vary 20 conditions).
+    /// Plans kept; beyond that they are rebuilt each time (a client may vary 20 conditions).
     private static let planLimit = 64
 
     /// Finds and prepares an operation.
     /// - Parameters:
     ///   - document: a document that has been validated.
-    ///   - operationName: needed where the document has several.
-    /// - Throws: what a request gets for naming no operation, or one the schema cannot run.
+    ///   - operationName: required if the document has several.
+    /// - Throws: the error for a request that names no operation, or one that the schema cannot run.
     package init(
         _ document: Document, operationName: String?, schema: ExecutableSchema
     ) throws(ExecutionError) {

@@ -7,7 +7,7 @@ struct ArgumentList: Sendable {
     let given: [Argument]
     let schema: Schema
 
-    /// Whether variables have any part in it.
+    /// Whether it uses variables.
     var usesVariables: Bool { given.contains { Literal.usesVariables($0.value) } }
 
     /// CoerceArgumentValues (GraphQL §6.4.1). Absent arguments without default stay absent.

@@ -1,15 +1,15 @@
 package import GraphQLLanguage
 package import RelayJSON
 
-/// The values of an operation's variables, coerced to their types; a variable that was not given and has no
-/// default is absent.
+/// The values of an operation's variables, coerced to their types; a variable without a value or a default
+/// is absent.
 package struct CoercedVariables: Sendable, Hashable {
     package let values: JSONObject
 
     package static let none = CoercedVariables(values: [:])
 }
 
-/// One variable of an operation, with its default coerced ahead.
+/// One variable of an operation, with its default already coerced.
 package struct PlannedVariable: Sendable {
     package let name: String
     let type: WrappedType
@@ -18,9 +18,9 @@ package struct PlannedVariable: Sendable {
 }
 
 extension CoercedVariables {
-    /// So many mistakes are told, as graphql-js does it; then, that there are more.
+    /// How many errors are reported, as in graphql-js, before a note that there are more.
     private static let errorLimit = 50
-    /// Bytes of texts about mistakes after which no more are told. Each may repeat as much as was given.
+    /// Total size of error texts after which no more are reported. Each may repeat the whole input.
     private static let errorBytes = 64 << 10
     private static let tooMany =
         "Too many errors processing variables, error limit reached. Execution aborted."
@@ -89,7 +89,7 @@ package struct ExecutionErrors: Error, Hashable, Sendable {
     package init(errors: [ExecutionError]) { self.errors = errors }
 }
 
-/// Coerces JSON to input types (GraphQL §3.5 to §3.12, input coercion), gathering what is wrong, up to a limit.
+/// Coerces JSON to input types (GraphQL §3.5 to §3.12, input coercion), collecting errors up to a limit.
 struct InputCoercion {
     struct Failure {
         /// `.name` and `[index]`, from the outside in.
@@ -108,7 +108,7 @@ struct InputCoercion {
         self.failureLimit = failureLimit
     }
 
-    /// Nothing more is looked at.
+    /// Nothing more is checked.
     private var isOver: Bool { failures.count >= failureLimit }
 
     /// The coerced value; meaningless once there are failures.
@@ -124,7 +124,7 @@ struct InputCoercion {
             return .null
         case .list(let item):
             guard case .array(let elements) = value else {
-                return .array([coerce(value, item)])  // one value stands for a list of one
+                return .array([coerce(value, item)])  // one value becomes a list of one
             }
             var coerced: [JSONValue] = []
             for (index, element) in elements.enumerated() {

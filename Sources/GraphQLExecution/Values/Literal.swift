@@ -1,15 +1,15 @@
 import GraphQLLanguage
 import RelayJSON
 
-/// Values that are written in a document, as JSON of their type. The document is valid, so literals fit
-/// their types (GraphQL §5.6.1); only what variables bring can still be wrong.
+/// Values written in a document, as JSON of their type. The document is valid, so literals fit their
+/// types (GraphQL §5.6.1); only the values of variables can still be wrong.
 enum Literal {
     /// A value without variables.
     static func constant(_ value: Value, _ type: WrappedType, in schema: Schema) -> JSONValue {
         coerce(value, type, .none, in: schema) ?? .null
     }
 
-    /// A value with its variables filled in; nil when it is a variable that was not given.
+    /// A value with its variables filled in; nil if it is a variable without a value.
     static func coerce(
         _ value: Value, _ type: WrappedType, _ variables: CoercedVariables, in schema: Schema
     ) -> JSONValue? {
@@ -44,7 +44,7 @@ enum Literal {
         }
     }
 
-    /// Whether a variable stands anywhere in a value.
+    /// Whether a value contains a variable.
     static func usesVariables(_ value: Value) -> Bool {
         switch value.kind {
         case .variable: true
@@ -64,7 +64,7 @@ enum Literal {
         return coerced
     }
 
-    /// A literal as JSON by its own form alone: what a scalar of the schema's own gets.
+    /// A literal as JSON, by its own form alone: what a custom scalar gets.
     static func untyped(_ value: Value, _ variables: CoercedVariables) -> JSONValue {
         switch value.kind {
         case .variable(let name): return variables.values[name] ?? .null

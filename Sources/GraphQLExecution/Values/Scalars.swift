@@ -1,12 +1,12 @@
 import RelayJSON
 
-/// The scalars of the specification (GraphQL §3.5); a scalar of the schema's own takes any JSON.
+/// The scalars of the specification (GraphQL §3.5); a custom scalar accepts any JSON.
 enum Scalars {
     struct Mismatch: Error {
         let message: String
     }
 
-    /// A JSON value as a value of a scalar type, or why it is none; graphql-js's words.
+    /// A JSON value as a value of a scalar type, or why it is not one; graphql-js's texts.
     static func coerceInput(_ value: JSONValue, _ type: String) -> Result<JSONValue, Mismatch> {
         switch (type, value) {
         case ("Int", .int(let number)):

@@ -1,38 +1,38 @@
-/// What every schema has without saying so: the scalars of GraphQL §3.5, the directives of §3.13
-/// and the introspection types of §4.2, as the documents they would be written in.
+/// What every schema has implicitly: the scalars of GraphQL §3.5, the directives of §3.13 and the
+/// introspection types of §4.2, written as documents.
 enum BuiltInDefinitions {
     static let scalarNames: Set = ["String", "Int", "Float", "Boolean", "ID"]
 
-    /// Not a type of any schema: carries the meta-fields of GraphQL §4.1 and §4.3.
+    /// Not a type of any schema: holds the meta-fields of GraphQL §4.1 and §4.3.
     static let metaFieldsTypeName = "__MetaFields"
 
     static let text = #"""
         "Text, as a sequence of Unicode scalar values."
         scalar String
-        "A whole number of 32 bits with a sign."
+        "A signed 32-bit whole number."
         scalar Int
-        "A finite number in the double-precision format of IEEE 754."
+        "A finite IEEE 754 double-precision number."
         scalar Float
         "true or false."
         scalar Boolean
-        "A key that tells an object from all others. It is sent as text, and is not for people to read."
+        "A unique identifier of an object. It is sent as text, and not meant for people to read."
         scalar ID
 
         "Skips this field or fragment when `if` is true."
         directive @skip("Whether to skip." if: Boolean!) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
         "Includes this field or fragment only when `if` is true."
         directive @include("Whether to include." if: Boolean!) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
-        "Marks what is still there but should not be used any more."
+        "Marks something that still exists but should no longer be used."
         directive @deprecated(
           "Why, and what to use instead, in Markdown."
           reason: String! = "No longer supported"
         ) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
-        "Names the document that says how values of this scalar look."
-        directive @specifiedBy("Where that document is." url: String!) on SCALAR
-        "Says that exactly one field of this input object must be given, and not null."
+        "Names the document that specifies the format of this scalar."
+        directive @specifiedBy("The URL of that document." url: String!) on SCALAR
+        "Requires exactly one field of this input object to be given, and not null."
         directive @oneOf on INPUT_OBJECT
 
-        "What a server can be asked: its types, directives and root operation types."
+        "What a server offers: its types, directives and root operation types."
         type __Schema {
           description: String
           "All types of the server."
@@ -43,7 +43,7 @@ enum BuiltInDefinitions {
           mutationType: __Type
           "Where subscriptions start, if there are any."
           subscriptionType: __Type
-          "All directives the server knows."
+          "All directives that the server supports."
           directives: [__Directive!]!
         }
 
@@ -97,7 +97,7 @@ enum BuiltInDefinitions {
           name: String!
           description: String
           type: __Type!
-          "What is taken when nothing is given, written as in a document."
+          "The value used if none is given, written as in a document."
           defaultValue: String
           isDeprecated: Boolean!
           deprecationReason: String
@@ -111,7 +111,7 @@ enum BuiltInDefinitions {
           deprecationReason: String
         }
 
-        "A directive and where it may stand."
+        "A directive and where it is allowed."
         type __Directive {
           name: String!
           description: String
@@ -120,7 +120,7 @@ enum BuiltInDefinitions {
           args(includeDeprecated: Boolean! = false): [__InputValue!]!
         }
 
-        "The places where a directive can stand."
+        "The places where a directive is allowed."
         enum __DirectiveLocation {
           "On a query."
           QUERY

@@ -1,5 +1,5 @@
-/// Works out which types clients do not see: those of predefined documents, except where something
-/// that clients do see makes use of them.
+/// Determines which types clients do not see: those of predefined documents, unless something that
+/// clients do see uses them.
 struct HiddenTypes: Sendable {
     private var isVisible: [Bool]
 

@@ -1,6 +1,6 @@
 extension Schema {
-    /// An operation that asks a server for all there is to know about its schema. What it answers
-    /// is what `Schema.build(introspection:)` takes.
+    /// An operation that asks a server for its whole schema. `Schema.build(introspection:)` takes
+    /// the answer.
     package static let introspectionQuery = """
         query IntrospectionQuery {
           __schema {

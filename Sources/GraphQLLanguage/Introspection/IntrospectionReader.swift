@@ -1,14 +1,14 @@
 package import RelayJSON
 
 extension Schema {
-    /// Makes a schema of what a server answered to `introspectionQuery`.
+    /// Builds a schema from a server's answer to `introspectionQuery`.
     ///
     /// - Parameter result: the whole response, its `data`, or the `__schema` object.
     /// - Throws: what the result lacks, or what is wrong with the schema it describes; without
-    ///   places, as there is no document.
+    ///   locations, as there is no document.
     package static func build(introspection result: JSONValue) throws(SchemaErrors) -> Schema {
         var builder = SchemaBuilder()
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             let schema = (result["data"] ?? result)["__schema"] ?? result
             builder.add(try IntrospectionReader(schema).definitions())
         } catch {
@@ -18,9 +18,9 @@ extension Schema {
     }
 }
 
-/// Reads an introspection result back into the definitions that it describes.
+/// Converts an introspection result back into the definitions that it describes.
 private struct IntrospectionReader {
-    /// A JSON object and the way to it, for messages.
+    /// A JSON object and the path to it, for messages.
     private struct Node {
         let value: JSONValue
         let path: String
@@ -29,20 +29,20 @@ private struct IntrospectionReader {
             Node(value: value[key] ?? .null, path: "\(path).\(key)")
         }
 
-        func text() throws(GraphQLError) -> String {
+        func text() throws(DocumentError) -> String {
             guard let text = value.string else { throw lack("a string") }
             return text
         }
 
-        /// The elements of a list; none of null.
-        func elements() throws(GraphQLError) -> [Node] {
+        /// The elements of a list; none if it is null.
+        func elements() throws(DocumentError) -> [Node] {
             if value.isNull { return [] }
             guard let elements = value.array else { throw lack("a list") }
             return elements.enumerated().map { Node(value: $1, path: "\(path)[\($0)]") }
         }
 
-        func lack(_ what: String) -> GraphQLError {
-            GraphQLError(
+        func lack(_ what: String) -> DocumentError {
+            DocumentError(
                 "The introspection result cannot be read: \(path) should be \(what), "
                     + "but it is \(value.text).")
         }
@@ -54,7 +54,7 @@ private struct IntrospectionReader {
         self.schema = Node(value: schema, path: "__schema")
     }
 
-    func definitions() throws(GraphQLError) -> [Definition] {
+    func definitions() throws(DocumentError) -> [Definition] {
         guard schema.value.object != nil else { throw schema.lack("an object") }
         var definitions: [Definition] = [.schema(try schemaDefinition())]
         for node in try schema["types"].elements() {
@@ -72,7 +72,7 @@ private struct IntrospectionReader {
 
     // MARK: Definitions
 
-    private func schemaDefinition() throws(GraphQLError) -> SchemaDefinition {
+    private func schemaDefinition() throws(DocumentError) -> SchemaDefinition {
         var operationTypes: [OperationTypeDefinition] = []
         for operation in OperationType.allCases {
             let type = schema["\(operation.rawValue)Type"]
@@ -86,13 +86,13 @@ private struct IntrospectionReader {
             operationTypes: operationTypes, location: 0)
     }
 
-    private func typeDefinition(_ node: Node) throws(GraphQLError) -> TypeDefinition {
+    private func typeDefinition(_ node: Node) throws(DocumentError) -> TypeDefinition {
         TypeDefinition(
             isExtension: false, description: description(node), name: try name(node),
             directives: typeDirectives(node), body: try body(node), location: 0)
     }
 
-    private func body(_ node: Node) throws(GraphQLError) -> TypeDefinition.Body {
+    private func body(_ node: Node) throws(DocumentError) -> TypeDefinition.Body {
         let kind = node["kind"]
         switch TypeKind(rawValue: try kind.text()) {
         case .scalar: return .scalar
@@ -109,7 +109,7 @@ private struct IntrospectionReader {
         }
     }
 
-    private func directiveDefinition(_ node: Node) throws(GraphQLError) -> DirectiveDefinition {
+    private func directiveDefinition(_ node: Node) throws(DocumentError) -> DirectiveDefinition {
         var locations: [DirectiveLocation] = []
         for element in try node["locations"].elements() {
             guard let location = DirectiveLocation(rawValue: try element.text()) else {
@@ -126,8 +126,8 @@ private struct IntrospectionReader {
 
     // MARK: Members
 
-    private func fields(_ node: Node) throws(GraphQLError) -> [FieldDefinition] {
-        try node.elements().map { (node) throws(GraphQLError) in
+    private func fields(_ node: Node) throws(DocumentError) -> [FieldDefinition] {
+        try node.elements().map { (node) throws(DocumentError) in
             FieldDefinition(
                 description: description(node), name: try name(node),
                 arguments: try inputValues(node["args"]), type: try type(node["type"]),
@@ -135,27 +135,27 @@ private struct IntrospectionReader {
         }
     }
 
-    private func inputValues(_ node: Node) throws(GraphQLError) -> [InputValueDefinition] {
-        try node.elements().map { (node) throws(GraphQLError) in
+    private func inputValues(_ node: Node) throws(DocumentError) -> [InputValueDefinition] {
+        try node.elements().map { (node) throws(DocumentError) in
             let text = node["defaultValue"].value.string
             return InputValueDefinition(
                 description: description(node), name: try name(node),
                 type: try type(node["type"]),
-                defaultValue: try text.map { (text) throws(GraphQLError) in
+                defaultValue: try text.map { (text) throws(DocumentError) in
                     try Value(parsing: text)
                 }, directives: deprecation(node), location: 0)
         }
     }
 
-    private func enumValues(_ node: Node) throws(GraphQLError) -> [EnumValueDefinition] {
-        try node.elements().map { (node) throws(GraphQLError) in
+    private func enumValues(_ node: Node) throws(DocumentError) -> [EnumValueDefinition] {
+        try node.elements().map { (node) throws(DocumentError) in
             EnumValueDefinition(
                 description: description(node), name: try name(node),
                 directives: deprecation(node), location: 0)
         }
     }
 
-    private func type(_ node: Node) throws(GraphQLError) -> TypeReference {
+    private func type(_ node: Node) throws(DocumentError) -> TypeReference {
         switch node["kind"].value.string {
         case "LIST": return .list(try type(node["ofType"]), location: 0)
         case "NON_NULL":
@@ -168,12 +168,12 @@ private struct IntrospectionReader {
 
     // MARK: Parts
 
-    private func name(_ node: Node) throws(GraphQLError) -> Name {
+    private func name(_ node: Node) throws(DocumentError) -> Name {
         Name(try node["name"].text())
     }
 
-    private func names(_ node: Node) throws(GraphQLError) -> [Name] {
-        try node.elements().map { (node) throws(GraphQLError) in try name(node) }
+    private func names(_ node: Node) throws(DocumentError) -> [Name] {
+        try node.elements().map { (node) throws(DocumentError) in try name(node) }
     }
 
     private func description(_ node: Node) -> StringLiteral? {

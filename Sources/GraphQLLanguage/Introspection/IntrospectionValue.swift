@@ -1,9 +1,9 @@
-/// What a field of the introspection system gives (GraphQL §4): a leaf, a list, or an object whose
-/// fields can be asked for in turn.
+/// The value of an introspection field (GraphQL §4): a leaf, a list, or an object whose fields can
+/// be queried in turn.
 ///
 /// An executor starts with `Schema.introspect(type:)` or `.object(.schema)` for the meta-fields
-/// `__type` and `__schema`, and goes on with `Schema.introspect(_:of:includeDeprecated:)` for what
-/// is selected below. `__typename` of an object is its `typeName`.
+/// `__type` and `__schema`, and continues with `Schema.introspect(_:of:includeDeprecated:)` for the
+/// selections below. An object's `__typename` is its `typeName`.
 package enum IntrospectionValue: Sendable {
     case null
     case boolean(Bool)
@@ -38,7 +38,7 @@ package enum IntrospectionObject: Sendable {
 }
 
 extension Schema {
-    /// The value of the meta-field `__type(name:)`; null for what is not known or hidden.
+    /// The value of the meta-field `__type(name:)`; null for an unknown or hidden type.
     package func introspect(type name: String) -> IntrospectionValue {
         guard let type = type(named: name), !isHidden(type.id) else { return .null }
         return .object(.type(.named(type.id)))
@@ -46,8 +46,8 @@ extension Schema {
 
     /// The value of a field of an introspection object.
     ///
-    /// - Parameter includeDeprecated: the argument of that name, where the field has it.
-    /// - Returns: null also for a name that is no field of the object.
+    /// - Parameter includeDeprecated: the argument of that name, if the field has it.
+    /// - Returns: null also for a name that is not a field of the object.
     package func introspect(
         _ field: String, of object: IntrospectionObject, includeDeprecated: Bool = false
     ) -> IntrospectionValue {

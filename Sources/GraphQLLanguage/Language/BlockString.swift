@@ -1,7 +1,7 @@
-/// What the text between `"""` means: BlockStringValue of GraphQL §2.9.4.
+/// The value of the text between `"""`: BlockStringValue of GraphQL §2.9.4.
 ///
-/// The indentation that all lines but the first share is taken off, then blank lines at both
-/// ends; lines are joined by LF.
+/// Removes the indentation common to all lines but the first, then blank lines at both ends; joins
+/// lines with LF.
 func blockStringValue(raw: [UInt8]) -> String {
     let lines = splitLines(raw)
     let commonIndent = lines.dropFirst().compactMap(indentation).min() ?? 0

@@ -1,9 +1,9 @@
 // The syntax tree of executable documents (GraphQL §2).
 //
-// Every node is immutable and knows where it starts as a byte offset, which
-// `Source.location(at:)` turns into line and column. Nodes that sit in an enum (definitions,
-// selections) are final classes, so that the enum is one word and walking a selection set copies
-// no strings; the parts inside them are structs.
+// Every node is immutable and knows where it starts as a byte offset, which `Source.location(at:)`
+// turns into line and column. Nodes in enums (definitions, selections) are final classes, so that
+// the enum is one word and walking a selection set copies no strings; the parts inside them are
+// structs.
 
 /// A parsed document (GraphQL §2.2).
 package struct Document: Sendable {
@@ -16,7 +16,7 @@ package struct Document: Sendable {
     }
 }
 
-/// Whatever can stand at the top level of a document.
+/// Anything allowed at the top level of a document.
 package enum Definition: Sendable {
     case operation(OperationDefinition)
     case fragment(FragmentDefinition)
@@ -27,7 +27,7 @@ package enum Definition: Sendable {
     case directive(DirectiveDefinition)
 }
 
-/// A name and where it stands. `$x` and `@x` are named `x`.
+/// A name and its location. `$x` and `@x` are named `x`.
 package struct Name: Sendable {
     package let value: String
     package let location: Int
@@ -102,7 +102,7 @@ package final class FragmentDefinition: Sendable {
     }
 }
 
-/// `{ selections }` (GraphQL §2.4). Empty only where the document has none.
+/// `{ selections }` (GraphQL §2.4). Empty only if the document has none.
 package struct SelectionSet: Sendable {
     package let selections: [Selection]
     package let location: Int
@@ -126,7 +126,7 @@ package final class Field: Sendable {
     package let name: Name
     package let arguments: [Argument]
     package let directives: [Directive]
-    /// nil where the field has no braces.
+    /// nil if the field has no braces.
     package let selectionSet: SelectionSet?
 
     package init(
@@ -192,7 +192,7 @@ package struct Argument: Sendable {
 package struct Directive: Sendable {
     package let name: Name
     package let arguments: [Argument]
-    /// Where the `@` stands.
+    /// Where the `@` is.
     package let location: Int
 
     package init(name: Name, arguments: [Argument], location: Int) {

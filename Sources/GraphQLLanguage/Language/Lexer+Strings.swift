@@ -5,7 +5,7 @@ extension Lexer {
     // MARK: Strings in one pair of quotes
 
     /// GraphQL §2.9.4. Without an escape the value is one slice of the document.
-    func scanString(at start: Int) throws(GraphQLError) -> StringScan {
+    func scanString(at start: Int) throws(DocumentError) -> StringScan {
         var position = start + 1
         while position < bytes.count {
             switch bytes[position] {
@@ -19,10 +19,10 @@ extension Lexer {
         throw syntaxError("Unterminated string.", at: position)
     }
 
-    /// Goes on with a string at its first backslash, `position`, copying what it means.
+    /// Continues a string at its first backslash, `position`, copying its unescaped value.
     private func scanEscapedString(
         from start: Int, to firstEscape: Int
-    ) throws(GraphQLError) -> StringScan {
+    ) throws(DocumentError) -> StringScan {
         var value = Array(bytes[start..<firstEscape])
         var position = firstEscape
         while position < bytes.count {
@@ -40,10 +40,10 @@ extension Lexer {
         throw syntaxError("Unterminated string.", at: position)
     }
 
-    /// Appends what the escape at `position` stands for; returns the offset after it.
+    /// Appends the value of the escape at `position`; returns the offset after it.
     private func scanEscape(
         at position: Int, into value: inout [UInt8]
-    ) throws(GraphQLError) -> Int {
+    ) throws(DocumentError) -> Int {
         switch byte(at: position + 1) {
         case UInt8(ascii: "\""): value.append(UInt8(ascii: "\""))
         case UInt8(ascii: "\\"): value.append(UInt8(ascii: "\\"))
@@ -69,7 +69,7 @@ extension Lexer {
     /// `\u{1F600}`: any number of hexadecimal digits that name a Unicode scalar value.
     private func scanBracedUnicodeEscape(
         at start: Int
-    ) throws(GraphQLError) -> (UnicodeScalar, Int) {
+    ) throws(DocumentError) -> (UnicodeScalar, Int) {
         var code: UInt32 = 0
         var position = start + 3
         // No scalar value needs more than eight digits: `\u{0010FFFF}`.
@@ -87,10 +87,10 @@ extension Lexer {
             "Invalid Unicode escape sequence", at: start, length: position - start)
     }
 
-    /// `\u00E9`, or a surrogate pair `\uD83D\uDE00` as JSON writes it.
+    /// `\u00E9`, or a surrogate pair `\uD83D\uDE00` as in JSON.
     private func scanFourDigitUnicodeEscape(
         at start: Int
-    ) throws(GraphQLError) -> (UnicodeScalar, Int) {
+    ) throws(DocumentError) -> (UnicodeScalar, Int) {
         if let code = fourHexadecimalDigits(at: start + 2) {
             if let scalar = UnicodeScalar(code) { return (scalar, start + 6) }
             if 0xD800...0xDBFF ~= code, byte(at: start + 6) == UInt8(ascii: "\\"),
@@ -113,18 +113,18 @@ extension Lexer {
         return code
     }
 
-    /// Shows the characters of the escape, as far as the document goes.
+    /// Shows the characters of the escape, up to the end of the document.
     private func escapeError(
         _ message: String, at position: Int, length: Int
-    ) -> GraphQLError {
+    ) -> DocumentError {
         let rest = text(from: position, to: bytes.count).unicodeScalars
         return syntaxError("\(message): \"\(String(rest.prefix(length)))\".", at: position)
     }
 
     // MARK: Block strings
 
-    /// GraphQL §2.9.4, `"""`: raw lines, common indentation and blank edges taken off.
-    func scanBlockString(at start: Int) throws(GraphQLError) -> StringScan {
+    /// GraphQL §2.9.4, `"""`: raw lines, without common indentation and blank edges.
+    func scanBlockString(at start: Int) throws(DocumentError) -> StringScan {
         var raw: [UInt8] = []
         var position = start + 3
         var chunkStart = position

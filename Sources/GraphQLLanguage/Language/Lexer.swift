@@ -1,6 +1,6 @@
-/// Cuts a document into tokens, one at a time, straight from its bytes (GraphQL §2.1).
+/// Splits a document into tokens, one at a time, straight from its bytes (GraphQL §2.1).
 ///
-/// The lexer holds one token and makes the next when asked; no token array exists. It is only
+/// The lexer holds one token and produces the next on demand; there is no token array. It is only
 /// valid inside the `withUnsafeBufferPointer` call of the `Source` whose bytes it was given.
 struct Lexer {
     let source: Source
@@ -15,7 +15,7 @@ struct Lexer {
         position < bytes.count ? bytes[position] : 0
     }
 
-    /// The bytes of a range as text. The range ends where the caller found a token to end.
+    /// The bytes of a range as text. The range must end where a token ends.
     ///
     /// `String(decoding:as:)` takes twice as long for names of ordinary length.
     @inline(__always)
@@ -25,13 +25,13 @@ struct Lexer {
         }
     }
 
-    func syntaxError(_ message: String, at position: Int) -> GraphQLError {
-        GraphQLError(
+    func syntaxError(_ message: String, at position: Int) -> DocumentError {
+        DocumentError(
             "Syntax Error: " + message, locations: [source.location(at: source.base + position)])
     }
 
     /// Replaces `token` by the next one; comments, commas and white space are skipped.
-    mutating func advance() throws(GraphQLError) {
+    mutating func advance() throws(DocumentError) {
         var position = token.end
         while position < bytes.count {
             let byte = bytes[position]
@@ -102,7 +102,7 @@ struct Lexer {
         return position
     }
 
-    /// GraphQL §2.1.1 lets U+FEFF stand between any two tokens.
+    /// GraphQL §2.1.1 allows U+FEFF between any two tokens.
     private func isByteOrderMark(at position: Int) -> Bool {
         byte(at: position + 1) == 0xBB && byte(at: position + 2) == 0xBF
     }
@@ -110,7 +110,7 @@ struct Lexer {
     // MARK: Numbers
 
     /// GraphQL §2.9.1 and §2.9.2: an IntValue or FloatValue, not followed by `.` or a name.
-    private func scanNumber(at start: Int) throws(GraphQLError) -> Token {
+    private func scanNumber(at start: Int) throws(DocumentError) -> Token {
         var position = start
         var kind = TokenKind.int
         if byte(at: position) == UInt8(ascii: "-") { position += 1 }
@@ -141,15 +141,15 @@ struct Lexer {
         return Token(kind: kind, start: start, end: position)
     }
 
-    /// Where the digits that start at `position` end; there must be one.
-    private func endOfDigits(from start: Int) throws(GraphQLError) -> Int {
+    /// Where the digits starting at `position` end; there must be at least one.
+    private func endOfDigits(from start: Int) throws(DocumentError) -> Int {
         var position = start
         while byte(at: position).isDigit { position += 1 }
         if position == start { throw digitExpected(at: start) }
         return position
     }
 
-    private func digitExpected(at position: Int) -> GraphQLError {
+    private func digitExpected(at position: Int) -> DocumentError {
         syntaxError(
             "Invalid number, expected digit but got: \(printCharacter(at: position)).",
             at: position)
@@ -157,7 +157,7 @@ struct Lexer {
 
     // MARK: Characters in messages
 
-    private func unexpectedCharacter(at position: Int) -> GraphQLError {
+    private func unexpectedCharacter(at position: Int) -> DocumentError {
         if byte(at: position) == UInt8(ascii: "'") {
             return syntaxError(
                 "Unexpected single quote character ('), did you mean to use a double quote (\")?",

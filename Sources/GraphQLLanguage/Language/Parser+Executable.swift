@@ -1,13 +1,13 @@
 // GraphQL §2.2 to §2.8: definitions, operations, selection sets, fragments.
 
 extension Parser {
-    mutating func parseDefinitions() throws(GraphQLError) -> [Definition] {
+    mutating func parseDefinitions() throws(DocumentError) -> [Definition] {
         var definitions: [Definition] = []
         repeat { definitions.append(try parseDefinition()) } while !peek(.endOfFile)
         return definitions
     }
 
-    private mutating func parseDefinition() throws(GraphQLError) -> Definition {
+    private mutating func parseDefinition() throws(DocumentError) -> Definition {
         let offset = token.start
         let start = location
         if peek(.leftBrace) { return .operation(try parseShorthandQuery()) }
@@ -47,7 +47,7 @@ extension Parser {
         return nil
     }
 
-    private mutating func parseShorthandQuery() throws(GraphQLError) -> OperationDefinition {
+    private mutating func parseShorthandQuery() throws(DocumentError) -> OperationDefinition {
         let start = location
         return OperationDefinition(
             description: nil, operation: .query, name: nil, variables: [], directives: [],
@@ -56,11 +56,11 @@ extension Parser {
 
     private mutating func parseOperationDefinition(
         _ operation: OperationType, _ description: StringLiteral?, _ start: Int
-    ) throws(GraphQLError) -> OperationDefinition {
+    ) throws(DocumentError) -> OperationDefinition {
         try advance()
         let name = peek(.name) ? try parseName() : nil
         let variables = try optionalMany(.leftParenthesis, .rightParenthesis) {
-            (parser: inout Parser) throws(GraphQLError) in
+            (parser: inout Parser) throws(DocumentError) in
             try parser.parseVariableDefinition()
         }
         return OperationDefinition(
@@ -69,7 +69,7 @@ extension Parser {
             selectionSet: try parseSelectionSet(), location: start)
     }
 
-    private mutating func parseVariableDefinition() throws(GraphQLError) -> VariableDefinition {
+    private mutating func parseVariableDefinition() throws(DocumentError) -> VariableDefinition {
         let start = location
         let description = try parseDescription()
         try expect(.dollar)
@@ -84,22 +84,22 @@ extension Parser {
 
     // MARK: Selections
 
-    mutating func parseSelectionSet() throws(GraphQLError) -> SelectionSet {
+    mutating func parseSelectionSet() throws(DocumentError) -> SelectionSet {
         let start = location
-        return try nested { (parser: inout Parser) throws(GraphQLError) in
+        return try nested { (parser: inout Parser) throws(DocumentError) in
             let selections = try parser.many(.leftBrace, .rightBrace, reserving: 4) {
-                (parser: inout Parser) throws(GraphQLError) in
+                (parser: inout Parser) throws(DocumentError) in
                 try parser.parseSelection()
             }
             return SelectionSet(selections: selections, location: start)
         }
     }
 
-    private mutating func parseSelection() throws(GraphQLError) -> Selection {
+    private mutating func parseSelection() throws(DocumentError) -> Selection {
         peek(.spread) ? try parseSpread() : .field(try parseField())
     }
 
-    private mutating func parseField() throws(GraphQLError) -> Field {
+    private mutating func parseField() throws(DocumentError) -> Field {
         var name = try parseName()
         var alias: Name?
         if try skip(.colon) {
@@ -113,7 +113,7 @@ extension Parser {
     }
 
     /// What starts with `...`: a fragment's name, or an inline fragment.
-    private mutating func parseSpread() throws(GraphQLError) -> Selection {
+    private mutating func parseSpread() throws(DocumentError) -> Selection {
         let start = location
         try advance()
         let hasTypeCondition = try skip(keyword: "on")
@@ -134,7 +134,7 @@ extension Parser {
 
     private mutating func parseFragmentDefinition(
         _ description: StringLiteral?, _ start: Int
-    ) throws(GraphQLError) -> FragmentDefinition {
+    ) throws(DocumentError) -> FragmentDefinition {
         try advance()
         if peek(keyword: "on") { throw unexpected() }  // GraphQL §2.8: FragmentName is not `on`
         let name = try parseName()

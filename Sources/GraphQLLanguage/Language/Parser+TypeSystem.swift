@@ -1,11 +1,11 @@
 // GraphQL §3: schemas, types, directives, and extensions of the first two.
 
 extension Parser {
-    /// Parses the definition or extension whose keyword is in hand; nil if it is no keyword of
-    /// the type system. A directive definition cannot be extended.
+    /// Parses the definition or extension whose keyword is the current token; nil if it is not a
+    /// keyword of the type system. A directive definition cannot be extended.
     mutating func parseTypeSystemDefinition(
         isExtension: Bool, description: StringLiteral?, location: Int
-    ) throws(GraphQLError) -> Definition? {
+    ) throws(DocumentError) -> Definition? {
         if peek(keyword: "schema") {
             return .schema(try parseSchemaDefinition(isExtension, description, location))
         }
@@ -17,7 +17,7 @@ extension Parser {
         return .type(try parseTypeDefinition(kind, isExtension, description, location))
     }
 
-    mutating func parseTypeSystemExtension() throws(GraphQLError) -> Definition {
+    mutating func parseTypeSystemExtension() throws(DocumentError) -> Definition {
         let start = location
         try expect(keyword: "extend")
         guard
@@ -31,10 +31,10 @@ extension Parser {
 
     private mutating func parseSchemaDefinition(
         _ isExtension: Bool, _ description: StringLiteral?, _ location: Int
-    ) throws(GraphQLError) -> SchemaDefinition {
+    ) throws(DocumentError) -> SchemaDefinition {
         try expect(keyword: "schema")
         let directives = try parseDirectives(isConstant: true)
-        // Only an extension may do without operation types, and not without anything.
+        // Only an extension may omit operation types, and it must not be empty.
         let operationTypes =
             isExtension && !peek(.leftBrace)
             ? [] : try many(.leftBrace, .rightBrace, Parser.parseOperationTypeDefinition)
@@ -46,7 +46,7 @@ extension Parser {
 
     private static func parseOperationTypeDefinition(
         _ parser: inout Parser
-    ) throws(GraphQLError) -> OperationTypeDefinition {
+    ) throws(DocumentError) -> OperationTypeDefinition {
         let start = parser.location
         guard let operation = parser.peekOperationType() else {
             throw parser.peek(.name)
@@ -75,10 +75,10 @@ extension Parser {
         return nil
     }
 
-    /// What follows the keyword. An extension has to add something.
+    /// What follows the keyword. An extension must add something.
     private mutating func parseTypeDefinition(
         _ keyword: TypeKeyword, _ isExtension: Bool, _ description: StringLiteral?, _ location: Int
-    ) throws(GraphQLError) -> TypeDefinition {
+    ) throws(DocumentError) -> TypeDefinition {
         let name = try parseName()
         let interfaces =
             keyword == .type || keyword == .interface ? try parseImplementsInterfaces() : []
@@ -92,7 +92,7 @@ extension Parser {
 
     private mutating func parseBody(
         of keyword: TypeKeyword, _ interfaces: [Name]
-    ) throws(GraphQLError) -> (body: TypeDefinition.Body, isEmpty: Bool) {
+    ) throws(DocumentError) -> (body: TypeDefinition.Body, isEmpty: Bool) {
         switch keyword {
         case .scalar:
             return (.scalar, true)
@@ -111,7 +111,7 @@ extension Parser {
         case .union:
             let members =
                 try skip(.equals)
-                ? try separated(by: .pipe) { (parser: inout Parser) throws(GraphQLError) in
+                ? try separated(by: .pipe) { (parser: inout Parser) throws(DocumentError) in
                     try parser.parseName()
                 } : []
             return (.union(members: members), members.isEmpty)
@@ -126,16 +126,16 @@ extension Parser {
         }
     }
 
-    private mutating func parseImplementsInterfaces() throws(GraphQLError) -> [Name] {
+    private mutating func parseImplementsInterfaces() throws(DocumentError) -> [Name] {
         guard try skip(keyword: "implements") else { return [] }
-        return try separated(by: .ampersand) { (parser: inout Parser) throws(GraphQLError) in
+        return try separated(by: .ampersand) { (parser: inout Parser) throws(DocumentError) in
             try parser.parseName()
         }
     }
 
-    private mutating func parseFieldDefinitions() throws(GraphQLError) -> [FieldDefinition] {
+    private mutating func parseFieldDefinitions() throws(DocumentError) -> [FieldDefinition] {
         try optionalMany(.leftBrace, .rightBrace) {
-            (parser: inout Parser) throws(GraphQLError) in
+            (parser: inout Parser) throws(DocumentError) in
             let start = parser.location
             let description = try parser.parseDescription()
             let name = try parser.parseName()
@@ -148,14 +148,14 @@ extension Parser {
         }
     }
 
-    private mutating func parseArgumentDefinitions() throws(GraphQLError) -> [InputValueDefinition]
+    private mutating func parseArgumentDefinitions() throws(DocumentError) -> [InputValueDefinition]
     {
         try optionalMany(.leftParenthesis, .rightParenthesis, Parser.parseInputValueDefinition)
     }
 
     private static func parseInputValueDefinition(
         _ parser: inout Parser
-    ) throws(GraphQLError) -> InputValueDefinition {
+    ) throws(DocumentError) -> InputValueDefinition {
         let start = parser.location
         let description = try parser.parseDescription()
         let name = try parser.parseName()
@@ -170,7 +170,7 @@ extension Parser {
 
     private static func parseEnumValueDefinition(
         _ parser: inout Parser
-    ) throws(GraphQLError) -> EnumValueDefinition {
+    ) throws(DocumentError) -> EnumValueDefinition {
         let start = parser.location
         let description = try parser.parseDescription()
         // GraphQL §2.9.6: EnumValue is a Name but not true, false or null.
@@ -190,14 +190,14 @@ extension Parser {
 
     private mutating func parseDirectiveDefinition(
         _ description: StringLiteral?, _ location: Int
-    ) throws(GraphQLError) -> DirectiveDefinition {
+    ) throws(DocumentError) -> DirectiveDefinition {
         try expect(keyword: "directive")
         try expect(.at)
         let name = try parseName()
         let arguments = try parseArgumentDefinitions()
         let isRepeatable = try skip(keyword: "repeatable")
         try expect(keyword: "on")
-        let locations = try separated(by: .pipe) { (parser: inout Parser) throws(GraphQLError) in
+        let locations = try separated(by: .pipe) { (parser: inout Parser) throws(DocumentError) in
             let token = parser.token
             let name = try parser.parseName()
             guard let location = DirectiveLocation(rawValue: name.value) else {

@@ -1,16 +1,16 @@
 // GraphQL §2.6 and §2.9 to §2.13: arguments, values, types, directives, descriptions.
 
 extension Parser {
-    mutating func parseArguments(isConstant: Bool) throws(GraphQLError) -> [Argument] {
+    mutating func parseArguments(isConstant: Bool) throws(DocumentError) -> [Argument] {
         try optionalMany(.leftParenthesis, .rightParenthesis) {
-            (parser: inout Parser) throws(GraphQLError) in
+            (parser: inout Parser) throws(DocumentError) in
             let name = try parser.parseName()
             try parser.expect(.colon)
             return Argument(name: name, value: try parser.parseValue(isConstant: isConstant))
         }
     }
 
-    mutating func parseDirectives(isConstant: Bool) throws(GraphQLError) -> [Directive] {
+    mutating func parseDirectives(isConstant: Bool) throws(DocumentError) -> [Directive] {
         guard peek(.at) else { return [] }
         var directives: [Directive] = []
         repeat {
@@ -25,7 +25,7 @@ extension Parser {
         return directives
     }
 
-    mutating func parseDescription() throws(GraphQLError) -> StringLiteral? {
+    mutating func parseDescription() throws(DocumentError) -> StringLiteral? {
         guard peek(.string) || peek(.blockString) else { return nil }
         let description = StringLiteral(
             lexer.stringValue, isBlock: peek(.blockString), location: location)
@@ -35,8 +35,8 @@ extension Parser {
 
     // MARK: Values
 
-    /// - Parameter isConstant: refuses variables, as type-system documents and defaults do.
-    mutating func parseValue(isConstant: Bool) throws(GraphQLError) -> Value {
+    /// - Parameter isConstant: rejects variables, as type-system documents and defaults do.
+    mutating func parseValue(isConstant: Bool) throws(DocumentError) -> Value {
         let start = location
         let token = token
         let kind: Value.Kind
@@ -64,22 +64,22 @@ extension Parser {
         return Value(kind, location: start)
     }
 
-    private mutating func parseList(isConstant: Bool) throws(GraphQLError) -> Value {
+    private mutating func parseList(isConstant: Bool) throws(DocumentError) -> Value {
         let start = location
-        return try nested { (parser: inout Parser) throws(GraphQLError) in
+        return try nested { (parser: inout Parser) throws(DocumentError) in
             let values = try parser.any(.leftBracket, .rightBracket) {
-                (parser: inout Parser) throws(GraphQLError) in
+                (parser: inout Parser) throws(DocumentError) in
                 try parser.parseValue(isConstant: isConstant)
             }
             return Value(.list(values), location: start)
         }
     }
 
-    private mutating func parseObject(isConstant: Bool) throws(GraphQLError) -> Value {
+    private mutating func parseObject(isConstant: Bool) throws(DocumentError) -> Value {
         let start = location
-        return try nested { (parser: inout Parser) throws(GraphQLError) in
+        return try nested { (parser: inout Parser) throws(DocumentError) in
             let fields = try parser.any(.leftBrace, .rightBrace) {
-                (parser: inout Parser) throws(GraphQLError) in
+                (parser: inout Parser) throws(DocumentError) in
                 let name = try parser.parseName()
                 try parser.expect(.colon)
                 return ObjectField(
@@ -89,7 +89,7 @@ extension Parser {
         }
     }
 
-    private mutating func parseVariable(isConstant: Bool) throws(GraphQLError) -> Value {
+    private mutating func parseVariable(isConstant: Bool) throws(DocumentError) -> Value {
         let dollar = token
         let start = location
         try advance()
@@ -104,11 +104,11 @@ extension Parser {
 
     // MARK: Types
 
-    mutating func parseTypeReference() throws(GraphQLError) -> TypeReference {
+    mutating func parseTypeReference() throws(DocumentError) -> TypeReference {
         let start = location
         let type: TypeReference
         if try skip(.leftBracket) {
-            let inner = try nested { (parser: inout Parser) throws(GraphQLError) in
+            let inner = try nested { (parser: inout Parser) throws(DocumentError) in
                 try parser.parseTypeReference()
             }
             try expect(.rightBracket)

@@ -1,4 +1,4 @@
-/// How much of a document is read before it is refused.
+/// How much of a document is read before it is rejected.
 package struct ParseLimits: Sendable {
     /// Tokens in the document.
     package var maximumTokens: Int
@@ -15,47 +15,47 @@ package struct ParseLimits: Sendable {
 extension Document {
     /// Parses an executable or type-system document, or a mixture (GraphQL §2.2).
     ///
-    /// - Throws: the first syntax error, with the text and the place that graphql-js gives; or an
-    ///   error with the code `LIMIT_EXCEEDED`.
+    /// - Throws: the first syntax error, with the text and the location that graphql-js gives; or
+    ///   an error with the code `LIMIT_EXCEEDED`.
     package init(
         parsing source: Source, limits: ParseLimits = ParseLimits()
-    ) throws(GraphQLError) {
+    ) throws(DocumentError) {
         self.source = source
         self.definitions = try Parser.parse(source, limits) {
-            (parser: inout Parser) throws(GraphQLError) in
+            (parser: inout Parser) throws(DocumentError) in
             try parser.parseDefinitions()
         }
     }
 
     package init(
         parsing text: String, limits: ParseLimits = ParseLimits()
-    ) throws(GraphQLError) {
+    ) throws(DocumentError) {
         try self.init(parsing: Source(text), limits: limits)
     }
 }
 
 extension Value {
-    /// Parses a constant value that stands alone, such as a default value in introspection.
-    package init(parsing text: String) throws(GraphQLError) {
+    /// Parses a standalone constant value, such as a default value in introspection.
+    package init(parsing text: String) throws(DocumentError) {
         self = try Parser.parse(Source(text), ParseLimits()) {
-            (parser: inout Parser) throws(GraphQLError) in
+            (parser: inout Parser) throws(DocumentError) in
             try parser.parseValue(isConstant: true)
         }
     }
 }
 
 extension TypeReference {
-    /// Parses the mention of a type that stands alone, such as `[Todo!]!`.
-    package init(parsing text: String) throws(GraphQLError) {
+    /// Parses a standalone type reference, such as `[Todo!]!`.
+    package init(parsing text: String) throws(DocumentError) {
         self = try Parser.parse(Source(text), ParseLimits()) {
-            (parser: inout Parser) throws(GraphQLError) in
+            (parser: inout Parser) throws(DocumentError) in
             try parser.parseTypeReference()
         }
     }
 }
 
-/// A recursive-descent parser with one token in hand. This file holds what all rules of the
-/// grammar stand on; the rules are in the extensions.
+/// A recursive-descent parser with one token of look-ahead. This file has what all grammar rules
+/// build on; the rules are in the extensions.
 struct Parser {
     private(set) var lexer: Lexer
     private let limits: ParseLimits
@@ -72,10 +72,10 @@ struct Parser {
     /// Runs `rule` over the whole source: nothing may follow what it parses.
     static func parse<Node>(
         _ source: Source, _ limits: ParseLimits,
-        _ rule: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> Node {
-        let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<Node, GraphQLError> in
-            do throws(GraphQLError) {
+        _ rule: (inout Parser) throws(DocumentError) -> Node
+    ) throws(DocumentError) -> Node {
+        let result = source.bytes.withUnsafeBufferPointer { bytes -> Result<Node, DocumentError> in
+            do throws(DocumentError) {
                 var parser = Parser(lexer: Lexer(source: source, bytes: bytes), limits: limits)
                 try parser.advance()
                 let node = try rule(&parser)
@@ -88,19 +88,19 @@ struct Parser {
         return try result.get()
     }
 
-    // MARK: The token in hand
+    // MARK: The current token
 
     @inline(__always)
     var token: Token { lexer.token }
 
-    /// Where a node starts whose first token is in hand.
+    /// Where a node starts whose first token is the current one.
     @inline(__always)
     var location: Int { base + lexer.token.start }
 
     @inline(__always)
     func peek(_ kind: TokenKind) -> Bool { lexer.token.kind == kind }
 
-    mutating func advance() throws(GraphQLError) {
+    mutating func advance() throws(DocumentError) {
         try lexer.advance()
         guard lexer.token.kind != .endOfFile else { return }
         tokenCount += 1
@@ -109,15 +109,15 @@ struct Parser {
         }
     }
 
-    mutating func expect(_ kind: TokenKind) throws(GraphQLError) {
+    mutating func expect(_ kind: TokenKind) throws(DocumentError) {
         guard peek(kind) else {
             throw syntaxError("Expected \(kind.description), found \(describe(token)).")
         }
         if kind != .endOfFile { try advance() }
     }
 
-    /// Steps over a token of this kind if it is the next one.
-    mutating func skip(_ kind: TokenKind) throws(GraphQLError) -> Bool {
+    /// Skips the next token if it is of this kind.
+    mutating func skip(_ kind: TokenKind) throws(DocumentError) -> Bool {
         guard peek(kind) else { return false }
         try advance()
         return true
@@ -125,7 +125,7 @@ struct Parser {
 
     // MARK: Keywords and names
 
-    /// Whether the token in hand is this name. Keywords are names by place only.
+    /// Whether the current token is this name. Keywords are names; only their place makes them keywords.
     @inline(__always)
     func peek(keyword: StaticString) -> Bool {
         guard token.kind == .name, token.end - token.start == keyword.utf8CodeUnitCount else {
@@ -138,19 +138,19 @@ struct Parser {
         return true
     }
 
-    mutating func skip(keyword: StaticString) throws(GraphQLError) -> Bool {
+    mutating func skip(keyword: StaticString) throws(DocumentError) -> Bool {
         guard peek(keyword: keyword) else { return false }
         try advance()
         return true
     }
 
-    mutating func expect(keyword: StaticString) throws(GraphQLError) {
+    mutating func expect(keyword: StaticString) throws(DocumentError) {
         guard try skip(keyword: keyword) else {
             throw syntaxError("Expected \"\(keyword)\", found \(describe(token)).")
         }
     }
 
-    mutating func parseName() throws(GraphQLError) -> Name {
+    mutating func parseName() throws(DocumentError) -> Name {
         guard peek(.name) else {
             throw syntaxError("Expected Name, found \(describe(token)).")
         }
@@ -165,8 +165,8 @@ struct Parser {
     @inline(__always)
     mutating func any<Node>(
         _ open: TokenKind, _ close: TokenKind,
-        _ item: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> [Node] {
+        _ item: (inout Parser) throws(DocumentError) -> Node
+    ) throws(DocumentError) -> [Node] {
         try expect(open)
         var nodes: [Node] = []
         while !peek(close) { nodes.append(try item(&self)) }
@@ -178,8 +178,8 @@ struct Parser {
     @inline(__always)
     mutating func many<Node>(
         _ open: TokenKind, _ close: TokenKind, reserving capacity: Int = 2,
-        _ item: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> [Node] {
+        _ item: (inout Parser) throws(DocumentError) -> Node
+    ) throws(DocumentError) -> [Node] {
         try expect(open)
         var nodes: [Node] = []
         nodes.reserveCapacity(capacity)
@@ -192,15 +192,15 @@ struct Parser {
     @inline(__always)
     mutating func optionalMany<Node>(
         _ open: TokenKind, _ close: TokenKind,
-        _ item: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> [Node] {
+        _ item: (inout Parser) throws(DocumentError) -> Node
+    ) throws(DocumentError) -> [Node] {
         peek(open) ? try many(open, close, item) : []
     }
 
     /// `separator? item (separator item)*`.
     mutating func separated<Node>(
-        by separator: TokenKind, _ item: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> [Node] {
+        by separator: TokenKind, _ item: (inout Parser) throws(DocumentError) -> Node
+    ) throws(DocumentError) -> [Node] {
         _ = try skip(separator)
         var nodes = [try item(&self)]
         while try skip(separator) { nodes.append(try item(&self)) }
@@ -210,8 +210,8 @@ struct Parser {
     /// Runs a rule that can contain itself, one level deeper.
     @inline(__always)
     mutating func nested<Node>(
-        _ rule: (inout Parser) throws(GraphQLError) -> Node
-    ) throws(GraphQLError) -> Node {
+        _ rule: (inout Parser) throws(DocumentError) -> Node
+    ) throws(DocumentError) -> Node {
         depth += 1
         if depth > limits.maximumDepth {
             throw limitError("Document nests deeper than \(limits.maximumDepth) levels.")
@@ -223,24 +223,24 @@ struct Parser {
 
     // MARK: Errors
 
-    func syntaxError(_ message: String, at offset: Int? = nil) -> GraphQLError {
+    func syntaxError(_ message: String, at offset: Int? = nil) -> DocumentError {
         lexer.syntaxError(message, at: offset ?? token.start)
     }
 
-    /// The token in hand cannot stand here.
-    func unexpected() -> GraphQLError { unexpected(token) }
+    /// The current token is not allowed here.
+    func unexpected() -> DocumentError { unexpected(token) }
 
-    func unexpected(_ token: Token) -> GraphQLError {
+    func unexpected(_ token: Token) -> DocumentError {
         syntaxError("Unexpected \(describe(token)).", at: token.start)
     }
 
-    private func limitError(_ reason: String) -> GraphQLError {
-        GraphQLError(
+    private func limitError(_ reason: String) -> DocumentError {
+        DocumentError(
             "Syntax Error: \(reason) Parsing aborted.",
-            locations: [lexer.source.location(at: location)], code: GraphQLError.limitExceeded)
+            locations: [lexer.source.location(at: location)], code: DocumentError.limitExceeded)
     }
 
-    /// The token as messages show it: its kind, and its value where it has one.
+    /// The token as shown in messages: its kind, and its value if it has one.
     func describe(_ token: Token) -> String {
         switch token.kind {
         case .name, .int, .float:

@@ -1,5 +1,5 @@
-// Prints executable documents in the layout of graphql-js: two spaces, one selection a line,
-// arguments on lines of their own where they would make a line longer than 80.
+// Prints executable documents in the layout of graphql-js: two spaces, one selection per line,
+// arguments on separate lines if they would make a line longer than 80.
 
 extension Document {
     /// The document as text that parses to the same document.
@@ -26,7 +26,7 @@ extension OperationDefinition {
         let head = words([
             operation.rawValue, (name?.value ?? "") + variables, directives.printed(),
         ])
-        // An anonymous query needs no keyword, unless it has something to say before it.
+        // An anonymous query needs no keyword, unless something must be written before it.
         let isShorthand = head == "query" && description == nil
         return description.printedBefore() + (isShorthand ? "" : head + " ")
             + selectionSet.printed()
@@ -93,7 +93,7 @@ extension [Directive] {
 }
 
 extension Value {
-    /// The value as it is written in a document.
+    /// The value as written in a document.
     package func printed() -> String {
         switch kind {
         case .variable(let name): "$" + name
@@ -119,7 +119,7 @@ extension StringLiteral? {
     }
 }
 
-/// What is not empty, with one space between.
+/// The non-empty parts, separated by one space.
 func words(_ parts: [String]) -> String {
     parts.filter { !$0.isEmpty }.joined(separator: " ")
 }
@@ -141,7 +141,7 @@ func block(_ items: [String]) -> String {
     wrap("{\n", indented(items.joined(separator: "\n")), "\n}")
 }
 
-/// All lines moved to the right by two spaces.
+/// Indents all lines by two spaces.
 func indented(_ text: String) -> String {
     wrap(
         "  ",

@@ -1,19 +1,19 @@
 import Threads
 
-/// The text of one GraphQL document, kept so that errors can say where they are.
+/// The text of one GraphQL document, kept so that errors can give their location.
 ///
-/// Invariant: `bytes` is well-formed UTF-8. Bytes that are not are replaced by U+FFFD on the way
-/// in, so nothing downstream has to check again.
+/// Invariant: `bytes` is well-formed UTF-8. Malformed bytes are replaced by U+FFFD on the way in,
+/// so nothing downstream has to check again.
 package final class Source: Sendable {
-    /// How people know the document: a file name, or "GraphQL request".
+    /// The document's name for people: a file name, or "GraphQL request".
     package let name: String
     /// The document as UTF-8.
     package let bytes: [UInt8]
-    /// The location of the first byte. Documents that are read together start at different
-    /// numbers, so that a location also says which of them it is in.
+    /// The location of the first byte. Documents that are read together start at different numbers,
+    /// so that a location also identifies its document.
     package let base: Int
-    /// The count at the beginning and every ``markInterval`` bytes, as far as places were asked for: of a long document
-    /// each field's is, and none is counted from the beginning.
+    /// The counts at the start and every ``markInterval`` bytes, up to the furthest location requested: a long document
+    /// may need those of all its fields, and none is counted from the start.
     private let marks = Lock([LocationCounter()])
     private static let markInterval = 1_024
 
@@ -27,7 +27,7 @@ package final class Source: Sendable {
         self.init(name: name, wellFormed: Array(text.utf8), base: 0)
     }
 
-    /// Takes bytes as they came from a socket or file; malformed UTF-8 becomes U+FFFD.
+    /// Takes bytes from a socket or file; malformed UTF-8 becomes U+FFFD.
     package convenience init(utf8 bytes: [UInt8], name: String = "GraphQL request") {
         let isWellFormed = String(validating: bytes, as: UTF8.self) != nil
         self.init(
@@ -41,14 +41,14 @@ package final class Source: Sendable {
         Source(name: name, wellFormed: bytes, base: base)
     }
 
-    /// The locations of this document, the end included.
+    /// The locations of this document, including its end.
     var locations: ClosedRange<Int> { base...base + bytes.count }
 
     /// Line and column of a node's `location`, found by counting from the mark before it.
     ///
-    /// Lines end with LF, CR or CRLF (GraphQL §2.1.2). Columns count UTF-16 code units, as
-    /// graphql-js and the editors that read its errors do; in ASCII text that is the byte.
-    /// A location past the end gives the end.
+    /// Lines end with LF, CR or CRLF (GraphQL §2.1.2). Columns count UTF-16 code units, like
+    /// graphql-js and the editors that read its errors; in ASCII text those are bytes. A location
+    /// past the end returns the end.
     package func location(at location: Int) -> SourceLocation {
         let offset = min(max(0, location - base), bytes.count)
         var counter = mark(before: offset)
@@ -67,7 +67,7 @@ package final class Source: Sendable {
         }
     }
 
-    /// Line and column of each location, in the same order, counted in one go.
+    /// Line and column of each location, in the same order, counted in one pass.
     func locations(at locations: [Int]) -> [SourceLocation] {
         var found: [Int: SourceLocation] = [:]
         var counter = LocationCounter()
@@ -79,7 +79,7 @@ package final class Source: Sendable {
     }
 }
 
-/// Goes through a document and counts lines and columns.
+/// Walks through a document and counts lines and columns.
 private struct LocationCounter {
     private var line = 1
     private var column = 1
@@ -97,7 +97,7 @@ private struct LocationCounter {
                 line += 1
                 column = 1
             case UInt8(ascii: "\r"):
-                // Its line feed belongs to it, also when it stands at the target.
+                // Its line feed belongs to it, even at the target.
                 if offset < bytes.count, bytes[offset] == UInt8(ascii: "\n") { offset += 1 }
                 line += 1
                 column = 1
@@ -109,7 +109,7 @@ private struct LocationCounter {
     }
 }
 
-/// A place in a document; both numbers start at 1 (GraphQL §7.1.2).
+/// A location in a document; both numbers start at 1 (GraphQL §7.1.2).
 package struct SourceLocation: Hashable, Sendable {
     package let line: Int
     package let column: Int

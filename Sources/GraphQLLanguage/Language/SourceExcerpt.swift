@@ -1,25 +1,25 @@
-/// One line of a text with carets under places in it, as compilers show what is wrong:
+/// One line of a text with carets under locations in it, as compilers show errors:
 ///
 ///       3 |   user: Usr
 ///         |         ^
 ///
-/// Tabs stay tabs under both, so that the carets stand right. Of a long line, the part around the first place is
-/// shown; control characters are shown as U+FFFD, so that a file cannot write to a terminal.
+/// Tabs stay tabs in both lines, so that the carets are aligned. For a long line, the part around the first
+/// location is shown; control characters become U+FFFD, so that a file cannot write to a terminal.
 package struct SourceExcerpt: Hashable, Sendable {
     /// From 1.
     package let line: Int
-    /// The first place in characters, from 1, as an editor counts them.
+    /// The first location in characters, from 1, as an editor counts them.
     package let column: Int
     private let text: String
     private let marks: String
 
-    /// The most characters of a line that are shown, and how many of those stand before the first place.
+    /// The most characters shown of a line, and how many of those are before the first location.
     private static let width = 100
     private static let lead = 60
 
     /// - Parameters:
     ///   - number: the line's, from 1.
-    ///   - text: the line, without what ends it.
+    ///   - text: the line, without its terminator.
     ///   - places: the characters before each place that gets a caret; at least one.
     package init(line number: Int, _ text: String, places: [Int]) {
         precondition(!places.isEmpty, "An excerpt shows at least one place.")
@@ -46,8 +46,8 @@ package struct SourceExcerpt: Hashable, Sendable {
         self.marks = marks
     }
 
-    /// The line and the carets, each behind a margin with room for the line's number.
-    /// - Parameter digits: the margin's; nil for those of this line.
+    /// The line and the carets, each after a margin wide enough for the line's number.
+    /// - Parameter digits: the margin's width; nil for that of this line's number.
     func lines(digits: Int? = nil) -> String {
         let number = String(line)
         let digits = max(digits ?? 0, number.count)
@@ -58,7 +58,7 @@ package struct SourceExcerpt: Hashable, Sendable {
 }
 
 extension SourceExcerpt {
-    /// Each line that some places are in, in the order of the places, with one margin for all.
+    /// Each line that has some of the places, in order, with one margin for all.
     package static func excerpts(of places: [SourcePlace]) -> [String] {
         var rest = places[...]
         var excerpts: [SourceExcerpt] = []
@@ -76,7 +76,7 @@ extension SourceExcerpt {
 
 extension Source {
     /// The line of some places, with carets under them.
-    /// - Parameter locations: places in one line; at least one.
+    /// - Parameter locations: locations in one line; at least one.
     fileprivate func excerpt(at locations: [SourceLocation]) -> SourceExcerpt {
         let number = locations.first?.line ?? 1
         let text = line(number)
@@ -89,7 +89,7 @@ extension Source {
             })
     }
 
-    /// One line, from 1, without what ends it; empty past the last.
+    /// One line, from 1, without its terminator; empty past the last.
     private func line(_ number: Int) -> String {
         var rest = bytes[...]
         for _ in 1..<max(number, 1) {
@@ -106,7 +106,7 @@ extension Source {
 }
 
 extension Character {
-    /// Terminals act on it, or reorder what stands around it.
+    /// Terminals act on it, or reorder the text around it.
     fileprivate var isUnprintable: Bool {
         if self == "\t" { return false }
         guard let scalar = unicodeScalars.first else { return false }
@@ -114,7 +114,7 @@ extension Character {
         return category == .control || category == .format
     }
 
-    /// Takes two columns of a terminal: East Asian wide and emoji, by the blocks that hold them.
+    /// Occupies two terminal columns: East Asian wide and emoji, by the blocks that contain them.
     fileprivate var isWide: Bool {
         guard let scalar = unicodeScalars.first else { return false }
         if unicodeScalars.contains("\u{FE0F}") || scalar.properties.isEmojiPresentation {

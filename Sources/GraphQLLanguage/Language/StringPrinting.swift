@@ -19,8 +19,8 @@ func printString(_ text: String) -> String {
     return result + "\""
 }
 
-/// `text` as a block string, with line breaks at its ends where that reads better or is needed
-/// for it to mean the same.
+/// `text` as a block string, with line breaks at its ends if that reads better or is needed to
+/// preserve its value.
 func printBlockString(_ text: String) -> String {
     let lines = Array(text.utf8).split(
         omittingEmptySubsequences: false, whereSeparator: { $0 == UInt8(ascii: "\n") })
@@ -44,7 +44,7 @@ func printBlockString(_ text: String) -> String {
     return result + "\"\"\""
 }
 
-/// Whether a block string can say exactly this: no control characters, no blank lines at the
+/// Whether a block string can express exactly this: no control characters, no blank lines at the
 /// ends, no indentation common to all lines.
 func isPrintableAsBlockString(_ text: String) -> Bool {
     if text.isEmpty { return true }

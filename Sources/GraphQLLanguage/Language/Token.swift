@@ -22,7 +22,7 @@ enum TokenKind: UInt8 {
     case string
     case blockString
 
-    /// What an error message calls this kind: punctuators in quotes, the others by name.
+    /// The name of this kind in error messages: punctuators in quotes, the others by name.
     var description: String {
         switch self {
         case .startOfFile: "<SOF>"
@@ -50,7 +50,7 @@ enum TokenKind: UInt8 {
     }
 }
 
-/// One token: what it is and the bytes it stands for.
+/// One token: its kind and its bytes.
 struct Token {
     var kind: TokenKind
     /// Offset of the first byte.

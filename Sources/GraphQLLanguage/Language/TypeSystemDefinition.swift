@@ -1,7 +1,7 @@
 // The syntax tree of type-system documents (GraphQL §3).
 //
-// A definition and its extension have the same parts, so one node stands for both and
-// `isExtension` tells them apart.
+// A definition and its extension have the same parts, so one node represents both and `isExtension`
+// distinguishes them.
 
 /// `schema @directive { query: Query }` or `extend schema …` (GraphQL §3.3).
 package final class SchemaDefinition: Sendable {
@@ -39,7 +39,7 @@ package final class TypeDefinition: Sendable {
     package let body: Body
     package let location: Int
 
-    /// What sets the kinds of type apart.
+    /// What the kinds of types do not share.
     package enum Body: Sendable {
         case scalar
         case object(interfaces: [Name], fields: [FieldDefinition])
@@ -112,7 +112,7 @@ package final class DirectiveDefinition: Sendable {
     }
 }
 
-/// Where a directive may stand (GraphQL §3.13).
+/// Where a directive is allowed (GraphQL §3.13).
 package enum DirectiveLocation: String, Sendable, CaseIterable {
     case query = "QUERY"
     case mutation = "MUTATION"

@@ -1,4 +1,4 @@
-/// A value as it is written in a document (GraphQL §2.9).
+/// A value as written in a document (GraphQL §2.9).
 package struct Value: Sendable {
     package let kind: Kind
     package let location: Int
@@ -16,7 +16,7 @@ package struct Value: Sendable {
         case int(String)
         /// The number as written, with a fraction or an exponent.
         case float(String)
-        /// The text after escapes, and after indentation was taken off a block string.
+        /// The text after unescaping, and without the indentation of a block string.
         case string(String, isBlock: Bool)
         case boolean(Bool)
         case null
@@ -39,7 +39,7 @@ package struct ObjectField: Sendable {
     package var location: Int { name.location }
 }
 
-/// A string in the place of a description (GraphQL §2.13).
+/// A string used as a description (GraphQL §2.13).
 package struct StringLiteral: Sendable {
     package let value: String
     /// Whether it was written between `"""`.
@@ -53,7 +53,7 @@ package struct StringLiteral: Sendable {
     }
 }
 
-/// The mention of a type: `Name`, `[Type]`, `Type!` (GraphQL §2.11).
+/// A reference to a type: `Name`, `[Type]`, `Type!` (GraphQL §2.11).
 package enum TypeReference: Sendable {
     case named(Name)
     indirect case list(TypeReference, location: Int)
@@ -78,7 +78,7 @@ package enum TypeReference: Sendable {
 }
 
 extension TypeReference: CustomStringConvertible {
-    /// As it is written: `[Name!]!`.
+    /// As written: `[Name!]!`.
     package var description: String {
         switch self {
         case .named(let name): name.value

@@ -1,24 +1,24 @@
 import RelayJSON
 
-/// A type of a schema, definition and extensions together (GraphQL §3.4).
+/// A type of a schema, combining definition and extensions (GraphQL §3.4).
 ///
-/// One class stands for all kinds, as `__Type` does in introspection; what a kind does not have is
-/// empty. Types refer to one another by `TypeID`, so a schema is a tree without cycles and
-/// everything in it is constant.
+/// One class represents all kinds, like `__Type` in introspection; what a kind lacks is empty.
+/// Types refer to one another by `TypeID`, so a schema is a tree without cycles and everything in
+/// it is constant.
 package final class NamedType: Sendable {
     package let id: TypeID
     package let name: String
     package let kind: TypeKind
     package let origin: Origin
     package let description: String?
-    /// What was written on the definition, then on its extensions.
+    /// The directives of the definition, then of its extensions.
     package let directives: [Directive]
-    /// Where the definition starts, and its extensions after it.
+    /// Where the definition starts, then its extensions.
     package let locations: [Int]
 
-    /// Object and interface types: what can be selected, in the order written.
+    /// Object and interface types: the fields, in the order written.
     package let fields: [SchemaField]
-    /// Object and interface types: what they declare to implement.
+    /// Object and interface types: the interfaces they declare.
     package let interfaces: [TypeID]
     /// Union types.
     package let members: [TypeID]
@@ -100,7 +100,7 @@ package enum TypeKind: String, Sendable {
 
     /// Has a selection set.
     package var isComposite: Bool { self == .object || isAbstract }
-    /// Stands for one of several object types.
+    /// Represents one of several object types.
     package var isAbstract: Bool { self == .interface || self == .union }
     package var isLeaf: Bool { self == .scalar || self == .enum }
     package var isInput: Bool { isLeaf || self == .inputObject }
@@ -111,11 +111,11 @@ package enum TypeKind: String, Sendable {
 package enum Origin: Sendable {
     /// The scalars, directives and introspection types of the specification.
     case builtIn
-    /// A document that the program gave along; introspection and printing can leave it out.
+    /// A document supplied by the program; introspection and printing can omit it.
     case predefined
     /// The schema's own documents.
     case document
-    /// Nowhere: it is mentioned and not defined. Only while errors are collected.
+    /// Nowhere: it is referenced but not defined. Only while errors are collected.
     case missing
 }
 

@@ -1,12 +1,12 @@
 /// A type system that operations can be validated and executed against (GraphQL §3).
 ///
-/// A schema is constant and has been validated as a whole; `Schema.build` is the only way to one.
+/// A schema is constant and has been validated as a whole; it can only be made by `Schema.build`.
 package final class Schema: Sendable {
     package let description: String?
-    /// What was written on `schema` and `extend schema`.
+    /// The directives on `schema` and `extend schema`.
     package let directives: [Directive]
     /// All types: the specification's, the predefined ones, then the documents' own in the order
-    /// written. A `TypeID` is an index in this array.
+    /// written. A `TypeID` is an index into this array.
     package let types: [NamedType]
     /// All directive definitions, in the order of `types`.
     package let directiveDefinitions: [SchemaDirective]
@@ -83,7 +83,7 @@ package final class Schema: Sendable {
         }
     }
 
-    /// The type that a mention in a document means; nil if its name is not known.
+    /// The type that a reference in a document means; nil if its name is unknown.
     package func resolve(_ reference: TypeReference) -> WrappedType? {
         switch reference {
         case .named(let name): type(named: name.value).map { .named($0.id) }
@@ -92,7 +92,7 @@ package final class Schema: Sendable {
         }
     }
 
-    /// A type as it is written: `[Todo!]!`.
+    /// A type as written: `[Todo!]!`.
     package func print(_ type: WrappedType) -> String {
         switch type {
         case .named(let id): self[id].name
@@ -101,7 +101,7 @@ package final class Schema: Sendable {
         }
     }
 
-    // MARK: How types relate
+    // MARK: Relations between types
 
     /// The object types that a value of this type can have, in the order of `types`.
     package func possibleTypes(of id: TypeID) -> [TypeID] { relations.possibleTypes(of: id) }
@@ -135,13 +135,13 @@ package final class Schema: Sendable {
 
     // MARK: What clients see
 
-    /// Whether clients need not know of this type: it is predefined, and nothing that they see
-    /// mentions it.
+    /// Whether clients need not know this type: it is predefined, and nothing that they see refers
+    /// to it.
     package func isHidden(_ type: TypeID) -> Bool { hiddenTypes.contains(type) }
 
-    // MARK: Places
+    // MARK: Locations
 
-    /// Where anything in the schema is that has a `location`; nil for what its documents do not define.
+    /// The place of anything in the schema that has a `location`; nil for what its documents do not define.
     package func place(of location: Int) -> SourcePlace? {
         guard let source = sources.first(where: { $0.locations.contains(location) }) else {
             return nil

@@ -1,11 +1,10 @@
 extension Schema {
-    /// Makes a schema of the definitions and extensions in `documents`.
+    /// Builds a schema from the definitions and extensions in `documents`.
     ///
-    /// - Parameter predefined: documents whose definitions `documents` may use without defining
-    ///   them. Their types, and their directives that only stand in type systems, are hidden from
-    ///   clients.
-    /// - Throws: all syntax errors; or else all errors of the definitions and of the schema they
-    ///   make, with the texts of graphql-js; an unknown directive's has the near name, too.
+    /// - Parameter predefined: documents whose definitions `documents` may use without defining them. Their types, and
+    ///   their directives that only apply to type systems, are hidden from clients.
+    /// - Throws: all syntax errors; or else all errors of the definitions and of the resulting schema, with the texts
+    ///   of graphql-js; that of an unknown directive also suggests the nearest name.
     package static func build(
         _ documents: [Source], predefined: [Source] = []
     ) throws(SchemaErrors) -> Schema {
@@ -14,9 +13,9 @@ extension Schema {
         return schema
     }
 
-    /// What ``build(_:predefined:)-([Source],_)`` makes of documents, for a caller that has more to say about
-    /// the schema: with errors, it is as much of a schema as there is, and only good to look for more.
-    /// - Throws: all syntax errors; nothing can be said behind those.
+    /// What ``build(_:predefined:)-([Source],_)`` makes of documents, for a caller with further checks on the
+    /// schema: with errors, the schema is incomplete and only good for finding more errors.
+    /// - Throws: all syntax errors; nothing more can be checked then.
     package static func assemble(
         _ documents: [Source], predefined: [Source] = []
     ) throws(SchemaErrors) -> (schema: Schema, errors: [SchemaError]) {
@@ -26,7 +25,7 @@ extension Schema {
         return try builder.assembleAndValidate()
     }
 
-    /// Makes a schema of one text.
+    /// Builds a schema from one text.
     package static func build(_ text: String) throws(SchemaErrors) -> Schema {
         try build([Source(text)])
     }
@@ -35,9 +34,9 @@ extension Schema {
 /// Collects definitions and turns them into a schema.
 struct SchemaBuilder {
     private var document = TypeSystemDocument()
-    /// Where the last document that was added ends.
+    /// Where the last document added ends.
     private var end = BuiltInDefinitions.document.source.locations.upperBound
-    /// Those that the schema's places are in.
+    /// The documents that contain the schema's locations.
     private var sources: [Source] = []
     private var syntaxErrors: [SchemaError] = []
 
@@ -49,7 +48,7 @@ struct SchemaBuilder {
         let source = source.starting(at: end + 1)
         end = source.locations.upperBound
         if origin == .document { sources.append(source) }
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             document.add(try Document(parsing: source).definitions, origin: origin)
         } catch {
             let places = error.locations.map { SourcePlace(source: source, location: $0) }
@@ -111,7 +110,7 @@ struct SchemaBuilder {
         }
     }
 
-    /// GraphQL §3.3.1: without a schema definition the root types are known by name.
+    /// GraphQL §3.3.1: without a schema definition the root types are identified by name.
     private func rootTypes(_ ids: [String: TypeID]) -> [OperationType: TypeID] {
         var roots: [OperationType: TypeID] = [:]
         for operationType in document.schemas.flatMap(\.operationTypes)
@@ -138,7 +137,7 @@ extension OperationType {
     }
 }
 
-/// Which types there are and in what order: their ids.
+/// The ids of all types, in order.
 private struct TypeNames {
     private(set) var ids: [String: TypeID] = [:]
     private(set) var definitions: [TypeSystemDocument.Definition<TypeDefinition>] = []
@@ -176,7 +175,7 @@ private struct TypeNames {
 }
 
 extension TypeDefinition {
-    /// Stands in for a type that is not defined, so that it is reported once and no more.
+    /// Replaces a type that is not defined, so that it is reported only once.
     fileprivate static func missing(named name: String, location: Int) -> TypeDefinition {
         TypeDefinition(
             isExtension: false, description: nil, name: Name(name, location: location),

@@ -1,16 +1,16 @@
 /// Everything that is wrong with a schema.
 package struct SchemaErrors: Error, Sendable, CustomStringConvertible {
-    /// In the order of their places.
+    /// Ordered by location.
     package let errors: [SchemaError]
 
-    /// One error a line.
+    /// One error per line.
     package var description: String { errors.map(\.description).joined(separator: "\n") }
 }
 
-/// One thing that is wrong with a schema, and where in which of its documents.
+/// One error in a schema, and where in which of its documents.
 package struct SchemaError: Hashable, Sendable, CustomStringConvertible {
     package let message: String
-    /// As graphql-js orders them. Built-in and predefined definitions have none.
+    /// In the order of graphql-js. Built-in and predefined definitions have none.
     package let places: [SourcePlace]
 
     package init(_ message: String, at places: [SourcePlace] = []) {
@@ -18,13 +18,13 @@ package struct SchemaError: Hashable, Sendable, CustomStringConvertible {
         self.places = places
     }
 
-    /// The message, then its places: `Unknown type "Foo". (3:14)`.
+    /// The message, then its locations: `Unknown type "Foo". (3:14)`.
     package var description: String {
-        GraphQLError(message, locations: places.map(\.location)).description
+        DocumentError(message, locations: places.map(\.location)).description
     }
 }
 
-/// A place in one of several documents.
+/// A location in one of several documents.
 package struct SourcePlace: Hashable, Sendable {
     package let source: Source
     package let location: SourceLocation
@@ -35,6 +35,6 @@ package struct SourcePlace: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(location) }
 
-    /// Compares places of documents that are read together: where the document begins, line, column.
+    /// Orders places in documents that are read together: start of the document, line, column.
     package var order: [Int] { [source.base, location.line, location.column] }
 }

@@ -1,5 +1,4 @@
-/// Collects what is wrong with a schema, by location, until the schema is there to say where a
-/// location is.
+/// Collects errors in a schema, by location, until the schema exists to resolve the locations.
 struct SchemaIssues {
     private var issues: [(message: String, locations: [Int])] = []
 
@@ -11,7 +10,7 @@ struct SchemaIssues {
         issues.append((message, [location]))
     }
 
-    /// All issues as errors, in the order of their first places; those without a place first.
+    /// All issues as errors, ordered by their first locations; those without a location first.
     func errors(placedIn schema: Schema) -> [SchemaError] {
         issues.enumerated()
             .sorted {

@@ -104,14 +104,14 @@ package final class SchemaDirective: Sendable {
         arguments.first { $0.name == name }
     }
 
-    /// Whether clients need not know of it: predefined, and of no use in an operation.
+    /// Whether clients need not know it: predefined, and useless in an operation.
     package var isHidden: Bool {
         origin == .predefined && !locations.contains(where: \.isExecutable)
     }
 }
 
 extension DirectiveLocation {
-    /// Whether the place is in an executable document.
+    /// Whether the location is in an executable document.
     package var isExecutable: Bool {
         switch self {
         case .query, .mutation, .subscription, .field, .fragmentDefinition, .fragmentSpread,

@@ -1,9 +1,9 @@
 extension Schema {
-    /// The schema in the schema definition language, laid out as graphql-js' `printSchema` does:
+    /// The schema in the schema definition language, in the layout of graphql-js' `printSchema`:
     /// without what every schema has, and without directives other than `@deprecated`,
     /// `@specifiedBy` and `@oneOf` on definitions.
     ///
-    /// - Parameter includesHidden: whether to print what is predefined and not for clients.
+    /// - Parameter includesHidden: whether to print what is predefined and hidden from clients.
     package func printed(includesHidden: Bool = false) -> String {
         let directives = directiveDefinitions.filter {
             $0.origin != .builtIn && (includesHidden || !$0.isHidden)
@@ -16,7 +16,7 @@ extension Schema {
             + directives.map(printed) + types.map(printed)).joined(separator: "\n\n")
     }
 
-    /// Empty if the root types are those that would be known by name, without a description.
+    /// Empty if the root types have their default names and there is no description.
     private var printedSchemaDefinition: String {
         let isImplied = OperationType.allCases.allSatisfy {
             rootType(of: $0)?.id == type(named: $0.defaultRootTypeName)?.id

@@ -1,12 +1,12 @@
-/// Which types stand for which, worked out once so that each question is a look-up.
+/// Subtype relations, computed once so that each question is a look-up.
 struct TypeRelations: Sendable {
-    /// By type: the object types its values can have.
+    /// By type: its possible object types.
     private var possible: [[TypeID]]
     /// By interface: the types that declare it.
     private var implementing: [[TypeID]]
     /// By type: `possible`, as bits.
     private var possibleSets: [TypeSet]
-    /// By abstract type: everything that is a subtype of it, as bits.
+    /// By abstract type: all its subtypes, as bits.
     private var subtypeSets: [TypeSet]
 
     init(_ types: [NamedType]) {

@@ -1,4 +1,4 @@
-/// All definitions a schema is made of, from every document, sorted by what they are.
+/// All definitions of a schema, from every document, sorted by kind.
 struct TypeSystemDocument {
     struct Definition<Node: Sendable>: Sendable {
         let node: Node
@@ -9,7 +9,7 @@ struct TypeSystemDocument {
     private(set) var types: [Definition<TypeDefinition>] = []
     private(set) var extensions: [TypeDefinition] = []
     private(set) var directives: [Definition<DirectiveDefinition>] = []
-    /// Where operations and fragments stand, which have no business here.
+    /// Locations of operations and fragments, which are not allowed here.
     private(set) var executables: [Int] = []
 
     mutating func add(_ definitions: [GraphQLLanguage.Definition], origin: Origin) {
@@ -26,10 +26,10 @@ struct TypeSystemDocument {
         }
     }
 
-    /// Definitions and extensions alike.
+    /// Definitions and extensions together.
     var typesAndExtensions: [TypeDefinition] { types.map(\.node) + extensions }
 
-    /// Every mention of a type, in the order of the definitions.
+    /// Every reference to a type, in the order of the definitions.
     func forEachTypeMention(_ body: (Name) -> Void) {
         for directive in directives {
             for argument in directive.node.arguments { body(argument.type.namedType) }

@@ -1,4 +1,4 @@
-/// Which named type of a schema: its place in `Schema.types`.
+/// A named type of a schema: its index in `Schema.types`.
 package struct TypeID: Hashable, Sendable {
     package let index: Int
 }
@@ -28,7 +28,7 @@ package enum WrappedType: Hashable, Sendable {
         if case .nonNull(let inner) = self { inner } else { self }
     }
 
-    /// What a list of this type holds, whether or not null may stand in its place.
+    /// The element type of a list of this type, ignoring an outer `!`.
     package var listItem: WrappedType? {
         if case .list(let item) = nullable { item } else { nil }
     }

@@ -1,20 +1,20 @@
 extension Document {
     /// Validates an executable document (GraphQL §5): all rules, in one pass over it.
     ///
-    /// - Returns: the errors in the words and with the places of graphql-js; none if the document
-    ///   can be executed.
+    /// - Returns: the errors with the texts and locations of graphql-js; none if the document can
+    ///   be executed.
     package func validate(
         against schema: Schema, limits: ValidationLimits = ValidationLimits()
-    ) -> [GraphQLError] {
+    ) -> [DocumentError] {
         let context = ValidationContext(document: self, schema: schema, limits: limits)
-        // Of the document as a whole.
+        // On the document as a whole.
         ExecutableDefinitionsRule.check(context)
         UniqueOperationNamesRule.check(context)
         LoneAnonymousOperationRule.check(context)
         UniqueFragmentNamesRule.check(context)
-        // Of each node, in the order written.
+        // On each node, in the order written.
         DocumentVisitor(context).visitDocument()
-        // Of what the pass has collected.
+        // On what the pass has collected.
         var unused = NoUnusedFragmentsRule(context)
         for operation in context.operations where !context.isAborted {
             let reached = context.fragmentsReached(from: operation)

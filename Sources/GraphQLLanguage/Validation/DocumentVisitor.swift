@@ -1,5 +1,5 @@
-/// Walks an executable document once, with the types of the schema at hand, and lets every rule
-/// look at the nodes it is about.
+/// Walks an executable document once, tracking the types of the schema, and lets every rule check
+/// the nodes it is about.
 struct DocumentVisitor {
     private let context: ValidationContext
     private var schema: Schema { context.schema }
@@ -58,7 +58,7 @@ struct DocumentVisitor {
 
     // MARK: Selections
 
-    /// - Parameter parent: nil where the type is not known; then little can be said.
+    /// - Parameter parent: nil if the type is unknown; then little can be checked.
     private func visit(_ selectionSet: SelectionSet, parent: NamedType?) {
         for selection in selectionSet.selections {
             if context.isAborted { return }
@@ -164,9 +164,9 @@ struct DocumentVisitor {
     }
 }
 
-/// What is expected where a value stands.
+/// What is expected of a value at its place.
 struct ValuePlace {
-    /// nil where the place itself is unknown.
+    /// nil if the place itself is unknown.
     var type: WrappedType?
     var hasDefault = false
     /// The @oneOf input object whose field this is.
@@ -192,7 +192,7 @@ extension OperationType {
 }
 
 extension Schema {
-    /// The type of this name, if things can be selected on it.
+    /// The type of this name, if it can have a selection set.
     func compositeType(_ name: String) -> NamedType? {
         guard let type = type(named: name), type.kind.isComposite else { return nil }
         return type

@@ -1,9 +1,9 @@
-// GraphQL §5.6.1, Values of Correct Type: what is wrong with one literal, its parts aside. The
+// GraphQL §5.6.1, Values of Correct Type: what is wrong with one literal, apart from its parts. The
 // texts are those of graphql-js' built-in scalars and of its ValuesOfCorrectTypeRule.
 
 extension Schema {
     /// What is wrong with a literal that is not a variable, where `type` is expected; nil if
-    /// nothing is. Of lists and objects this only says whether they may stand here at all.
+    /// nothing is. For lists and objects this only says whether they are allowed here at all.
     func mismatch(_ value: Value, expecting type: WrappedType) -> String? {
         switch value.kind {
         case .variable: return nil
@@ -17,7 +17,7 @@ extension Schema {
         case .scalar: return scalarMismatch(value, named)
         case .enum: return enumMismatch(value, named)
         default:
-            // graphql-js has stepped into the list by the time it finds that none was due.
+            // graphql-js has stepped into the list by the time it finds that none was expected.
             if case .list = value.kind { return unexpected(value, expecting: type.nullable) }
             return unexpected(value, expecting: type)
         }
@@ -27,7 +27,7 @@ extension Schema {
         "Expected value of type \"\(print(type))\", found \(value.printed())."
     }
 
-    /// A scalar that is not built in takes any literal that JSON can say, too.
+    /// A scalar that is not built in accepts any literal that JSON can express, too.
     private func scalarMismatch(_ value: Value, _ type: NamedType) -> String? {
         guard type.origin == .builtIn else {
             return value.infiniteNumber.map { "\(type.name) cannot represent value: \($0)" }

@@ -1,7 +1,7 @@
 extension Array {
-    /// The names that occur more than once, each with all its places, in the order of the first.
+    /// The names that occur more than once, each with all its locations, in order of first occurrence.
     func repeatedNames(_ name: (Element) -> Name) -> [(name: String, locations: [Int])] {
-        // Nearly always there is nothing to find among a few, which needs no table.
+        // Nearly always there are few names and no repetition, which needs no table.
         if count <= 8, !hasRepeatedName(name) { return [] }
         var places: [String: [Int]] = [:]
         for element in self {

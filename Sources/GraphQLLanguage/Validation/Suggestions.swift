@@ -1,5 +1,5 @@
-/// The part of a message that names what may have been meant, as graphql-js words it:
-/// ` Did you mean "a", "b", or "c"?`; empty without suggestions.
+/// The part of a message that suggests what may have been meant, with graphql-js' wording: ` Did
+/// you mean "a", "b", or "c"?`; empty without suggestions.
 package func didYouMean(_ suggestions: [String], _ what: String = "") -> String {
     guard let last = suggestions.prefix(5).last else { return "" }
     let start = " Did you mean " + (what.isEmpty ? "" : what + " ")
@@ -11,7 +11,7 @@ package func didYouMean(_ suggestions: [String], _ what: String = "") -> String 
     }
 }
 
-/// Those of `options` that `input` may be a slip of, nearest first.
+/// Those of `options` that `input` may be a misspelling of, nearest first.
 package func suggestions(for input: String, among options: [String]) -> [String] {
     let measure = LexicalDistance(to: input)
     var distances: [(option: String, distance: Int)] = []
@@ -27,8 +27,7 @@ package func suggestions(for input: String, among options: [String]) -> [String]
 }
 
 /// Damerau-Levenshtein distance (optimal string alignment) with graphql-js' two special cases: a
-/// difference in case alone counts 1, and whatever is further than the threshold counts as nothing
-/// alike.
+/// difference in case alone counts 1, and anything beyond the threshold counts as unrelated.
 private struct LexicalDistance {
     private let input: String
     private let inputLowercased: [UInt16]

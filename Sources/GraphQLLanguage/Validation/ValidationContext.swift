@@ -1,8 +1,8 @@
 /// How much work validation does before it gives up on a document.
 package struct ValidationLimits: Sendable {
-    /// Errors reported; the rest of the document is not looked at after that.
+    /// Errors reported; after that the rest of the document is ignored.
     package var maximumErrors: Int
-    /// Fields looked at to find those that cannot be merged. Ordinary documents need about as many
+    /// Fields examined to find those that cannot be merged. Ordinary documents need about as many
     /// as they have fields.
     package var maximumFieldComparisons: Int
 
@@ -19,17 +19,17 @@ final class ValidationContext {
     let document: Document
     let limits: ValidationLimits
 
-    /// Whether so many errors were found that the rest of the document is of no interest.
+    /// Whether so many errors were found that the rest of the document is ignored.
     private(set) var isAborted = false
-    private(set) var errors: [GraphQLError] = []
+    private(set) var errors: [DocumentError] = []
 
     /// All fragments, in the order written.
     private(set) var fragments: [Definition<FragmentDefinition>] = []
     /// All operations, in the order written.
     private(set) var operations: [Definition<OperationDefinition>] = []
-    /// Of two fragments with the same name the later one.
+    /// By name; of two fragments with the same name the later one.
     private var fragmentIndices: [String: Int] = [:]
-    /// What the definition that is being visited contains so far.
+    /// What the definition being visited contains so far.
     private var current = DefinitionContents()
 
     /// A definition and what the traversal has found in it.
@@ -55,7 +55,7 @@ final class ValidationContext {
 
     // MARK: Fragments
 
-    /// The place in `fragments` of what a spread means.
+    /// The index in `fragments` that a spread refers to.
     func fragmentIndex(named name: String) -> Int? { fragmentIndices[name] }
 
     func fragment(named name: String) -> FragmentDefinition? {
@@ -89,12 +89,12 @@ final class ValidationContext {
         if errors.count >= limits.maximumErrors {
             isAborted = true
             errors.append(
-                GraphQLError(
+                DocumentError(
                     "Too many validation errors, error limit reached. Validation aborted."))
             return
         }
         errors.append(
-            GraphQLError(
+            DocumentError(
                 message(), locations: document.source.locations(at: locations()), code: code))
     }
 
@@ -119,7 +119,7 @@ final class ValidationContext {
     }
 }
 
-/// What rules about whole definitions need to know, collected on the way through the document.
+/// What rules about whole definitions need to know, collected during the traversal.
 struct DefinitionContents {
     /// In the order written.
     var variables: [VariableUsage] = []
@@ -127,14 +127,14 @@ struct DefinitionContents {
     var spreads: [FragmentSpread] = []
 }
 
-/// One use of a variable, and what the place expects.
+/// One use of a variable, and what its place expects.
 struct VariableUsage {
     let name: String
     let location: Int
-    /// nil where the place is unknown itself.
+    /// nil if the place itself is unknown.
     let type: WrappedType?
-    /// Whether the place has a value of its own if none is given.
+    /// Whether the place has a default value.
     let hasDefault: Bool
-    /// The @oneOf input object that the variable stands directly in.
+    /// The @oneOf input object that directly contains the variable.
     let oneOfType: NamedType?
 }

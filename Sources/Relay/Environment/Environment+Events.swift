@@ -3,11 +3,11 @@ public import Publishing
 @_spi(Rooms) import RelayStore
 
 extension Environment {
-    /// What happens to operations and to the store, as it happens; begins with what comes next. At most
-    /// 1,024 events wait; then the oldest is dropped.
+    /// What happens to operations and to the store, as it happens, from now on. At most 1,024 events
+    /// wait; beyond that the oldest is dropped.
     public var events: AsyncStream<ExecutionEvent> { log.stream(limit: 1_024) }
 
-    /// The same as a publisher. A subscriber without demand misses what comes meanwhile.
+    /// The same as a publisher. A subscriber without demand misses events.
     public var eventPublisher: AnyPublisher<ExecutionEvent, Never> {
         Deferred { [log] in
             let events = PassthroughSubject<ExecutionEvent, Never>()
@@ -17,11 +17,11 @@ extension Environment {
         }.eraseToAnyPublisher()
     }
 
-    /// Writes events to a logger (swift-log): what failed as an error or warning, everything else at `level`.
+    /// Writes events to a logger (swift-log): failures as errors or warnings, everything else at `level`.
     ///
     ///     let logging = environment.log(to: Logger(label: "todo"))
     ///
-    /// - Returns: what ends it; keep it.
+    /// - Returns: what ends the logging; keep it.
     public func log(to logger: Logger, level: Logger.Level = .debug) -> AnyCancellable {
         let listening = log.listen { event in
             let level = event.level ?? level

@@ -5,34 +5,35 @@ import RelayArtifacts
 extension Environment {
     // MARK: Operations with their types
 
-    /// Fetches a query, writes its result to the store, and gives it. Cancelling the task cancels the request.
+    /// Fetches a query, writes its result to the store and returns it. Cancelling the task cancels the request.
     ///
     ///     let todos = try await environment.fetch(TodosQuery()).data?.todos
     ///
-    /// While a query is being fetched, other fetches of it with the same variables share its answer, and no second
-    /// request is made; so do fetches with `force`, which is about a network's cached responses. A `poll`, `metadata` or
-    /// a `transactionID` make a request its own.
+    /// While a query is in flight, other fetches of it with the same variables share its answer instead of sending a
+    /// second request. That includes fetches with `force`, which only bypasses a network's response cache. A fetch with
+    /// `poll`, `metadata` or a `transactionID` always sends its own request.
     ///
-    /// - Returns: what the server answered, also where other responses or optimistic updates change the same records.
-    /// - Throws: a ``NetworkError`` when the server gave errors only, the network's own error, a ``ResponseError``, or a
-    ///   ``ReadError``.
+    /// - Returns: what the server answered, even if other responses or optimistic updates change the same records.
+    /// - Throws: a ``NetworkError`` if the server returned only errors, the network's own error, a ``ResponseError``,
+    ///   or a ``ReadError``.
     public func fetch<Op: Operation>(
         _ query: Op, cacheConfig: CacheConfig = .init()
     ) async throws -> OperationResult<Op.Data> {
         try await publisher(of: query, cacheConfig: cacheConfig).lastValue() ?? .nothing
     }
 
-    /// Runs a mutation and gives its result. Cancelling the task cancels the mutation and takes back what it shows.
+    /// Runs a mutation and returns its result. Cancelling the task cancels the mutation and rolls back its optimistic
+    /// update.
     ///
     /// - Parameters:
     ///   - mutation: the mutation, with its variables.
     ///   - cacheConfig: its `transactionID` names the mutation; `force` is always true.
-    ///   - optimisticResponse: what the server will probably answer; shown until it does.
-    ///   - optimisticUpdater: what is shown besides; runs after the optimistic response was applied, and
-    ///     again when a record that it has looked at is another.
-    ///   - updater: changes the store after the response was written to it. The result is that of the response, without
-    ///     the updater's changes.
-    /// - Throws: as ``fetch(_:cacheConfig:)``, and what the updaters throw.
+    ///   - optimisticResponse: the expected answer; shown until the real one arrives.
+    ///   - optimisticUpdater: further optimistic changes; runs after the optimistic response was
+    ///     applied, and again when a record that it has read changes.
+    ///   - updater: changes the store after the response was written to it. The returned result is that of the
+    ///     response, without the updater's changes.
+    /// - Throws: as ``fetch(_:cacheConfig:)``, and whatever the updaters throw.
     public func commit<Op: Operation>(
         _ mutation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
@@ -44,20 +45,20 @@ extension Environment {
         ).lastValue() ?? .nothing
     }
 
-    /// The results of a subscription, live query or polled query, one after the other. It begins at once; ending the
+    /// The results of a subscription, live query or polled query, one after another. It starts at once; ending the
     /// iteration ends the operation. A sequence is for one task.
     ///
     ///     for try await event in environment.results(of: TodoAddedSubscription()) { … }
     ///
-    /// At most 1,024 results wait; then the oldest is dropped (its records are in the store all the same).
+    /// At most 1,024 results wait; beyond that the oldest is dropped (its records are still in the store).
     ///
     /// - Parameters:
     ///   - operation: the operation, with its variables.
     ///   - cacheConfig: passed to the network.
     ///   - updater: changes the store after each result was written to it.
-    /// - Returns: a sequence that ends when the server ends the operation, and fails when the network or an updater does;
-    ///   see ``fetch(_:cacheConfig:)``. One event of a subscription that came to nothing, or that cannot be read, has no
-    ///   data and says why in its errors, and those behind it come.
+    /// - Returns: a sequence that ends when the server ends the operation, and fails when the network or an updater
+    ///   does; see ``fetch(_:cacheConfig:)``. A subscription event that failed or cannot be read has no data and gives
+    ///   the reason in its errors; the events after it still arrive.
     public func results<Op: Operation>(
         of operation: Op, cacheConfig: CacheConfig = .init(), updater: SelectorStoreUpdater? = nil
     ) -> AsyncThrowingStream<OperationResult<Op.Data>, any Error> {
@@ -72,9 +73,9 @@ extension Environment {
     /// The same results as a publisher, for a query, a mutation or a subscription; the parameters are those of
     /// ``commit(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``.
     ///
-    /// It is lazy: nothing happens until it is subscribed to. It is shared: several subscribers wait for one execution.
-    /// When the last of them leaves, the operation is cancelled, and what was shown optimistically is taken back. One that
-    /// has finished executes anew for the next subscriber, as a `dataTaskPublisher` does.
+    /// It is lazy: nothing happens until there is a subscriber. It is shared: several subscribers share one execution.
+    /// When the last of them leaves, the operation is cancelled and its optimistic update is rolled back. After it has
+    /// finished, the next subscriber executes it again, as with a `dataTaskPublisher`.
     public func publisher<Op: Operation>(
         of operation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
@@ -97,11 +98,12 @@ extension Environment {
 
     // MARK: Operations without types
 
-    /// Executes a query, mutation or subscription; gives the responses after they were written to the store. The
-    /// publisher's `values` are the same as a sequence.
+    /// Executes a query, mutation or subscription, and emits the responses after they were written to the store.
+    /// The publisher's `values` are the same as a sequence.
     ///
     /// The publisher and its parameters are those of
-    /// ``publisher(of:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``; but queries share no answers.
+    /// ``publisher(of:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``, except that queries do not share
+    /// answers.
     public func execute(
         operation: OperationDescriptor, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
@@ -112,7 +114,7 @@ extension Environment {
                 Polling(self, operation, cacheConfig, updater, run).begin()
             }.eraseToAnyPublisher()
         }
-        // The dictionary becomes bytes on the caller's thread; nothing else of it crosses.
+        // The dictionary is encoded on the caller's thread; only the bytes cross to another.
         let optimistic = Result {
             try self.optimistic(operation, optimisticResponse, optimisticUpdater)
         }

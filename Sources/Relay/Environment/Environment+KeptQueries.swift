@@ -1,43 +1,43 @@
 public import Foundation
 public import RelayArtifacts
 
-/// A query that is kept from run to run of the program; see ``Environment/keep(_:)-(OperationDescriptor)``.
+/// A query that is kept across runs of the program; see ``Environment/keep(_:)-(OperationDescriptor)``.
 public struct KeptQuery: Hashable, Sendable {
-    /// What of a kept query is there.
+    /// How much of a kept query is in the store.
     public enum Content: Hashable, Sendable {
-        /// Everything, as the server has said it in this run of the program.
+        /// All of it, as the server answered it in this run of the program.
         case complete
-        /// Everything, as it was said in an earlier run, or to other operations.
+        /// All of it, from an earlier run or from other operations.
         case cached
-        /// Not all of it: it was never fetched, its last answer broke off before all parts had come, or it is collected in
-        /// part. A record that was deleted is known: it is null.
+        /// Not all of it: it was never fetched, its last answer broke off before all parts had arrived, or part of it
+        /// was collected. A record known to be deleted counts as present: it is null.
         case incomplete
-        /// An earlier run has kept the query, and this one has not named it yet: how it is read is not known.
+        /// An earlier run kept the query, and this run has not named it yet: how to read it is unknown.
         case unnamed
     }
 
-    /// The most bytes that the name of a query that is kept and its variables, as JSON, may have together.
+    /// The largest total size of a kept query's name and its variables, as JSON.
     static let largestBytes = 65_536
 
     /// The operation's name.
     public let name: String
-    /// Its variables, defaults among them.
+    /// Its variables, including defaults.
     public let variables: VariableData
-    /// When the server answered it last, without errors, also in an earlier run; nil: not since it is kept.
+    /// When the server last answered it without errors, in this run or an earlier one; nil: not since it is kept.
     public let fetchedAt: Date?
-    /// What of it is there.
+    /// How much of it is in the store.
     public let content: Content
 }
 
-/// Why a query can't be kept.
+/// Why a query cannot be kept.
 public struct KeptQueryError: SentenceError {
     /// What a program may want to act on.
     public enum Code: Hashable, Sendable {
         /// Mutations and subscriptions are not kept.
         case notAQuery
-        /// 1,000 queries are kept. Stop keeping one first.
+        /// 1,000 queries are kept already. Stop keeping one first.
         case tooMany
-        /// The name and the variables, as JSON, are longer than 64 KiB together.
+        /// The name and the variables, as JSON, exceed 64 KiB together.
         case tooLarge
     }
 
@@ -54,14 +54,15 @@ public struct KeptQueryError: SentenceError {
 }
 
 extension Environment {
-    /// Keeps a query's records for good: they are not collected in this run of the program, and with a store on disk
-    /// they are there in the next one, without a network too.
+    /// Keeps a query's records permanently: they are not collected in this run of the program, and with a store on
+    /// disk they are available in the next one, even without a network.
     ///
-    /// Call it when the program starts, for each query that is to be kept, and at any time for further ones. The list of
-    /// kept queries is in the store; how a query is read, only the program knows, so nothing is collected until it has
-    /// named all of the list (or the store has doubled). Keeping twice is keeping once. Nothing is fetched.
+    /// Call it at program start for each query to be kept, and at any time for further ones. The list of kept queries
+    /// is in the store, but only the program knows how to read a query, so nothing is collected until the program has
+    /// named every query of the list (or the store has doubled). Keeping a query twice has no further effect. Nothing
+    /// is fetched.
     ///
-    /// - Throws: a ``KeptQueryError``; inside an updater, that the store can't be changed there.
+    /// - Throws: a ``KeptQueryError``; inside an updater, an error that the store cannot be changed there.
     public func keep(_ operation: OperationDescriptor) throws { try kept.keep(operation) }
 
     /// The same for an operation with its variables.
@@ -69,7 +70,7 @@ extension Environment {
         try keep(operation.createDescriptor())
     }
 
-    /// A query's records may be collected again, unless something else keeps them. Without effect on one that is not kept.
+    /// Allows a query's records to be collected again, unless something else keeps them. No effect if it is not kept.
     /// - Throws: inside an updater.
     public func stopKeeping(_ operation: OperationDescriptor) throws {
         try kept.stopKeeping(operation.request.node.params.name, operation.request.variables)
@@ -80,11 +81,11 @@ extension Environment {
         try stopKeeping(operation.createDescriptor())
     }
 
-    /// The same for one of ``keptQueries``: also where the program has no such query any more.
+    /// The same for one of ``keptQueries``, including queries that the program no longer has.
     public func stopKeeping(_ query: KeptQuery) throws {
         try kept.stopKeeping(query.name, query.variables)
     }
 
-    /// The queries that are kept, by this run of the program and by earlier ones, in the order in which they were.
+    /// The queries kept by this run of the program and earlier ones, in the order in which they were added.
     public var keptQueries: [KeptQuery] { kept.all }
 }

@@ -3,18 +3,18 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
 
-/// A mutation that may be found unfinished in a store that was on disk.
+/// A mutation that may be found unfinished in a store on disk.
 ///
-/// The journal has what was asked for and what was shown; how the answer is read, and what an updater does
-/// with it, only the program has.
+/// The journal records what was requested and what was shown; only the program knows how to read the
+/// answer and which updater to run.
 public struct ResumableMutation {
     let node: ConcreteRequest
     let updater: SelectorStoreUpdater?
 
     /// - Parameters:
     ///   - type: the mutation.
-    ///   - updater: changes the store after the response was written to it; the same that the mutation was
-    ///     begun with.
+    ///   - updater: changes the store after the response was written to it; the same one that the mutation
+    ///     was started with.
     public init<Op: Operation>(_ type: Op.Type, updater: SelectorStoreUpdater? = nil) {
         self.init(Op.node, updater: updater)
     }
@@ -25,38 +25,38 @@ public struct ResumableMutation {
     }
 }
 
-/// How a mutation that was sent again ended.
+/// How a resent mutation ended.
 public struct ResumedMutation: Sendable {
-    /// `CLIENT:N`, the name that it had from the beginning.
+    /// `CLIENT:N`, its original name.
     public var transactionID: String
     /// The operation's name.
     public var operation: String
-    /// The response; nil where the network gave none.
+    /// The response; nil if the network gave none.
     public var result: Result<GraphQLResponse?, any Error>
 }
 
 extension Environment {
-    /// Sends the mutations again that were under way when the process before this one ended: one after the
-    /// other, in the order in which they were begun, and under their old names, so that none is carried out
-    /// twice. Mutations that are begun meanwhile are sent behind them.
+    /// Resends the mutations that were in flight when the previous process ended: one after another, in the
+    /// order in which they were started, and under their old names, so that none is carried out twice.
+    /// Mutations started meanwhile are sent after them.
     ///
-    /// Call it before other mutations. What they show stays until they are answered, or refused. One whose
-    /// connection ends each time it is sent is given up; the attempts of earlier processes count.
+    /// Call it before other mutations. Their optimistic updates stay until they are answered or refused. A mutation
+    /// whose connection ends each time it is sent is given up; attempts by earlier processes count.
     ///
-    /// One that fails for a reason that has nothing to do with it, because no user is signed in, say, stays
-    /// as it is, and is sent again by the next call, in this run of the program or a later one. Those behind it stay as
-    /// well, so that the order is kept; mutations that this process has begun meanwhile are sent. Ask again when the
-    /// network is back, and not in the completion. An error that is the same each time holds up everything behind it: a network of your own says by
-    /// ``NetworkFailure`` which of its failures are about the mutation, and end it. (`HTTPNetwork` gives up one that was
-    /// refused ten times while the server answered other mutations.) A call leaves alone what an earlier call is still
-    /// sending, and what this process has begun.
+    /// A mutation that fails for an unrelated reason, say because no user is signed in, stays as it is, and the next
+    /// call resends it, in this run of the program or a later one. Those after it stay as well, to preserve the order;
+    /// mutations that this process has started meanwhile are sent. Call again when the network is back, not from the
+    /// completion. An error that recurs every time blocks everything after it: a custom network uses ``NetworkFailure``
+    /// to say which of its failures are about the mutation and end it. (`HTTPNetwork` gives up a mutation that was
+    /// refused ten times while the server answered others.) A call skips what an earlier call is still sending and what
+    /// this process has started.
     ///
     /// - Parameters:
     ///   - mutations: all those that the program knows.
-    ///   - completion: told how each ended; of one that was not sent, because one before it stays, the error of
-    ///     that one.
-    /// - Returns: the names of operations that were found and are not among `mutations`. They stay as they
-    ///   are, and can be sent by a later call.
+    ///   - completion: called with the outcome of each; a mutation that was not sent because an earlier one
+    ///     stays gets that one's error.
+    /// - Returns: the names of operations that were found but are not among `mutations`. They stay as they
+    ///   are, and a later call can send them.
     @discardableResult
     public func resumeMutations(
         _ mutations: [ResumableMutation], completion: ((ResumedMutation) -> Void)? = nil
@@ -64,7 +64,7 @@ extension Environment {
         var unknown: [String] = []
         var known: [Outbox.Unfinished] = []
         let claimed = outbox.claim(try store.unfinishedMutations) { $0.entry }
-        // An earlier call may have ended one, and let go of it, since the list was made.
+        // An earlier call may have finished and released one since the list was made.
         let left = Set(try store.unfinishedMutations.map(\.entry))
         for (entry, pending) in claimed {
             guard left.contains(entry) else {
@@ -113,13 +113,13 @@ extension Environment {
         return unknown
     }
 
-    /// Executes, and tells the last response, nil for none, or why there is none.
+    /// Executes, and reports the last response, nil if there was none, or the error.
     private static func complete(
         _ responses: ExecutionPublisher<GraphQLResponse>,
         _ tell: @escaping (Result<GraphQLResponse?, any Error>) -> Void
     ) {
         var last: GraphQLResponse?
-        // The subscription is held by nothing: it goes on until the mutation ends.
+        // Nothing holds the subscription: it goes on until the mutation ends.
         responses.subscribe(
             Subscribers.Sink(
                 receiveCompletion: { end in

@@ -8,7 +8,7 @@ import Threads
 extension Environment {
     // MARK: Reading
 
-    /// Reads data from the store as it is now. Never fetches.
+    /// Reads data from the store in its current state. Never fetches.
     public func lookup<T: ReadableRecord>(
         selector: SingularReaderSelector, as type: T.Type = T.self
     ) -> Snapshot<T> {
@@ -22,20 +22,20 @@ extension Environment {
         lookup(selector: fragment.selector)
     }
 
-    /// Follows data in the store: whenever it changes, the subscriber gets it. Not what it is
-    /// now; that is the snapshot given.
+    /// Follows data in the store: the subscriber gets it whenever it changes, but not its current
+    /// value; that is the given snapshot.
     public func subscribe<T: ReadableRecord>(snapshot: Snapshot<T>) -> SnapshotPublisher<T> {
         SnapshotPublisher(store: store, snapshot: snapshot, log: log)
     }
 
-    /// The data of a fragment: as it is now, and whenever it changes. Never fetches.
+    /// The data of a fragment: its current value, then each change. Never fetches.
     ///
-    /// A slow reader sees the newest state only. It begins when it is made, and is for one task.
+    /// A slow reader sees only the newest state. The sequence starts when it is made, and is for one task.
     public func snapshots<F: Fragment>(of fragment: F) -> AsyncStream<Snapshot<F.Data>> {
         snapshots(of: fragment.selector)
     }
 
-    /// What a selector reads: as it is now, and whenever it changes. Never fetches.
+    /// What a selector reads: its current value, then each change. Never fetches.
     public func snapshots<T: ReadableRecord>(
         of selector: SingularReaderSelector, as type: T.Type = T.self
     ) -> AsyncStream<Snapshot<T>> {
@@ -44,7 +44,7 @@ extension Environment {
     }
 
     /// Whether everything that an operation selects is in the store. Inside an updater: whether it was before the
-    /// updater began; when it was fetched is not told there, and what has been invalidated at some time is stale.
+    /// updater began; there the fetch time is not given, and anything ever invalidated counts as stale.
     public func check(operation: OperationDescriptor) -> OperationAvailability {
         switch store.check(operation) {
         case .missing: return .missing
@@ -55,10 +55,10 @@ extension Environment {
         }
     }
 
-    /// Keeps what an operation selects from being collected, until what is returned is cancelled or let go.
+    /// Keeps what an operation selects from being collected, until the returned value is cancelled or released.
     public func retain(operation: OperationDescriptor) -> AnyCancellable {
         let retaining = Retaining()
-        // Inside an updater it begins when that has ended.
+        // Inside an updater, it begins when the updater has ended.
         store.outsideUpdaters { [store] in
             retaining.begin { try? store.retain(operation) }
         }
@@ -68,10 +68,10 @@ extension Environment {
     // MARK: Writing
 
     /// Changes records of the store without a mutation.
-    /// - Throws: what the updater throws; nothing has changed then.
+    /// - Throws: what the updater throws; then nothing has changed.
     public func commitUpdate(_ updater: StoreUpdater) throws { try store.commitUpdate(updater) }
 
-    /// Takes in a response that did not come from the network.
+    /// Applies a response that did not come from the network.
     ///
     /// - Parameters:
     ///   - operation: what was asked.
@@ -81,15 +81,15 @@ extension Environment {
         try store.commitPayload(operation, response.bytes)
     }
 
-    /// Shows a change that is no part of a mutation, until what is returned is cancelled or let go.
+    /// Shows a change that is not part of a mutation, until the returned value is cancelled or released.
     ///
-    /// - Parameter updater: runs now, and again when a record that it has looked at is another.
+    /// - Parameter updater: runs now, and again when a record that it has read changes.
     public func applyUpdate(_ updater: @escaping StoreUpdater) throws -> AnyCancellable {
         let entry = try store.applyUpdate(updater)
         return AnyCancellable { [store] in store.revert(entry) }
     }
 
-    /// Shows what a mutation would do, without sending it, until what is returned is cancelled or let go.
+    /// Shows a mutation's optimistic update without sending it, until the returned value is cancelled or released.
     public func applyMutation(
         _ operation: OperationDescriptor, optimisticResponse: [String: Any]? = nil,
         optimisticUpdater: SelectorStoreUpdater? = nil
@@ -105,7 +105,7 @@ extension Environment {
 
     // MARK: Parts
 
-    /// The bytes of what a mutation expects.
+    /// The bytes of an optimistic response.
     func bytes(ofOptimistic data: [String: Any], to operation: OperationDescriptor) throws
         -> [UInt8]
     {
@@ -114,7 +114,7 @@ extension Environment {
         return JSONValue.object(["data": json]).bytes
     }
 
-    /// A program's updater, as the store runs it.
+    /// A program's updater in the form the store runs.
     func selectorUpdater(
         _ updater: @escaping SelectorStoreUpdater, _ request: RequestDescriptor
     ) -> SelectorUpdater {
@@ -127,7 +127,7 @@ extension Environment {
     }
 }
 
-/// A retention that may begin a little later, unless it has been cancelled by then.
+/// A retention that may begin a little later, unless it is cancelled first.
 private final class Retaining: Sendable {
     private let state = Lock<(retention: Retention?, isCancelled: Bool)>((nil, false))
 
@@ -152,10 +152,10 @@ private final class Retaining: Sendable {
 
 /// Whether an operation's data is in the store.
 public enum OperationAvailability: Hashable, Sendable {
-    /// All of it; with the time at which it was fetched, if it was fetched whole.
+    /// All of it; with the time of the fetch, if it was fetched whole.
     case available(Date?)
     /// Some of it was invalidated since, or has expired.
     case stale
-    /// Some of it was never fetched, or has been collected.
+    /// Some of it was never fetched, or was collected.
     case missing
 }

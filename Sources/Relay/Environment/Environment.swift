@@ -1,23 +1,23 @@
 @_spi(Rooms) public import RelayStore
 
-/// Changes records of the store after an operation's result has been written to it. The data is nil where
-/// the result could not be read, or where there is none yet. Throwing leaves the records as they were.
+/// Changes records of the store after an operation's result was written to it. The data is nil if the
+/// result could not be read, or if there is none yet. Throwing leaves the records as they were.
 public typealias SelectorStoreUpdater =
     (inout any RecordSourceSelectorProxy, SelectorData?) throws -> Void
 
 /// What a program needs to work with one GraphQL service: the network to reach it, and the store that
-/// keeps what is known of its data.
+/// holds its data.
 ///
-/// Keep one for the lifetime of the program. Any thread may use it; results are delivered on the thread
-/// on which the network delivered, and nothing needs a main run loop.
+/// Keep one for the lifetime of the program. Any thread may use it; results are delivered on the
+/// network's delivery thread, and nothing needs a main run loop.
 public class Environment: @unchecked Sendable {
-    // Unchecked: a network is any class of the program (`protocol Network` asks for no `Sendable`, or the
-    // simplest of them would not compile). Its `execute` is called from whichever thread subscribes, as
-    // with every publisher. Everything else here is constant, or behind a lock.
+    // Unchecked: a network is any class of the program (`protocol Network` does not require `Sendable`,
+    // or the simplest ones would not compile). Its `execute` is called from whichever thread subscribes,
+    // as with every publisher. Everything else here is constant, or behind a lock.
 
     /// How operations reach the server.
     public let network: any Network
-    /// What is kept.
+    /// What is known of the service's data.
     public let store: Store
     let tracker = OperationTracker()
     let transactions = MutationIDs()
@@ -30,7 +30,7 @@ public class Environment: @unchecked Sendable {
 
     /// - Parameters:
     ///   - network: how operations reach the server.
-    ///   - store: what is kept.
+    ///   - store: what is known of the service's data.
     ///   - handlerProvider: what `@connection` and the like do with their fields.
     public convenience init(
         network: any Network, store: Store,
@@ -54,18 +54,18 @@ public class Environment: @unchecked Sendable {
         kept = KeptQueries(store)
     }
 
-    /// Whether a request of this kind is being executed.
+    /// Whether a request like this one is being executed.
     public func isActive(request: RequestDescriptor) -> Bool { tracker.isActive(request) }
 
-    /// What is done when a stream goes on over a new connection and its server says that events were missed:
-    /// what the store shows may then be out of date. By default it is made stale, and the queries that
-    /// are retained are fetched again.
+    /// What to do when a stream goes on over a new connection and its server reports missed events: what the
+    /// store shows may be out of date. By default, the store is made stale and the retained queries are
+    /// fetched again.
     public var gapPolicy: GapPolicy {
         get { gaps.policy }
         set { gaps.policy = newValue }
     }
 
-    /// What becomes of a mutation whose intent the store's journal does not take. By default it is held back.
+    /// What to do with a mutation whose intent the store's journal rejects. By default it is held back.
     public var unkeptMutations: UnkeptMutationPolicy {
         get { outbox.policy }
         set { outbox.policy = newValue }

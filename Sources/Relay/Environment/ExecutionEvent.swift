@@ -1,21 +1,20 @@
 @_spi(Rooms) import RelayStore
 
-/// Something that happened to an operation, to the store, or to what was read from it, under the name that
-/// Relay's developer tools know.
+/// Something that happened to an operation, to the store or to data read from it, under the name that
+/// Relay's developer tools use.
 public struct ExecutionEvent: Sendable {
     /// What happened.
     public enum Name: String, Hashable, Sendable, CaseIterable {
         /// An operation begins.
         case executeStart = "execute.start"
-        /// An optimistic change is shown. Where the store has a journal whose disk is quick, `networkStart` may be told
-        /// before it.
+        /// An optimistic change is shown. If the store has a journal with a fast disk, `networkStart` may come first.
         case executeOptimistic = "execute.optimistic"
-        /// The updater of an optimistic change failed when it ran again on other records: nothing of the change is
-        /// shown until one that it looked at changes again. The error says why.
+        /// The updater of an optimistic change failed when it ran again on changed records: none of the change is
+        /// shown until a record that it read changes again. The error gives the reason.
         case executeOptimisticError = "execute.optimistic.error"
         /// A response was written to the store.
         case executeNext = "execute.next"
-        /// The operation failed; or an event of a subscription, which goes on, cannot be read.
+        /// The operation failed, or an event of a subscription, which goes on, cannot be read.
         case executeError = "execute.error"
         /// The operation is done.
         case executeComplete = "execute.complete"
@@ -24,7 +23,7 @@ public struct ExecutionEvent: Sendable {
         case networkStart = "network.start"
         /// The network gave a response.
         case networkNext = "network.next"
-        /// The network says something that is no response: a stream goes on and has missed events.
+        /// The network reported something other than a response: a stream goes on and has missed events.
         case networkInfo = "network.info"
         /// The network failed.
         case networkError = "network.error"
@@ -33,21 +32,21 @@ public struct ExecutionEvent: Sendable {
         /// It was cancelled.
         case networkUnsubscribe = "network.unsubscribe"
 
-        /// Other records can be read from now on; the count is that of records that differ.
+        /// A new state can be read from now on; the count is the number of records that differ.
         case storePublish = "store.publish"
-        /// Those are being told whose data is another now.
+        /// Readers whose data has changed are being notified.
         case storeNotifyStart = "store.notify.start"
-        /// The count is that of subscriptions that were told.
+        /// The count is the number of subscriptions that were notified.
         case storeNotifyComplete = "store.notify.complete"
-        /// Unreachable records are being looked for.
+        /// A garbage collection has started.
         case storeGCStart = "store.gc.start"
-        /// The count is that of records that were forgotten.
+        /// The count is the number of records that were collected.
         case storeGCEnd = "store.gc.end"
-        /// An old snapshot of the store, or a proxy of an updater, is kept, so that the store can't forget ids.
-        /// The count is that of ids and storage keys; told whenever it has doubled.
+        /// An old snapshot of the store, or an updater's proxy, is still held, so that the store cannot forget
+        /// ids. The count is the number of ids and storage keys; reported each time it has doubled.
         case storeSnapshotKept = "store.snapshot.kept"
 
-        /// Events were dropped, because those who listen were slower than what happened. The count is that of events.
+        /// Events were dropped because the listeners were too slow. The count is the number of events.
         case logOverflow = "log.overflow"
 
         /// A query is fetched for a view.
@@ -59,17 +58,17 @@ public struct ExecutionEvent: Sendable {
         case missingRequiredFieldLog = "missing_required_field.log"
         /// A `@required(action: THROW)` field is null.
         case missingRequiredFieldThrow = "missing_required_field.throw"
-        /// A field was read that has an error of the server's.
+        /// A field was read for which the server gave an error.
         case fieldPayloadError = "relay_field_payload.error"
     }
 
     /// What happened.
     public var name: Name
-    /// Names the execution; the same for all its events. nil where it is of the store.
+    /// Names the execution; the same for all its events. nil for events of the store.
     public var transactionID: String?
     /// The name of the operation or fragment.
     public var operation: String?
-    /// Why, for the events of errors.
+    /// The error, for error events.
     public var error: (any Error)?
     /// How many; see the names.
     public var count: Int?
@@ -90,7 +89,7 @@ public struct ExecutionEvent: Sendable {
 }
 
 extension ExecutionEvent: CustomStringConvertible {
-    /// One line: the name, and what there is besides.
+    /// One line: the name, and whatever else is set.
     public var description: String {
         var text = name.rawValue
         if let operation { text += " \(operation)" }

@@ -1,11 +1,11 @@
 @_spi(Rooms) import RelayStore
 @_spi(Rooms) import Threads
 
-/// Hands events to those who listen, one after the other, in the order in which they were noted.
+/// Delivers events to listeners, one at a time, in the order in which they were noted.
 ///
-/// Nothing is kept of an event that was handed over, and nothing is noted while there are no listeners. While listeners are at
-/// work on one thread, up to ``waitingLimit`` events of others wait; beyond that the oldest are dropped, and what comes
-/// next is a `log.overflow` that counts them.
+/// A delivered event is not kept, and without listeners nothing is noted. While listeners run on one thread, up to
+/// ``waitingLimit`` events of other threads wait; beyond that the oldest are dropped, and the next event is a
+/// `log.overflow` that counts them.
 final class ExecutionLog: Sendable {
     typealias Listener = @Sendable (ExecutionEvent) -> Void
 
@@ -15,10 +15,10 @@ final class ExecutionLog: Sendable {
         var waiting = FIFO<ExecutionEvent>()
         var droppedCount = 0
         var isDelivering = false
-        /// The store's own events, from the first listener on.
+        /// The store's own events, observed from the first listener on.
         var observation: Retention?
 
-        /// The next event, and who is to be told of it; nil ends the delivery.
+        /// The next event and its listeners; nil ends the delivery.
         mutating func next() -> (event: ExecutionEvent, listeners: [Listener])? {
             if droppedCount > 0 {
                 defer { droppedCount = 0 }
@@ -36,12 +36,12 @@ final class ExecutionLog: Sendable {
 
     private let store: Store
     private let state = Lock(State())
-    /// Events that wait for listeners that are slower than what they listen to.
+    /// How many events wait for slow listeners.
     static let waitingLimit = 1_024
 
     init(_ store: Store) { self.store = store }
 
-    /// - Returns: what ends it.
+    /// - Returns: what ends the listening.
     func listen(_ listener: @escaping Listener) -> Retention {
         let number = state.withLock { state in
             if state.observation == nil {
@@ -63,7 +63,7 @@ final class ExecutionLog: Sendable {
         }
     }
 
-    /// Tells of an event. One that comes up while listeners are told waits until they were.
+    /// Delivers an event. One that occurs during a delivery waits until that is done.
     func note(_ event: @autoclosure () -> ExecutionEvent) {
         let mustDeliver = state.withLock { state in
             if state.listeners.isEmpty { return false }
@@ -81,10 +81,10 @@ final class ExecutionLog: Sendable {
         }
     }
 
-    /// Events that wait; for tests.
+    /// The number of events that wait; for tests.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Tells of what is wrong with fields that were read.
+    /// Notes what is wrong with fields that were read.
     func noteFields(of read: SelectorSnapshot) {
         if read.required == nil, read.errors.isEmpty { return }
         let fragment = read.selector.fragment.name

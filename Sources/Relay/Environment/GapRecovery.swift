@@ -4,26 +4,25 @@ import Publishing
 
 /// What an environment does when a stream has missed events.
 public enum GapPolicy: Hashable, Sendable {
-    /// Everything that was fetched counts as stale, and retained queries are fetched
-    /// again at once. Queries that are only kept (``Environment/keep(_:)-(OperationDescriptor)``) wait until
-    /// they are asked for.
+    /// Everything fetched so far counts as stale, and retained queries are fetched again at once. Queries
+    /// that are only kept (``Environment/keep(_:)-(OperationDescriptor)``) wait until they are requested.
     case refetch
-    /// Everything that was fetched counts as stale: the next to ask for it fetches it.
+    /// Everything fetched so far counts as stale: the next request for it fetches it.
     case invalidate
-    /// The program does what is to be done; the event `network.info` tells it.
+    /// The program handles it; the event `network.info` reports the gap.
     case ignore
 }
 
 /// Brings a store up to date after events were missed.
 ///
-/// 1. Many streams that go on over one new connection tell of one gap: notices that come before the first
-///    request is made count as one.
-/// 2. A notice that comes while queries are being fetched has them fetched once more, because an answer may be
-///    older than it.
-/// 3. A query that could not be fetched stays due, and is tried again, later and later, until it is fetched or
-///    it is not retained.
-/// 4. A query has been fetched with its first whole response; no stream stays.
-/// 5. A query that has no answer after ``roundSeconds`` could not be fetched: it does not keep the next round waiting.
+/// 1. Many streams that resume over one new connection report one gap: notices that arrive before the first request is
+///    made count as one.
+/// 2. A notice that arrives while queries are being fetched has them fetched once more, because an answer may be older
+///    than the notice.
+/// 3. A query that could not be fetched stays due and is retried with growing delays until it is fetched or no longer
+///    retained.
+/// 4. A query counts as fetched with its first whole response; no stream stays open.
+/// 5. A query without an answer after ``roundSeconds`` counts as failed: it does not delay the next round.
 final class GapRecovery: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
@@ -31,7 +30,7 @@ final class GapRecovery: @unchecked Sendable {
         case idle
         /// Requests will be made in a moment.
         case settling
-        /// Those that failed will be made again after a while.
+        /// Failed queries will be requested again after a while.
         case waiting
         case fetching
     }
@@ -46,18 +45,18 @@ final class GapRecovery: @unchecked Sendable {
     private let lock = NSLock()
     private var chosen = GapPolicy.refetch
     private var phase = Phase.idle
-    /// A notice has come while queries were being fetched.
+    /// A notice has arrived while queries were being fetched.
     private var isDueAgain = false
-    /// Queries that were asked for and have no answer.
+    /// Queries that are in flight.
     private var unanswered: Set<OperationDescriptor> = []
     private var requests: [OperationDescriptor: AnyCancellable] = [:]
     /// Requests are still being made.
     private var isAsking = false
     /// Queries that could not be fetched.
     private var failed: [OperationDescriptor] = []
-    /// Rounds in a row with such queries.
+    /// Consecutive rounds with such queries.
     private var failures = 0
-    /// Numbers timers, so that one that was replaced does nothing.
+    /// Numbers timers, so that a replaced one does nothing.
     private var timerNumber = 0
     private var timer: AnyCancellable?
 
@@ -71,7 +70,7 @@ final class GapRecovery: @unchecked Sendable {
     func begin(_ environment: Environment) {
         let policy = policy
         if policy == .ignore { return }
-        // Refused inside an updater only, where no response comes.
+        // Refused only inside an updater, where no response arrives.
         try? store.commitUpdate { $0.invalidateStore() }
         guard policy == .refetch else { return }
         let starts = lock.withLock { () -> Bool in
@@ -111,8 +110,8 @@ final class GapRecovery: @unchecked Sendable {
         }
     }
 
-    /// Begins a round after a while, unless there is a reason for another one by then. The timer holds the body, so the
-    /// body is handed what it works on.
+    /// Begins a round after a while, unless another one is started first. The timer holds the body, so what the body
+    /// works on is passed in.
     private func schedule(
         _ environment: Environment, in phase: Phase, after seconds: TimeInterval,
         _ body: @escaping @Sendable (GapRecovery, Environment) -> Void
@@ -129,11 +128,11 @@ final class GapRecovery: @unchecked Sendable {
             guard let self, let environment, takeTurn(number) else { return }
             body(self, environment)
         }
-        // The one that is not needed goes outside the lock.
+        // The unneeded one is released outside the lock.
         lock.withLock { if timerNumber == number { swap(&timer, &self.timer) } }
     }
 
-    /// - Returns: whether the timer was not replaced by another.
+    /// - Returns: false if another timer has replaced this one.
     private func takeTurn(_ number: Int) -> Bool {
         lock.withLock {
             if timerNumber == number { phase = .fetching }
@@ -141,8 +140,7 @@ final class GapRecovery: @unchecked Sendable {
         }
     }
 
-    /// What is shown. A live query that is being followed is not fetched: its own stream goes on, or begins
-    /// anew.
+    /// What is shown. A live query with subscribers is not fetched: its own stream resumes or restarts.
     private func shown(_ environment: Environment) -> [OperationDescriptor] {
         ((try? store.retainedQueries) ?? []).compactMap { operation, holders in
             let request = operation.request
@@ -151,7 +149,7 @@ final class GapRecovery: @unchecked Sendable {
         }
     }
 
-    /// Those that are still shown, and have not been fetched since.
+    /// Those that are still shown and have not been fetched since.
     private func stillDue(
         _ operations: [OperationDescriptor], _ environment: Environment
     ) -> [OperationDescriptor] {
@@ -221,7 +219,7 @@ final class GapRecovery: @unchecked Sendable {
         if let environment { endRound(environment) }
     }
 
-    /// Goes on when all queries have been answered.
+    /// Continues when all queries have been answered.
     private func endRound(_ environment: Environment) {
         enum Next { case nothing, everything, failed }
         var timer: AnyCancellable?
@@ -252,7 +250,7 @@ extension RequestDescriptor {
 }
 
 extension Error {
-    /// Whether the same query may be answered another time: no server has said anything about it.
+    /// Whether a retry may succeed: no server has said anything about the query.
     fileprivate var isPassing: Bool {
         switch self {
         case is NetworkError, is ResponseError, is NonFiniteVariableError: false

@@ -4,15 +4,15 @@ import RelayJSON
 @_spi(Rooms) import RelayStore
 import Threads
 
-/// The queries that are kept, with their records, from run to run of the program.
+/// The queries that are kept, with their records, across runs of the program.
 ///
 /// 1. The list is in the store, as records of its own, so it is wherever the store is: on disk, and after a crash as
-///    far as the journal had come.
-/// 2. A query of the list that this run has named is retained as long as the run lasts.
-/// 3. While there are others, nothing is collected, until the store has doubled.
+///    complete as the journal.
+/// 2. A query of the list that this run has named is retained for the whole run.
+/// 3. While the list has unnamed queries, nothing is collected until the store has doubled.
 final class KeptQueries: Sendable {
     private struct Entry {
-        /// In the list.
+        /// The query's record in the list.
         let id: DataID
         let operation: OperationDescriptor
         let retention: Retention
@@ -25,7 +25,7 @@ final class KeptQueries: Sendable {
     /// Where the list is.
     private static let listID = DataID("client:kept")
     private static let queriesKey = "queries"
-    /// True while parts of a response are outstanding, and from then on if they do not come.
+    /// True while parts of a response are outstanding, and for good if they never arrive.
     private static let partialKey = "isPartial"
 
     private let store: Store
@@ -34,11 +34,11 @@ final class KeptQueries: Sendable {
 
     private struct State {
         var entries: [RequestDescriptor: Entry] = [:]
-        /// The queries, kept or not, whose last answer has not come whole.
+        /// Queries, kept or not, whose last answer is incomplete.
         var partial = PartialQueries()
-        /// Keeps the list itself.
+        /// Retains the list itself.
         var list: Retention?
-        /// Holds collections back for queries that an earlier run has kept and this one has not named.
+        /// Holds back collections because of queries that an earlier run kept and this one has not named.
         var hold: Retention?
     }
 
@@ -55,8 +55,8 @@ final class KeptQueries: Sendable {
 
     // MARK: The list
 
-    /// What leads a collection through the list. No query, or it would be fetched where retained queries
-    /// are.
+    /// Leads a collection through the list. Not a query, or it would be fetched wherever retained
+    /// queries are.
     private static let listOperation = OperationDescriptor(
         ConcreteRequest(
             fragment: ReaderFragment(name: "KeptQueries", type: "__KeptQueries", selections: []),
@@ -125,7 +125,7 @@ final class KeptQueries: Sendable {
         let request = operation.request
         let name = request.node.params.name
         guard operation.kind == .query, operation.root == .rootID else {
-            throw KeptQueryError(.notAQuery, "\(name) is no query.")
+            throw KeptQueryError(.notAQuery, "\(name) is not a query.")
         }
         if contains(request) { return }
         let listed = Self.listed(in: store.snapshot)
@@ -138,7 +138,7 @@ final class KeptQueries: Sendable {
                 throw KeptQueryError(
                     .tooLarge,
                     """
-                    Name and variables of \(name) have more than \(KeptQuery.largestBytes) bytes together.
+                    Name and variables of \(name) exceed \(KeptQuery.largestBytes) bytes together.
                     """)
             }
         }
@@ -146,7 +146,7 @@ final class KeptQueries: Sendable {
             id: id, operation: operation, retention: try store.retain(operation))
         let list = try store.retain(Self.listOperation)
         if !listed.contains(id) { try add(id, request) }
-        // What held the list before goes outside the lock: others may be told then.
+        // What held the list before is released outside the lock: others may be notified then.
         let former = state.withLock { state in
             if state.entries[request] == nil { state.entries[request] = entry }
             state.entries[request]?.isPartial = state.partial.contains(request)
@@ -218,7 +218,7 @@ final class KeptQueries: Sendable {
         state.withLock { $0.entries[request] != nil }
     }
 
-    /// The server has answered a part of a query.
+    /// The server has answered part of a query.
     func noteBegun(_ request: RequestDescriptor) {
         let isNew = state.withLock { state in
             state.partial.insert(request)
@@ -229,17 +229,17 @@ final class KeptQueries: Sendable {
         if isNew { writePartial(request) }
     }
 
-    /// Notes in the list that a query is not whole, unless the rest of it has come meanwhile.
+    /// Notes in the list that a query is incomplete, unless the rest has arrived meanwhile.
     private func writePartial(_ request: RequestDescriptor) {
         let isPartial = { [self] in state.withLock { $0.entries[request]?.isPartial ?? false } }
         if !isPartial() { return }
-        // Refused inside an updater only, where no response comes.
+        // Refused only inside an updater, where no response arrives.
         try? store.commitUpdate {
             if isPartial() { $0[Self.id(of: request)]?[Self.partialKey] = true }
         }
     }
 
-    /// The server has answered a query, whole.
+    /// The server has answered a query completely.
     func noteEnded(_ request: RequestDescriptor, hadErrors: Bool) {
         let isKept = state.withLock { state in
             state.partial.remove(request)
@@ -250,7 +250,7 @@ final class KeptQueries: Sendable {
         }
         guard isKept else { return }
         let microseconds = Int(Date().timeIntervalSince1970 * 1_000_000)
-        // Refused inside an updater only, where no response comes.
+        // Refused only inside an updater, where no response arrives.
         try? store.commitUpdate { source in
             guard let query = source[Self.id(of: request)] else { return }
             if query[Self.partialKey] != nil { query[Self.partialKey] = false }
@@ -258,7 +258,7 @@ final class KeptQueries: Sendable {
         }
     }
 
-    /// Whether the last answer of a query has not come whole; of a kept one, in an earlier run either.
+    /// Whether the last answer of a query is incomplete; for a kept query, also if it came in an earlier run.
     func isPartial(_ request: RequestDescriptor) -> Bool {
         let (isPartial, id) = state.withLock {
             ($0.partial.contains(request), $0.entries[request]?.id)
@@ -272,7 +272,7 @@ final class KeptQueries: Sendable {
             .map { snapshot.fieldValue(Self.partialKey, of: $0) == .bool(true) } ?? false
     }
 
-    /// When a kept query was answered, also in an earlier run.
+    /// When a kept query was last answered, in this run or an earlier one.
     func fetchedAt(_ request: RequestDescriptor) -> Date? {
         if !contains(request) { return nil }
         let snapshot = store.snapshot
@@ -281,8 +281,8 @@ final class KeptQueries: Sendable {
     }
 }
 
-/// Queries whose last answer has not come whole: of parts that are outstanding, or that have broken off. The oldest is
-/// forgotten where there are more than 1,000.
+/// Queries whose last answer is incomplete: parts are outstanding, or never arrived. Beyond 1,000 the oldest is
+/// forgotten.
 private struct PartialQueries {
     private var queries: [RequestDescriptor: Int] = [:]
     private var count = 0

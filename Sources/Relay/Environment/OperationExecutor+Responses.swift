@@ -3,11 +3,11 @@ import Publishing
 import RelayJSON
 @_spi(Rooms) import RelayStore
 
-// What becomes of responses once the store has taken them in, or has not.
+// What happens to responses after the store has accepted or rejected them.
 
 extension OperationExecutor {
-    /// A response was written to the store, or why it was not.
-    /// - Parameter entry: of a mutation that it answers.
+    /// A response was written to the store, or could not be.
+    /// - Parameter entry: that of the mutation that it answers.
     func written(
         _ response: [UInt8], _ result: Result<WrittenResponse, any Error>,
         answering entry: OptimisticEntryID? = nil
@@ -28,7 +28,7 @@ extension OperationExecutor {
             lock.withLock { lastRefusal = nil }
             revoke(entry, reason: "its response could not be applied: \(error)")
             let failure = ResponseError(operation: request.node.params.name, cause: error)
-            // A stream goes on behind an event that cannot be read.
+            // A stream goes on after an event that cannot be read.
             guard operation.kind == .subscription, error.isAboutResponse else {
                 return fail(failure)
             }
@@ -38,7 +38,7 @@ extension OperationExecutor {
         }
     }
 
-    /// Tells those who keep the query how far its response has come.
+    /// Records for a kept query how much of its response has arrived.
     private func noteProgress(_ summary: ResponseSummary) {
         guard operation.kind == .query else { return }
         if summary.hasNext {
@@ -48,8 +48,8 @@ extension OperationExecutor {
         }
     }
 
-    /// The same with the errors of the parts before it, so that a result has the errors of all that it is made of. At
-    /// most 1,000 are remembered; the newest part's own are always there.
+    /// Adds the errors of earlier parts, so that a result has the errors of everything in it. At most 1,000 are
+    /// remembered; the newest part's own errors are always included.
     private func withEarlierErrors(_ summary: ResponseSummary) -> ResponseSummary {
         var summary = summary
         lock.withLock {
@@ -62,7 +62,7 @@ extension OperationExecutor {
     private func withoutData(
         _ response: [UInt8], _ summary: ResponseSummary, answering entry: OptimisticEntryID?
     ) {
-        // What stands in a mutation's place is its answer, whatever it says: what it showed has to go.
+        // A response in place of a mutation's result is its answer, whatever it says: the optimistic update has to go.
         if entry == nil, let isComplete = summary.isResumption {
             if !isComplete { missedEvents() }
             return
@@ -76,11 +76,11 @@ extension OperationExecutor {
                 return partial
             }
             if whole != nil { noteProgress(all) }
-            // That nothing more comes is no response; the network says it too.
+            // The end of a stream is not a response; the network reports it too.
             if summary.errors.isEmpty { return }
             if let whole { return deliver(response, all, whole) }
         }
-        // An event may come to nothing; its stream goes on.
+        // An event may fail; its stream goes on.
         let isEvent = operation.kind == .subscription && summary.dataIsNull
         if summary.errors.isEmpty || isEvent { return deliver(response, summary, nil) }
         let refusal = NetworkError(
@@ -102,7 +102,7 @@ extension OperationExecutor {
         run.send(GraphQLResponse(response, summary, written: written))
     }
 
-    /// The network has nothing more to give, or failed.
+    /// The network has completed or failed.
     func networkEnded(_ error: (any Error)?) {
         if let error {
             note(.networkError, error)
@@ -122,7 +122,7 @@ extension OperationExecutor {
         }
     }
 
-    /// The server has begun the stream anew, and not where it was.
+    /// The server has restarted the stream somewhere else.
     private func missedEvents() {
         note(.networkInfo)
         environment.missedEvents()
@@ -130,17 +130,17 @@ extension OperationExecutor {
 }
 
 extension Error {
-    /// Whether a mutation that a network has failed with this is over: its caller is told, and a
-    /// mutation without a caller would fail with it again.
+    /// Whether this network failure ends a mutation: its caller is told, and a mutation without a
+    /// caller would only fail with it again.
     fileprivate var isAboutMutation: Bool { (self as? any NetworkFailure)?.endsMutation ?? false }
 
-    /// Whether bytes are no GraphQL response.
+    /// Whether bytes are not a GraphQL response.
     fileprivate var isAboutResponse: Bool { self is JSONError || self is InvalidResponse }
 }
 
 extension ResponseSummary {
-    /// Of a message that says how a stream goes on (`{"data": null, "extensions": {"relay": {"recovered":
-    /// …}}}`) and is no response: whether nothing is missing.
+    /// For a message that says how a stream resumes (`{"data": null, "extensions": {"relay":
+    /// {"recovered": …}}}`) and is not a response: whether nothing is missing.
     fileprivate var isResumption: Bool? {
         errors.isEmpty ? extensions?["relay"]?["recovered"]?.bool : nil
     }

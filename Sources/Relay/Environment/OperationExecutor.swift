@@ -4,22 +4,22 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
 
-/// A variable of an operation is NaN or infinity, or has such a number in it. JSON has none: it would be sent
-/// as null.
+/// A variable of an operation is NaN or infinity, or contains such a number. JSON has neither: it would be
+/// sent as null.
 public struct NonFiniteVariableError: SentenceError, Hashable, Sendable {
     /// The operation's name.
     public var operation: String
 
     public var errorDescription: String? {
-        "\(operation) was not sent: a variable holds NaN or infinity, which JSON cannot say."
+        "\(operation) was not sent: a variable holds NaN or infinity, which JSON cannot express."
     }
 }
 
-/// Carries out one operation once: asks the network, writes what comes to the store, and says so.
+/// Carries out one operation once: calls the network, writes responses to the store, and reports them.
 ///
-/// Order of things for a mutation (Relay's): optimistic response, optimistic updater; the response comes:
-/// what was shown goes, the response and the updater's changes come, all in one step. An error, an end
-/// without a response and a cancel take back what was shown.
+/// The steps of a mutation (Relay's): optimistic response, optimistic updater; then, when the response
+/// arrives, the optimistic changes go and the response and the updater's changes come, all in one step.
+/// An error, an end without a response or a cancellation rolls back the optimistic changes.
 final class OperationExecutor: @unchecked Sendable {
     // Unchecked: the phase is behind the lock; the rest is constant. Updaters are closures of the program
     // that cross to the network's thread once, under the store's writer.
@@ -27,7 +27,7 @@ final class OperationExecutor: @unchecked Sendable {
     let environment: Environment
     let operation: OperationDescriptor
     private let transactionID: String
-    /// What the server knows a mutation by: the transaction's name, if it is of that form.
+    /// The server's name for a mutation: the transaction's name, if it has that form.
     private let mutationID: MutationID?
     private let cacheConfig: CacheConfig
     private let optimistic: OptimisticMutation?
@@ -37,22 +37,23 @@ final class OperationExecutor: @unchecked Sendable {
 
     let lock = NSLock()
     private var phase = Phase.begun
-    /// Of a mutation of this process.
+    /// For a mutation of this process.
     private var place: Outbox.Place?
     private var isShown = false
     private var eventCount = 0
-    /// A response that more parts of are to come (`@defer`, `@stream`); they need its records.
+    /// A response with more parts to come (`@defer`, `@stream`); they need its records.
     var partial: WrittenResponse?
-    /// The errors of a response that more parts of are to come.
+    /// The errors of a response with more parts to come.
     var partialErrors: [JSONValue] = []
     let parts = ResponseParts()
-    /// Of a stream: whether it has had a response, so that the server has not refused it as a whole.
+    /// For a stream: whether it has had a response, so that the server has not refused it as a whole.
     var isUnderWay = false
-    /// What the server has said in place of a later response, and nothing after it: if the stream ends now, that is why.
+    /// A refusal that the server sent in place of a later response, with nothing after it: if the stream ends now, this
+    /// is why.
     var lastRefusal: NetworkError?
     private var subscription: AnyCancellable?
 
-    /// A mutation that an earlier process began.
+    /// A mutation that an earlier process started.
     struct Unfinished {
         let entry: OptimisticEntryID
         /// How often it was interrupted before.
@@ -66,9 +67,9 @@ final class OperationExecutor: @unchecked Sendable {
 
     private enum Phase {
         case begun
-        /// A mutation that has no answer yet.
+        /// A mutation without an answer so far.
         case waiting(OptimisticEntryID)
-        /// A mutation that was answered, or an operation that shows nothing before it is.
+        /// A mutation that was answered, or an operation without an optimistic update.
         case answered
         case ended
     }
@@ -115,7 +116,7 @@ final class OperationExecutor: @unchecked Sendable {
             } else if operation.kind == .mutation {
                 try show()
                 noteShown()
-                // It may have been cancelled by its own updater.
+                // Its own updater may have cancelled it.
                 if !run.isWanted { cancel() }
                 environment.store.tellOfDurability()
             } else {
@@ -131,7 +132,7 @@ final class OperationExecutor: @unchecked Sendable {
 
     private func enter(_ first: Phase) { lock.withLock { phase = first } }
 
-    /// Asks the network, unless it was cancelled.
+    /// Calls the network, unless the operation was cancelled.
     private func send() {
         var cacheConfig = cacheConfig
         cacheConfig.patchable = request.node.patchable
@@ -149,7 +150,7 @@ final class OperationExecutor: @unchecked Sendable {
             to: request.node.params, request.variables, cacheConfig)
         let subscription = publisher.sink(
             receiveCompletion: { [self] completion in
-                // Behind what came before it.
+                // After everything that came before it.
                 switch completion {
                 case .finished: ResponseBurst.add(.end(self, nil))
                 case .failure(let error): ResponseBurst.add(.end(self, error))
@@ -160,7 +161,7 @@ final class OperationExecutor: @unchecked Sendable {
     }
 
     private func interruptions(of entry: OptimisticEntryID) -> Interruptions {
-        // Refused inside an updater only, where no connection ends.
+        // Refused only inside an updater, where no connection ends.
         Interruptions(
             count: unfinished?.interruptionCount ?? 0, isResumed: unfinished != nil
         ) { [weak store = environment.store] in
@@ -168,8 +169,8 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
-    /// The mutation begins in the store, with what it shows, and has its place in the outbox from then on: a mutation
-    /// that is begun because of it is sent behind it.
+    /// The mutation starts in the store with its optimistic update, and gets its place in the outbox: a mutation
+    /// started in reaction to it is sent after it.
     private func show() throws {
         let outbox = environment.outbox
         let place = outbox.makePlace { [self] refusal in
@@ -195,7 +196,7 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
-    /// Says that something is shown, once: also where the mutation is sent before all are told of what it shows.
+    /// Reports the optimistic update, once, even if the mutation is sent before all readers are notified.
     private func noteShown() {
         let isNew = lock.withLock {
             defer { isShown = true }
@@ -211,7 +212,7 @@ final class OperationExecutor: @unchecked Sendable {
             reason: "its intent could not be kept")
     }
 
-    // MARK: What the network says
+    // MARK: What the network reports
 
     private func receive(_ bytes: [UInt8]) {
         note(.networkNext)
@@ -229,9 +230,8 @@ final class OperationExecutor: @unchecked Sendable {
             }, answering: entry)
     }
 
-    /// The entry that a payload answers, and the operation with the root that its payload gets: every
-    /// event of a subscription has one of its own, so that none overwrites another. A part of an event goes where
-    /// the event went.
+    /// The entry that a payload answers, and the operation with the payload's root: every subscription event has
+    /// a root of its own, so that none overwrites another. A part of an event goes where the event went.
     private func takePayload(isPart: Bool) -> (OptimisticEntryID?, OperationDescriptor)? {
         lock.withLock {
             switch phase {
@@ -250,7 +250,7 @@ final class OperationExecutor: @unchecked Sendable {
         }
     }
 
-    /// The program's updater, as the store runs it.
+    /// The program's updater in the form the store runs.
     var storeUpdater: SelectorUpdater? {
         updater.map { environment.selectorUpdater($0, request) }
     }
@@ -261,8 +261,8 @@ final class OperationExecutor: @unchecked Sendable {
         end(.failure(error), reason: "\(error)")?.cancel()
     }
 
-    /// - Parameter revokes: whether an unanswered mutation is over. If not, it stays in the store, to be sent
-    ///   another time.
+    /// - Parameter revokes: whether an unanswered mutation is over. If not, it stays in the store, to be
+    ///   resent later.
     /// - Returns: the subscription to the network, for ending it early.
     @discardableResult
     func end(
@@ -285,7 +285,7 @@ final class OperationExecutor: @unchecked Sendable {
         revoke(entry, reason: "cancelled")
     }
 
-    /// - Returns: nil if it has ended before.
+    /// - Returns: nil if it had ended already.
     private func finish() -> (OptimisticEntryID?, AnyCancellable?)? {
         typealias Held = (
             entry: OptimisticEntryID?, subscription: AnyCancellable?, place: Outbox.Place?
@@ -304,7 +304,7 @@ final class OperationExecutor: @unchecked Sendable {
             }
         }
         guard let held else { return nil }
-        parts.note(nil)
+        parts.end()
         if let place = held.place { environment.outbox.leave(place) }
         environment.tracker.end(request)
         return (held.entry, held.subscription)

@@ -2,22 +2,22 @@ import Publishing
 public import RelayArtifacts
 @_spi(Rooms) import RelayStore
 
-/// What an operation came to.
+/// The result of an operation.
 ///
-/// As long as a result is kept, the records that its operation reaches are not collected. A record that the operation no
+/// While a result is held, the records that its operation reaches are not collected. A record that the operation no
 /// longer reaches, because a later response linked another in its place, may go.
 public struct OperationResult<Data: ReadableRecord>: Sendable {
-    /// nil where the server had none, and where ``errors`` say that it cannot be read.
+    /// nil if the server sent none, or if ``errors`` say that it cannot be read.
     public var data: Data?
-    /// Those that came with the data; each says which field of it is null for what reason. Of an event of a
-    /// subscription also why its data could not be read.
+    /// The errors that came with the data; each says which field is null and why. For a subscription event,
+    /// also why its data could not be read.
     public var errors: [GraphQLError] = []
     /// What the server adds.
     public var extensions: VariableData = [:]
     /// Keeps the records.
     private var hold: Retention?
 
-    /// The network has ended without a response.
+    /// The network completed without a response.
     static var nothing: OperationResult { OperationResult() }
 
     private init() {}
@@ -36,10 +36,10 @@ extension Environment {
         responses.tryMap { [self] in try result(of: operation, $0) }.eraseToAnyPublisher()
     }
 
-    /// What a response comes to as an operation's own data: as it was read when it was written, whatever has
-    /// happened to its records since.
-    /// - Throws: a ``ReadError`` where the data cannot be made of it. Not for an event of a subscription: its result
-    ///   says so, and those behind it come.
+    /// A response as the operation's own data, as it was read when it was written, whatever has happened to its
+    /// records since.
+    /// - Throws: a ``ReadError`` if the data cannot be made from it. Not for a subscription event: its result
+    ///   carries the error, and the events after it still arrive.
     private func result<Op: Operation>(
         of operation: Op, _ response: GraphQLResponse
     ) throws -> OperationResult<Op.Data> {
@@ -57,8 +57,8 @@ extension Environment {
         return result
     }
 
-    /// An updater that gets no data where the operation's own data could not be made of it, because
-    /// something is missing that it cannot be without.
+    /// An updater that gets no data if the operation's own data could not be made, because
+    /// something required is missing.
     func readable<Op: Operation>(
         _ updater: SelectorStoreUpdater?, _ operation: Op.Type
     ) -> SelectorStoreUpdater? {

@@ -1,7 +1,7 @@
 import RelayArtifacts
 import Threads
 
-/// Counts the executions of each request that have begun and not ended.
+/// Counts the executions in progress of each request.
 final class OperationTracker: Sendable {
     private let active = Lock<[RequestDescriptor: Int]>([:])
 
@@ -20,7 +20,7 @@ final class OperationTracker: Sendable {
         active.withLock { $0[request] != nil }
     }
 
-    /// The request being executed that a network knows by these.
+    /// The request in progress that a network knows by these.
     func request(_ parameters: RequestParameters, _ variables: VariableData) -> RequestDescriptor? {
         active.withLock { active in
             active.keys.first { $0.variables == variables && $0.node.params == parameters }

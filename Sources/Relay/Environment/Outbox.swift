@@ -1,15 +1,15 @@
 import Foundation
 @_spi(Rooms) import RelayStore
 
-/// What an environment does with a mutation whose intent the store's journal does not take: its disk is full,
-/// or it has stopped. Without a journal there is nothing to be kept, and mutations are sent at once.
+/// What an environment does with a mutation whose intent the store's journal rejects, because its disk is
+/// full or it has stopped. Without a journal there is nothing to write, and mutations are sent at once.
 public enum UnkeptMutationPolicy: Hashable, Sendable {
-    /// It waits while the journal refuses for now, and is sent once the intent is on the disk. When the
-    /// journal has stopped it fails with an ``UnkeptMutationError``.
+    /// It waits while the journal is temporarily unable to write, and is sent once the intent is on
+    /// disk. If the journal has stopped, it fails with an ``UnkeptMutationError``.
     case hold
     /// It fails with an ``UnkeptMutationError``.
     case fail
-    /// It is sent all the same. If the program ends before the answer comes, its outcome will stay unknown.
+    /// It is sent anyway. If the program ends before the answer arrives, its outcome will stay unknown.
     case send
 }
 
@@ -17,7 +17,7 @@ public enum UnkeptMutationPolicy: Hashable, Sendable {
 public struct UnkeptMutationError: SentenceError {
     /// The operation's name.
     public var operation: String
-    /// Why the journal did not take it.
+    /// Why the journal rejected it.
     public var cause: any Error
 
     public var errorDescription: String? {
@@ -28,55 +28,55 @@ public struct UnkeptMutationError: SentenceError {
     }
 }
 
-/// A mutation was not begun, because too many wait to be sent: for a journal that refuses, or for those that an
-/// earlier run of the program left unfinished.
+/// A mutation was not started, because too many are waiting to be sent: for a journal that cannot write, or for
+/// those that an earlier run of the program left unfinished.
 public struct TooManyMutationsError: SentenceError {
     /// The operation's name.
     public var operation: String
-    /// How many wait.
+    /// How many may wait.
     public var limit: Int
 
     public var errorDescription: String? {
         """
-        Mutation \(operation) was not sent: \(limit) mutations wait already, for the store's journal or for those \
-        that an earlier run of the program left unfinished.
+        Mutation \(operation) was not sent: \(limit) mutations are already waiting, for the store's journal or for \
+        those that an earlier run of the program left unfinished.
         """
     }
 }
 
 /// Decides when mutations are sent: each once its intent is durable in the store's journal, and all of this
-/// process behind those that an earlier one left unfinished.
+/// process after those that an earlier one left unfinished.
 ///
 /// 1. No mutation is sent before its intent is durable, unless the policy says otherwise.
-/// 2. Mutations are sent in the order in which they began in the store, which is that of the journal, as long as the
+/// 2. Mutations are sent in the order in which they started in the store, which is that of the journal, as long as the
 ///    policy stays the same.
-/// 3. Of the unfinished ones at most one is under way.
-/// 4. At most ``limit`` have a place and wait; further ones are not begun.
-/// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time. One that ends and stays ends the
-///    round: those behind it stay as well, so that none is sent before it. Those that wait for the round are sent then,
-///    also where another round is asked for already.
-/// 6. A place that is given up keeps nothing and holds up nothing: nothing waits for a place, places wait for the
-///    journal and for unfinished mutations.
+/// 3. At most one unfinished mutation is in flight.
+/// 4. At most ``limit`` have a place and wait; further ones are not started.
+/// 5. An unfinished mutation is sent by one call of `resumeMutations` at a time. If one ends but stays, the round is
+///    over: those after it stay as well, so that none is sent before it. Mutations that wait for the round are then
+///    sent, even if another round has been requested.
+/// 6. An abandoned place holds nothing and blocks nothing: nothing waits for a place; places wait for the journal and
+///    for unfinished mutations.
 final class Outbox: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
-    /// Sends a mutation, or is told why its intent is not durable.
+    /// Sends a mutation, or is given the reason why its intent is not durable.
     typealias Send = @Sendable (_ refusal: (any Error)?) -> Void
 
-    /// A mutation that an earlier process began.
+    /// A mutation that an earlier process started.
     struct Unfinished {
         let entry: OptimisticEntryID
-        /// Sends it, and calls what it is given when it has ended; with why, where it stays all the same.
+        /// Sends it, and calls `ended` when it has ended; with the reason if it stays nevertheless.
         let send: (_ ended: @escaping ((any Error)?) -> Void) -> Void
-        /// It is not sent in this round: one before it has ended with this error and stays.
+        /// It is not sent in this round: one before it ended with this error and stays.
         let skip: (any Error) -> Void
     }
 
-    /// What a mutation has until it is sent, or given up.
+    /// Held by a mutation until it is sent or abandoned.
     final class Place: @unchecked Sendable {
         // Unchecked: behind the outbox's lock.
 
-        /// nil: it was sent, or given up.
+        /// nil: sent or abandoned.
         fileprivate var send: Send?
 
         fileprivate init(_ send: @escaping Send) { self.send = send }
@@ -85,20 +85,20 @@ final class Outbox: @unchecked Sendable {
     let limit: Int
     private let lock = NSLock()
     private var chosen = UnkeptMutationPolicy.hold
-    /// Places of which nothing was sent yet.
+    /// Places whose mutations have not been sent.
     private(set) var placeCount = 0
-    /// The next one to be sent is the last.
+    /// The next one to be sent is last.
     private var unfinished: [Unfinished] = []
-    /// Unfinished ones that wait or are being sent, by the names of their entries.
+    /// Unfinished ones that are waiting or in flight, by the names of their entries.
     private var claimed: Set<OptimisticEntryID> = []
-    /// Those that wait for the unfinished ones.
+    /// Places that wait for the unfinished ones.
     private var waiting: [Place] = []
     private var isResuming = false
-    /// An unfinished one has ended and stays: those that waited for this round go before the next one.
+    /// An unfinished one has ended but stays: places that waited for this round go before the next one.
     private var isRoundOver = false
-    /// An unfinished one is being sent, by the thread that sends them.
+    /// The resuming thread is inside the call that sends an unfinished one.
     private var isSending = false
-    /// It has ended inside the very call that sent it.
+    /// It ended inside the call that sent it.
     private var endedAtOnce = false
 
     init(limit: Int = 10_000) { self.limit = limit }
@@ -110,9 +110,9 @@ final class Outbox: @unchecked Sendable {
 
     // MARK: Mutations of this process
 
-    /// A place for a mutation that is about to begin. It is in no order yet.
-    /// - Parameter send: called when it is the mutation's turn, once at most.
-    /// - Returns: nil where ``limit`` wait.
+    /// A place for a mutation that is about to start. It has no position yet.
+    /// - Parameter send: called when it is the mutation's turn, at most once.
+    /// - Returns: nil if ``limit`` are waiting.
     func makePlace(_ send: @escaping Send) -> Place? {
         lock.withLock {
             if placeCount >= limit { return nil }
@@ -121,8 +121,8 @@ final class Outbox: @unchecked Sendable {
         }
     }
 
-    /// The mutation begins: it is sent behind those that have begun before. Called by the store's writer, whose
-    /// order this is; nothing is sent before `tellOfDurability` is called, or the journal goes on.
+    /// The mutation starts: it is sent after those that started before. Called by the store's writer, whose
+    /// order this is; nothing is sent before `tellOfDurability` is called or the journal makes progress.
     func enter(_ place: Place, _ store: Store) {
         let policy = policy
         store.awaitDurability(waitsOutRefusals: policy == .hold) { [self] result in
@@ -134,14 +134,14 @@ final class Outbox: @unchecked Sendable {
         }
     }
 
-    /// The mutation is over, or never begins. Without effect when it was sent.
+    /// The mutation is over, or never starts. No effect if it was sent.
     func leave(_ place: Place) {
         let send = lock.withLock { () -> Send? in
             guard let send = takeSend(place) else { return nil }
             waiting.removeAll { $0 === place }
             return send
         }
-        // What it holds goes when the lock is free again.
+        // What it holds is released outside the lock.
         withExtendedLifetime(send) {}
     }
 
@@ -155,7 +155,7 @@ final class Outbox: @unchecked Sendable {
         return send
     }
 
-    /// It is a mutation's turn, unless unfinished ones are left.
+    /// It is the mutation's turn, unless unfinished ones are left.
     func sendBehindUnfinished(_ place: Place) {
         let send = lock.withLock { () -> Send? in
             if !isResuming { return takeSend(place) }
@@ -167,19 +167,19 @@ final class Outbox: @unchecked Sendable {
 
     // MARK: Mutations of earlier processes
 
-    /// Unfinished mutations are about to be sent. All are asked for at once, as those that stay together are
-    /// let go of at once: so no one has the later ones without the earlier ones.
-    /// - Returns: those that no other call is about to have sent, in their order.
+    /// Unfinished mutations are about to be sent. All are claimed at once, just as those that stay are
+    /// released together: so no call has the later ones without the earlier ones.
+    /// - Returns: those not claimed by another call, in order.
     func claim<Mutation>(
         _ mutations: [Mutation], _ entry: (Mutation) -> OptimisticEntryID
     ) -> [Mutation] {
         lock.withLock { mutations.filter { claimed.insert(entry($0)).inserted } }
     }
 
-    /// An unfinished mutation is not sent; if it is still there, it may be sent another time.
+    /// An unfinished mutation is not sent; if it still exists, it may be sent another time.
     func release(_ entry: OptimisticEntryID) { lock.withLock { _ = claimed.remove(entry) } }
 
-    /// Sends unfinished mutations one after the other, each when the one before it has ended.
+    /// Sends unfinished mutations one after another, each when the one before it has ended.
     func resume(_ mutations: [Unfinished]) {
         let starts = lock.withLock {
             unfinished = mutations.reversed() + unfinished
@@ -194,8 +194,8 @@ final class Outbox: @unchecked Sendable {
             switch lock.withLock({ takeStep() }) {
             case .resume(let mutation):
                 mutation.send { [self] cause in ended(mutation, cause) }
-                // The end of most comes later and goes on from there. One that ended inside the call is gone on
-                // from here, so that many of them don't fill the stack.
+                // Most end later and continue from there. One that ended inside the call is continued from
+                // here, so that many of them do not overflow the stack.
                 let isOver = lock.withLock {
                     isSending = false
                     defer { endedAtOnce = false }
@@ -208,14 +208,14 @@ final class Outbox: @unchecked Sendable {
         }
     }
 
-    /// - Parameter cause: why it has ended, where it stays.
+    /// - Parameter cause: why it ended, if it stays.
     private func ended(_ mutation: Unfinished, _ cause: (any Error)?) {
         let skipped = lock.withLock { () -> [Unfinished] in
             claimed.remove(mutation.entry)
             if cause == nil { return [] }
             isRoundOver = true
             defer { unfinished = [] }
-            // All at once: the next call has them in their order.
+            // All at once: the next call gets them in order.
             for behind in unfinished { claimed.remove(behind.entry) }
             return unfinished.reversed()
         }
@@ -233,9 +233,9 @@ final class Outbox: @unchecked Sendable {
         case nothing
     }
 
-    /// What is to be done next. Called under the lock.
+    /// The next step. Called under the lock.
     private func takeStep() -> Step {
-        // Those behind it stay, and may have been asked for again when they were told: not before the others.
+        // Those after it stay, and may have been claimed again when they were told: they must not go before the others.
         let areOthersFirst = isRoundOver && !waiting.isEmpty
         isRoundOver = false
         if !areOthersFirst, let next = unfinished.popLast() {

@@ -1,7 +1,7 @@
 import Foundation
 import Publishing
 
-/// Fetches a query again and again, each time so many seconds after the one before has ended.
+/// Fetches a query repeatedly, each time a number of seconds after the previous fetch has ended.
 final class Polling: @unchecked Sendable {
     // Unchecked: what changes is behind the lock.
 
@@ -14,7 +14,7 @@ final class Polling: @unchecked Sendable {
     private var request: AnyCancellable?
     private var timer: AnyCancellable?
     private var isCancelled = false
-    /// Counts requests. What belongs to an earlier one is over, and takes the place of nothing.
+    /// Counts requests. Whatever belongs to an earlier one is over and replaces nothing.
     private var round = 0
 
     init(
@@ -61,8 +61,8 @@ final class Polling: @unchecked Sendable {
             }, at: \.timer, of: round)
     }
 
-    /// Keeps what can be cancelled; a network that answers at once has the timer set before the request is
-    /// here, so each has a place of its own. The timer may even have gone off.
+    /// Holds what can be cancelled; a network that answers at once has the timer set before the request
+    /// gets here, so each has its own slot. The timer may even have fired.
     private func hold(
         _ next: AnyCancellable, at place: ReferenceWritableKeyPath<Polling, AnyCancellable?>,
         of round: Int

@@ -1,20 +1,20 @@
 @_spi(Rooms) import RelayStore
 import Threads
 
-/// Responses that have come together: they are written to the store in one step, with one notification,
-/// and then given to their subscribers one by one, ends among them. Each is read as it was written, whatever
-/// those behind it do to the same records.
+/// Responses that arrived together: they are written to the store in one step, with one notification, and
+/// then passed to their subscribers one by one, completions included. Each is read as it was written,
+/// whatever later ones do to the same records.
 ///
 /// A network that finds several responses waiting hands them over inside ``gather(_:)``. It never waits for
-/// more to come, so that a lone response is not delayed:
+/// more, so that a lone response is not delayed:
 ///
 ///     ResponseBurst.gather {
 ///         for (subscriber, response) in waiting { subscriber.send(response) }
 ///     }
 ///
-/// At most 256 responses are one step. Responses of mutations are steps of their own.
+/// A step has at most 256 responses. Each response of a mutation is a step of its own.
 public final class ResponseBurst: Sendable {
-    /// Responses to be written in one step; then a screen gets its turn.
+    /// Responses written in one step; then a screen gets its turn.
     static let limit = 256
 
     @TaskLocal private static var current: ResponseBurst?
@@ -32,7 +32,7 @@ public final class ResponseBurst: Sendable {
         }
     }
 
-    /// What the network gave, and whom it is for.
+    /// What arrived from the network, and its recipient.
     enum Arrival {
         /// A response that answers no mutation.
         /// - Parameter isPart: whether it is a part of an earlier one.
@@ -49,7 +49,7 @@ public final class ResponseBurst: Sendable {
 
     private init() {}
 
-    /// Calls the body; the responses that it hands over are written when it returns.
+    /// Calls the body; the responses that it passes on are written when it returns.
     public static func gather(_ body: () -> Void) {
         if gathering != nil { return body() }
         let burst = ResponseBurst()
@@ -58,7 +58,7 @@ public final class ResponseBurst: Sendable {
         burst.state.withLock { $0.isOpen = false }
     }
 
-    /// The burst that this very call is part of; tasks that were begun in it are not.
+    /// The burst that this call is part of; tasks started in it are not.
     private static var gathering: ResponseBurst? {
         guard let current, current.thread == currentThread(),
             current.state.withLock({ $0.isOpen })
@@ -68,7 +68,7 @@ public final class ResponseBurst: Sendable {
 
     // MARK: From executions
 
-    /// Has a response written, or an end told: with what it came with, or at once.
+    /// Writes a response or reports an end: together with the burst that it is part of, or at once.
     static func add(_ arrival: Arrival) {
         guard let burst = gathering else { return write([arrival]) }
         let isFull = burst.state.withLock { state in
@@ -78,7 +78,7 @@ public final class ResponseBurst: Sendable {
         if isFull { burst.write() }
     }
 
-    /// Has everything written and told that came before something else.
+    /// Writes and reports everything that arrived before something else.
     static func flush() { gathering?.write() }
 
     private func write() {
@@ -101,7 +101,7 @@ public final class ResponseBurst: Sendable {
         let payloads = arrivals.compactMap { arrival -> ArrivedPayload? in
             guard case .response(let executor, let operation, let response, let isPart) = arrival
             else { return nil }
-            // As with Relay, an updater is for the response, and not for its parts.
+            // As in Relay, the updater runs for the response, not for its parts.
             return ArrivedPayload(
                 operation, response, updater: isPart ? nil : executor.storeUpdater,
                 parts: executor.parts)

@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import Publishing
 
-/// Does things later; tests have one of their own.
+/// Runs things later; tests have their own.
 protocol Scheduling: Sendable {
-    /// - Returns: what calls it off.
+    /// - Returns: what cancels it.
     func schedule(after seconds: TimeInterval, _ body: @escaping @Sendable () -> Void)
         -> AnyCancellable
 }

@@ -1,16 +1,16 @@
 public import RelayArtifacts
 @_spi(Rooms) public import RelayStore
 
-/// What a mutation does, as one function for both ends: a server runs it as the mutation's handler, a client
-/// as its optimistic updater (`RelayServer.SharedMutation`).
+/// What a mutation does, as one function for both ends: the server runs it as the mutation's handler, the
+/// client as its optimistic updater (`RelayServer.SharedMutation`).
 ///
 ///     environment.commitMutation(
 ///         operation, optimisticUpdater: sharedUpdater(changeAllTodos, input: operation.variables))
 ///
-/// The function reaches records and connections through the proxies, which are alike on both ends: a
-/// connection is named by its client's key (`List_todos`), which a server reads as the field behind the last
-/// underscore. A client shows what the function did until the server has done the same. A client may not have
-/// all records that the function needs: when it throws, nothing is shown, and the mutation is sent all the same.
+/// The function reaches records and connections through proxies that are alike on both ends: a connection is
+/// named by its client's key (`List_todos`), which a server reads as the field after the last underscore. A
+/// client shows the function's changes until the server has made them too. A client may lack records that the
+/// function needs: if it throws, nothing is shown, and the mutation is sent anyway.
 ///
 /// - Parameters:
 ///   - body: what the mutation does, given the arguments of its field.
@@ -30,5 +30,5 @@ public func sharedUpdater(
     }
 }
 
-/// An optimistic updater that a client can do without had nothing to go by.
+/// An optional optimistic updater had no data to work with.
 struct NothingToShow: Error {}

@@ -1,8 +1,8 @@
 import Foundation
 import Publishing
 
-/// The queries that are being fetched: a request for one of them meanwhile, with the same variables,
-/// waits for that answer and makes no request of their own.
+/// The queries in flight: a request for one of them, with the same variables, waits for that answer
+/// instead of sending its own.
 final class SharedQueries: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
@@ -15,7 +15,7 @@ final class SharedQueries: @unchecked Sendable {
         let responses: ExecutionPublisher<GraphQLResponse>
     }
 
-    /// - Parameter begin: makes the request; called when the first subscriber comes.
+    /// - Parameter begin: makes the request; called when the first subscriber arrives.
     func responses(
         to request: RequestDescriptor, _ begin: @escaping Execution<GraphQLResponse>.Start
     ) -> ExecutionPublisher<GraphQLResponse> {

@@ -1,7 +1,7 @@
 package import Publishing
 package import RelayArtifacts
 
-/// A network that gives responses as the runtime reads them, so that none is copied on the way.
+/// A network that passes on responses in the form the runtime reads, so that none is copied on the way.
 package protocol BytesNetwork: Network {
     /// As ``Network/execute(request:variables:cacheConfig:)``.
     func executeBytes(

@@ -3,8 +3,8 @@ import RelayArtifacts
 import ResultPatches
 
 extension ConcreteRequest {
-    /// How responses become records, if the operation may have many of them and patches of records can stand for
-    /// later ones (docs/websocket.md).
+    /// How responses become records, if the operation may have many of them and later ones may be sent as
+    /// patches of records (docs/websocket.md).
     var patchable: NormalizationOperation? {
         switch params.operationKind {
         case .mutation: return nil

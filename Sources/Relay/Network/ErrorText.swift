@@ -1,14 +1,14 @@
 public import Foundation
 @_spi(Rooms) public import RelayStore
 
-/// An error that says itself in whole sentences, printed as well as in `localizedDescription`.
+/// An error that describes itself in whole sentences, both printed and in `localizedDescription`.
 public protocol SentenceError: LocalizedError, CustomStringConvertible {}
 
 extension SentenceError {
     public var description: String { errorDescription ?? "" }
 }
 
-/// The text of any error as a whole sentence, for texts that go on behind it.
+/// The text of any error as a whole sentence, so that further text can follow it.
 func sentence(_ error: any Error) -> String {
     let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
     return text.last.map { ".!?".contains($0) } ?? true ? text : text + "."

@@ -35,9 +35,9 @@ public struct GraphQLError: SentenceError, Hashable, Sendable {
 
     /// For people.
     public var message: String
-    /// The places in the operation's text; none where the server gave none.
+    /// The places in the operation's text; empty if the server gave none.
     public var locations: [Location]
-    /// nil where the error is not of one field.
+    /// nil if the error does not belong to a field.
     public var path: [PathSegment]?
     /// What the server adds, such as `code`.
     public var extensions: VariableData
@@ -46,7 +46,7 @@ public struct GraphQLError: SentenceError, Hashable, Sendable {
     /// - Parameters:
     ///   - message: for people.
     ///   - locations: the places in the operation's text.
-    ///   - path: nil where the error is not of one field.
+    ///   - path: nil if the error does not belong to a field.
     ///   - extensions: what the server adds, such as `code`.
     public init(
         message: String, locations: [Location] = [], path: [PathSegment]? = nil,
@@ -67,9 +67,9 @@ public struct GraphQLError: SentenceError, Hashable, Sendable {
 }
 
 extension GraphQLError {
-    /// Takes what is there; servers are not always to the letter.
+    /// Reads what is there; not every server follows the specification to the letter.
     init(_ json: JSONValue) {
-        self.init(message: json["message"]?.string ?? "The server gave an error without a message.")
+        self.init(message: json["message"]?.string ?? "The server sent an error without a message.")
         locations = (json["locations"]?.array ?? []).compactMap { location in
             guard let line = location["line"]?.int, let column = location["column"]?.int else {
                 return nil
@@ -89,11 +89,11 @@ extension GraphQLError {
 
 /// The server answered an operation with errors and no data.
 public struct NetworkError: SentenceError {
-    /// What the server gave, at least one.
+    /// The server's errors, at least one.
     public var errors: [GraphQLError]
     /// The operation that failed.
     public var operation: ConcreteRequest
-    /// Its variables, defaults among them.
+    /// Its variables, including defaults.
     public var variables: VariableData
 
     public var errorDescription: String? {
@@ -102,20 +102,21 @@ public struct NetworkError: SentenceError {
     }
 }
 
-/// The answer to a query or a mutation ended before all of its parts had come (`@defer`, `@stream`). A mutation was carried
-/// out all the same.
+/// The answer to a query or a mutation ended before all of its parts had arrived (`@defer`, `@stream`). A mutation was
+/// carried out nevertheless.
 public struct IncompleteResponseError: SentenceError, Hashable, Sendable {
     /// The operation's name.
     public var operation: String
 
     public var errorDescription: String? {
         """
-        The response to operation \(operation) broke off between its parts. What has come is in the store.
+        The response to operation \(operation) ended before all of its parts had arrived. What arrived is in \
+        the store.
         """
     }
 }
 
-/// The server's answer cannot be taken in: it is no GraphQL response, or an updater threw.
+/// The server's answer could not be applied: it is not a GraphQL response, or an updater threw.
 public struct ResponseError: SentenceError {
     /// The operation's name.
     public var operation: String
@@ -124,7 +125,7 @@ public struct ResponseError: SentenceError {
 
     public var errorDescription: String? {
         """
-        The response to operation \(operation) was not applied. \(sentence(cause)) The store is as it was.
+        The response to operation \(operation) was not applied. \(sentence(cause)) The store is unchanged.
         """
     }
 }

@@ -2,20 +2,20 @@ public import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) import RelayStore
 
-/// A GraphQL response (GraphQL §7.1) that has been written to the store; its data still as it came.
+/// A GraphQL response (GraphQL §7.1) that was written to the store; its data still as received.
 ///
-/// As long as a response is kept, the records that its operation reaches are not collected.
+/// While a response is held, the records that its operation reaches are not collected.
 public struct GraphQLResponse: Sendable {
     /// The whole response.
     private let bytes: [UInt8]
     /// Whether there is data; false for `"data": null`.
     public let hasData: Bool
-    /// nil where there are none. Those of a part of a response come behind those of the parts before it.
+    /// nil if there are none. A part's errors come after those of earlier parts.
     public let errors: [GraphQLError]?
     /// What the server adds.
     public let extensions: VariableData
-    /// The response as the store took it in; of a part of a response that could not be taken in, the response that
-    /// it is a part of. nil where there is no data.
+    /// The response as the store applied it; for a part that could not be applied, the response it is a part of.
+    /// nil if there is no data.
     let written: WrittenResponse?
 
     init(_ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?) {
@@ -26,8 +26,8 @@ public struct GraphQLResponse: Sendable {
         extensions = summary.extensions?.object.map { VariableData($0) } ?? [:]
     }
 
-    /// The data as a tree; made whenever it is asked for. nil for a part of an earlier response
-    /// (`@defer`, `@stream`).
+    /// The data as a tree, made on each access. nil for a part of an earlier response (`@defer`,
+    /// `@stream`).
     public var data: VariableData? {
         guard hasData, let response = try? JSONValue(parsing: bytes) else { return nil }
         return response["data"]?.object.map { VariableData($0) }

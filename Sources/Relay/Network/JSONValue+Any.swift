@@ -5,9 +5,9 @@ import RelayJSON
 // `[String: Any]`, as programs write it, and JSON.
 
 extension JSONValue {
-    /// What a literal dictionary says. A Swift `true` is true and not 1.
+    /// The value of a literal dictionary. A Swift `true` is true and not 1.
     ///
-    /// - Throws: an ``OptimisticResponseError`` that names the place of a value that JSON has not.
+    /// - Throws: an ``OptimisticResponseError`` with the path of a value that JSON does not have.
     init(any value: Any, at path: String = "") throws {
         switch value {
         case let value as NSNumber where type(of: value as Any) is NSNumber.Type:
@@ -40,7 +40,7 @@ extension JSONValue {
         }
     }
 
-    /// - Returns: nil for what is larger than any `Int64`.
+    /// - Returns: nil if it is larger than any `Int64`.
     private init?(_ number: NSNumber) {
         // NSNumber keeps a C type; "c" is that of its booleans.
         switch String(cString: number.objCType) {
@@ -52,7 +52,7 @@ extension JSONValue {
     }
 }
 
-/// An `optimisticResponse` holds something that no response could.
+/// An `optimisticResponse` contains something that no response could.
 public struct OptimisticResponseError: SentenceError, Hashable, Sendable {
     /// Member names from the response to the value, with dots between.
     public var path: String
@@ -60,6 +60,6 @@ public struct OptimisticResponseError: SentenceError, Hashable, Sendable {
     public var type: String
 
     public var errorDescription: String? {
-        "The optimistic response cannot be used: at \"\(path)\" there is \(type), which is no JSON value."
+        "The optimistic response cannot be used: \(type) at \"\(path)\" is not a JSON value."
     }
 }

@@ -3,12 +3,12 @@ public import Publishing
 public import RelayArtifacts
 import RelayJSON
 
-/// A network that remembers the responses of another for a while: what `CacheConfig.force` is about.
+/// A network that caches the responses of another for a while: the cache that `CacheConfig.force` bypasses.
 ///
 ///     let network = ResponseCache(of: try HTTPNetwork(url: url), size: 100, lifetime: 60)
 ///
-/// A query whose response is remembered is answered without a request, unless it is forced, polled, or has
-/// metadata. Responses with errors are not remembered. A mutation makes it forget everything.
+/// A query with a cached response is answered without a request, unless it is forced, polled, or has
+/// metadata. Responses with errors are not cached. A mutation empties the cache.
 public final class ResponseCache: Network, @unchecked Sendable {
     // Unchecked: a network is any class of the program, see `Environment`; the rest is behind the lock.
 
@@ -21,7 +21,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
     private struct Entry {
         let response: Data
         let expires: TimeInterval
-        /// Rising with every response; the smallest is forgotten first.
+        /// Increases with every response; the smallest is evicted first.
         let number: Int
     }
 
@@ -32,12 +32,12 @@ public final class ResponseCache: Network, @unchecked Sendable {
     private let lock = NSLock()
     private var entries: [Key: Entry] = [:]
     private var count = 0
-    /// Counts mutations: an answer that was under way when one began may be older than it.
+    /// Counts mutations: an answer in flight when one started may be older than it.
     private var epoch = 0
 
     /// - Parameters:
-    ///   - network: asked for what is not remembered.
-    ///   - size: responses that are remembered at most.
+    ///   - network: asked for responses that are not cached.
+    ///   - size: the most responses cached.
     ///   - lifetime: seconds.
     public convenience init(of network: any Network, size: Int = 100, lifetime: TimeInterval) {
         self.init(of: network, size: size, lifetime: lifetime) {
@@ -55,7 +55,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
         self.now = now
     }
 
-    /// Forgets everything.
+    /// Empties the cache.
     public func clear() {
         lock.withLock {
             entries = [:]
@@ -63,7 +63,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
         }
     }
 
-    /// Asks the other network, unless the response is remembered.
+    /// Asks the other network, unless the response is cached.
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {
@@ -72,8 +72,8 @@ public final class ResponseCache: Network, @unchecked Sendable {
                 request: request, variables: variables, cacheConfig: cacheConfig)
         }
         if request.operationKind == .mutation {
-            // Both before and after: what is fetched meanwhile may be of either state. After means before
-            // anyone is told: a fetch because of the answer gets no older one.
+            // Both before and after: what is fetched meanwhile may be of either state. "After" means
+            // before anyone is notified: a fetch in reaction to the answer must not get an older one.
             return ask().handleEvents(
                 receiveSubscription: { _ in self.clear() },
                 receiveOutput: { _ in self.clear() },
@@ -104,7 +104,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
         }
     }
 
-    /// Remembers the response once there is known to be one only: a live query has many.
+    /// Caches the response once it is known to be the only one: a live query has many.
     private func remembering(
         _ responses: AnyPublisher<Data, any Error>, as key: Key
     ) -> AnyPublisher<Data, any Error> {
@@ -133,7 +133,7 @@ public final class ResponseCache: Network, @unchecked Sendable {
     }
 }
 
-/// Whether a response is whole and has no errors, read without looking at its data.
+/// Whether a response is whole and without errors, read without looking at its data.
 private enum Completeness {
     static func of(_ response: Data) -> Bool {
         (try? response.withUnsafeBytes { bytes in
@@ -143,7 +143,7 @@ private enum Completeness {
                 if key == "errors" {
                     if try reader.readValue().array?.isEmpty != true { return false }
                 } else if key == "hasNext" {
-                    // Its stream has ended before its parts came.
+                    // Its stream ended before its parts arrived.
                     if try reader.readValue() == .bool(true) { return false }
                 } else {
                     _ = try reader.skipValue()

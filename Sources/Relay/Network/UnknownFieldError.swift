@@ -2,8 +2,8 @@ import Foundation
 import RelayArtifacts
 import RelayJSON
 
-/// An `optimisticResponse` has a field that its mutation does not select there, whatever the object's type: nothing of
-/// it would be shown.
+/// An `optimisticResponse` has a field that its mutation does not select there, whatever the object's type: none of it
+/// would be shown.
 public struct UnknownFieldError: SentenceError, Hashable, Sendable {
     /// The operation's name.
     public var operation: String
@@ -11,7 +11,7 @@ public struct UnknownFieldError: SentenceError, Hashable, Sendable {
     public var path: String
     /// The name that was found.
     public var field: String
-    /// The names that the object may have, aliases in place of fields that have one.
+    /// The names that the object may have, with aliases in place of aliased fields.
     public var fields: [String]
 
     public var errorDescription: String? {
@@ -24,28 +24,28 @@ public struct UnknownFieldError: SentenceError, Hashable, Sendable {
     }
 }
 
-/// An `optimisticResponse` has no field: nothing would be shown.
+/// An `optimisticResponse` has no fields: nothing would be shown.
 public struct EmptyOptimisticResponseError: SentenceError, Hashable, Sendable {
     /// The operation's name.
     public var operation: String
 
     public var errorDescription: String? {
         """
-        The optimistic response cannot be used: it has no field, so that \(operation) would show nothing. Leave it out \
-        where nothing is to be shown.
+        The optimistic response cannot be used: it has no fields, so \(operation) would show nothing. Leave it out if \
+        nothing is to be shown.
         """
     }
 }
 
-/// Looks for names in an optimistic response that its operation could not have there.
+/// Looks for names in an optimistic response that its operation does not select there.
 ///
-/// An object may have the names of all selections, also of those whose type or condition does not fit: types are
-/// often left out of what is written by hand. What the names stand for is the normalizer's to judge.
+/// An object may have the names of all selections, including those whose type or condition does not fit: types
+/// are often left out of handwritten data. What the names stand for is for the normalizer to judge.
 struct OptimisticResponseCheck {
     private let operation: String
 
     /// - Throws: an ``UnknownFieldError`` for a name that no selection has, the outermost first, and an
-    ///   ``EmptyOptimisticResponseError`` where there is none and the operation always has one.
+    ///   ``EmptyOptimisticResponseError`` if there are no names although the operation always has some.
     static func check(_ data: JSONObject, of request: ConcreteRequest) throws {
         let selections = request.operation.selections
         let name = request.params.name
@@ -56,7 +56,7 @@ struct OptimisticResponseCheck {
         }
     }
 
-    /// Objects of one field, with their paths, and what is selected of each.
+    /// Objects of one field, with their paths, and their selections.
     private func check(
         _ objects: [(path: String, object: JSONObject)], _ sources: [[NormalizationSelection]]
     ) throws {
@@ -84,7 +84,7 @@ struct OptimisticResponseCheck {
         }
     }
 
-    /// The object that a value is, or those in its lists.
+    /// The object that a value is, or the objects in its lists.
     private static func objects(
         in value: JSONValue, at path: String
     ) -> [(path: String, object: JSONObject)] {
@@ -101,9 +101,9 @@ struct OptimisticResponseCheck {
 private struct SelectedNames {
     /// In the order in which they are selected, each once.
     private(set) var fields: [String] = []
-    /// What is selected of a field's objects, once for each selection of the field; nothing of leaves.
+    /// The selections of a field's objects, once for each selection of the field; none for leaves.
     private(set) var selected: [String: [[NormalizationSelection]]] = [:]
-    /// What is asked for about types, and stands in every response.
+    /// Asked about types; present in every response.
     private(set) var hidden: Set<String> = ["__typename"]
 
     mutating func add(_ selections: [NormalizationSelection]) {
@@ -133,7 +133,7 @@ private struct SelectedNames {
 }
 
 extension NormalizationSelection {
-    /// Whether it brings a field on no condition.
+    /// Whether it selects a field unconditionally.
     fileprivate var isAlwaysThere: Bool {
         switch self {
         case .scalarField(let field): field.responseName != "__typename"

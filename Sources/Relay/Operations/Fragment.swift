@@ -3,7 +3,7 @@ public import RelayArtifacts
 
 /// A fragment of one record; generated from a document.
 public protocol Fragment {
-    /// What has the fragment spread in it: a protocol that data of such selections conforms to.
+    /// What spreads the fragment: a protocol that the data of such selections conforms to.
     associatedtype Key
     /// What the fragment reads.
     associatedtype Data: ReadableRecord
@@ -63,9 +63,9 @@ public struct RefetchMetadata<Operation: Relay.Operation>: Sendable {
     }
 }
 
-/// The place of a fragment's data in the data that spreads it: opened only by the fragment itself.
+/// The place of a fragment's data in the data that spreads it: only the fragment itself can open it.
 ///
-/// It keeps nothing of what was read with it: an app may have any number of pointers for as long as it likes.
+/// It holds nothing of what was read with it: an app may keep any number of pointers for any length of time.
 public struct FragmentPointer: Sendable {
     /// The record that the fragment is read from.
     public let dataID: DataID
@@ -83,13 +83,13 @@ extension FragmentPointer: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(dataID) }
 }
 
-/// A fragment, a record to read it from, and the variables that count in it.
+/// A fragment, a record to read it from, and the variables that it uses.
 public struct SingularReaderSelector: Hashable, Sendable {
     /// As the store has it.
     let selector: ReaderSelector
     /// The request whose result brought the record.
     public let owner: RequestDescriptor
-    /// The variables that count in the fragment.
+    /// The variables that the fragment uses.
     public let variables: VariableData
 
     init(

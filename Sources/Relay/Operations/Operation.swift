@@ -5,7 +5,7 @@ public import RelayArtifacts
 public protocol Operation {
     /// The variables of the operation.
     associatedtype Variables: VariableDataConvertible
-    /// What a result holds, fragments closed.
+    /// The result's own data, with fragments masked.
     associatedtype Data: ReadableRecord
 
     /// The compiled operation. Make it once: `static let node = …`.
@@ -23,14 +23,14 @@ extension Operation where Variables == EmptyVariables {
 }
 
 extension Operation {
-    /// This operation as the runtime handles it.
-    /// - Parameter dataID: the record that gets the root fields; nil: that of the query type, or one of
-    ///   its own for each mutation and subscription event.
+    /// This operation in the form the runtime uses.
+    /// - Parameter dataID: the record that gets the root fields; nil: that of the query type, or a new
+    ///   one for each mutation and subscription event.
     public func createDescriptor(dataID: DataID? = nil) -> OperationDescriptor {
         Self.createDescriptor(variables: variables, dataID: dataID)
     }
 
-    /// The operation with these variables, as the runtime handles it.
+    /// The operation with these variables, in the form the runtime uses.
     public static func createDescriptor(
         variables: Variables, dataID: DataID? = nil
     ) -> OperationDescriptor {

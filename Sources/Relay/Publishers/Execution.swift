@@ -2,12 +2,12 @@ import Foundation
 import Publishing
 @_spi(Rooms) import Threads
 
-/// One piece of work that begins with its first subscriber, is shared by all of them, and is
+/// One piece of work that starts with its first subscriber, is shared by all of them, and is
 /// cancelled when the last of them leaves.
 ///
 /// - While it runs, a later subscriber gets the newest value and what follows.
-/// - Once it has ended, finished, failed or cancelled, the next subscriber starts it anew, as subscribers to a
-///   `dataTaskPublisher` do; so `retry` and `repeat` mean what they say.
+/// - Once it has finished, failed or been cancelled, the next subscriber restarts it, as subscribers to a
+///   `dataTaskPublisher` do; so `retry` and `repeat` work as usual.
 final class Execution<Output>: @unchecked Sendable {
     // Unchecked: everything is behind the lock; outputs cross threads as publishers' values always do.
 
@@ -32,7 +32,7 @@ final class Execution<Output>: @unchecked Sendable {
             execution.complete(completion, from: number)
         }
 
-        /// The same, with something that is done before the completion is told.
+        /// The same, with something to be done before the completion is sent.
         func before(completion ending: @escaping () -> Void) -> Run {
             var run = self
             run.ending = ending
@@ -57,7 +57,7 @@ final class Execution<Output>: @unchecked Sendable {
         }
         guard starts else { return subscription.deliver() }
         let started = start(Run(execution: self, number: run))
-        // It may have ended while it began: finished at once, or cancelled by the first value's taker.
+        // It may have ended while it was starting: finished at once, or cancelled by the receiver of the first value.
         let wasCancelled = lock.withLock {
             if state.isRunning(run) { work = started }
             return state.wasCancelled(run)
@@ -96,7 +96,7 @@ final class Execution<Output>: @unchecked Sendable {
 /// The states of an ``Execution``, without its lock.
 struct ExecutionState<Output> {
     private enum Phase {
-        /// It has not begun, or the last run has ended.
+        /// Not started, or the last run has ended.
         case idle
         case running
     }
@@ -104,7 +104,7 @@ struct ExecutionState<Output> {
     private var phase = Phase.idle
     private var newest: Output?
     private var subscriptions: [ExecutionSubscription<Output>] = []
-    /// Counts starts, so that what an ended run still says is not heard.
+    /// Counts starts, so that late reports of an ended run are ignored.
     private(set) var runNumber = 0
     private var cancelledRun = 0
 
@@ -158,21 +158,21 @@ struct ExecutionState<Output> {
     func wasCancelled(_ run: Int) -> Bool { run == cancelledRun }
 }
 
-/// One subscriber's part in an ``Execution``: keeps what it has not asked for yet.
+/// One subscriber to an ``Execution``: buffers values without demand.
 final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
-    /// How many values wait at most for a subscriber that asks for none; then it fails.
+    /// How many values wait for a subscriber without demand; beyond that it fails.
     static var pendingLimit: Int { 1_024 }
 
     private let lock = NSLock()
     private var subscriber: AnySubscriber<Output, any Error>?
-    /// Kept while the subscriber is there.
+    /// Held while there is a subscriber.
     private var execution: Execution<Output>?
     private var demand = Subscribers.Demand.none
     private var pending = FIFO<Output>()
     private var completion: Subscribers.Completion<any Error>?
-    /// Whether some thread is handing values over: values keep their order.
+    /// Whether some thread is delivering values: values keep their order.
     private var isDelivering = false
 
     init(_ subscriber: AnySubscriber<Output, any Error>, execution: Execution<Output>) {
@@ -199,8 +199,8 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
         execution?.detach(self)
     }
 
-    /// Puts a value where ``deliver()`` takes it; the execution does so under its lock, which is what
-    /// keeps all subscribers' values in one order.
+    /// Queues a value for ``deliver()``; the execution does so under its lock, which keeps all
+    /// subscribers' values in one order.
     func enqueue(_ value: Output) {
         lock.withLock {
             guard subscriber != nil, completion == nil else { return }
@@ -216,7 +216,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
         lock.withLock { if self.completion == nil { self.completion = completion } }
     }
 
-    /// Hands over what the subscriber has asked for. Called without locks.
+    /// Delivers what the subscriber has requested. Called without locks.
     func deliver() {
         lock.lock()
         guard !isDelivering else { return lock.unlock() }
@@ -233,7 +233,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
                 let execution = self.execution
                 self.execution = nil
                 lock.unlock()
-                // A subscriber that was cut off must not keep the work going.
+                // A subscriber that was cut off must not keep the work running.
                 execution?.detach(self)
                 subscriber.receive(completion: completion)
                 lock.lock()
@@ -246,10 +246,10 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
     }
 }
 
-/// A subscriber asked for no values while more than 1,024 came.
+/// A subscriber requested no values while more than 1,024 arrived.
 public struct SlowSubscriberError: SentenceError, Hashable, Sendable {
     public var errorDescription: String? {
-        "The subscriber asked for no values while more than 1,024 came; no more follow those that wait."
+        "The subscriber requested no values while more than 1,024 arrived; none follow those that are waiting."
     }
 }
 

@@ -1,16 +1,16 @@
 import Foundation
 import Publishing
 
-// The async twins of publishers.
+// The async counterparts of publishers.
 
-/// Carries a value that one thread gives away and another takes.
+/// Carries a value that one thread hands over to another.
 struct Transfer<Value>: @unchecked Sendable {
-    // Unchecked: the giver does not touch the value again.
+    // Unchecked: the sender does not touch the value again.
     let value: Value
 }
 
 extension Publisher where Failure == any Error {
-    /// Subscribes, and gives the last value when the publisher completes; nil if there was none.
+    /// Subscribes, and returns the last value when the publisher completes; nil if there was none.
     /// Cancelling the task cancels the subscription.
     func lastValue() async throws -> Output? {
         let wait = LastValue<Output>()
@@ -23,8 +23,8 @@ extension Publisher where Failure == any Error {
         }
     }
 
-    /// Subscribes at once; ending the iteration cancels the subscription, and so does letting go of the
-    /// sequence. At most `limit` values wait; then the oldest of them is dropped.
+    /// Subscribes at once; ending the iteration or releasing the sequence cancels the subscription. At
+    /// most `limit` values wait; beyond that the oldest is dropped.
     func stream(limit: Int = 1_024) -> AsyncThrowingStream<Output, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let subscription = Transfer(
@@ -42,7 +42,7 @@ extension Publisher where Failure == any Error {
 }
 
 extension Publisher where Failure == Never {
-    /// As `stream(limit:)`, of what cannot fail.
+    /// As `stream(limit:)`, for publishers that cannot fail.
     func elements(limit: Int) -> AsyncStream<Output> {
         AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
             let subscription = Transfer(

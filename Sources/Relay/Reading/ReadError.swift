@@ -2,7 +2,7 @@ import Foundation
 import RelayJSON
 @_spi(Rooms) import RelayStore
 
-/// Data cannot be made of what the store has.
+/// Data cannot be made from what the store has.
 public struct ReadError: SentenceError, Hashable, Sendable {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
@@ -10,9 +10,9 @@ public struct ReadError: SentenceError, Hashable, Sendable {
         case absent
         /// The field is not part of the selection.
         case notSelected
-        /// The value is of another kind than this.
+        /// The value is not of this kind.
         case mismatch(expected: String)
-        /// The server gave errors for the field.
+        /// The server sent errors for the field.
         case failed([GraphQLError])
         /// The field is `@required(action: THROW)`, and null.
         case required
@@ -20,7 +20,7 @@ public struct ReadError: SentenceError, Hashable, Sendable {
 
     /// What is wrong.
     public var reason: Reason
-    /// Response names from where reading began, list places among them.
+    /// Response names from where reading began, including list indexes.
     public var path: [String]
 
     init(_ reason: Reason, at path: [String]) {
@@ -46,7 +46,7 @@ public struct ReadError: SentenceError, Hashable, Sendable {
         return switch reason {
         case .absent: "\"\(place)\" is null or unknown, and its type does not allow that."
         case .notSelected: "\"\(place)\" is not part of the selection."
-        case .mismatch(let expected): "\"\(place)\" is no \(expected)."
+        case .mismatch(let expected): "\"\(place)\" has the wrong type; expected \(expected)."
         case .failed(let errors):
             "\"\(place)\" failed: \(errors.map(\.message).joined(separator: "; "))"
         case .required: "The required field \"\(place)\" is null."
@@ -56,16 +56,16 @@ public struct ReadError: SentenceError, Hashable, Sendable {
 
 /// The errors of a field, fragment or operation with `@catch`.
 public struct FieldErrors: SentenceError, Hashable, Sendable {
-    /// As the server gave them.
+    /// As the server sent them.
     public var errors: [GraphQLError]
 
-    /// What a field failed with.
+    /// The errors of a field.
     public init(errors: [GraphQLError]) { self.errors = errors }
 
     public var errorDescription: String? { errors.map(\.message).joined(separator: "; ") }
 }
 
 extension FieldError {
-    /// As the server gave them; their paths are those of the response.
+    /// As the server sent them; their paths are those of the response.
     var graphQLErrors: [GraphQLError] { (errors.array ?? []).map(GraphQLError.init) }
 }

@@ -12,7 +12,7 @@ public import RelayArtifacts
 ///         }
 ///     }
 public protocol ReadableRecord: Sendable {
-    /// - Throws: a ``ReadError`` where the record lacks what the data cannot do without.
+    /// - Throws: a ``ReadError`` if the record lacks something that the data requires.
     init(_ record: inout RecordReader) throws
 }
 
@@ -28,7 +28,7 @@ extension VariableValue: ReadableScalar {
 }
 
 extension String: ReadableScalar {
-    /// A whole number too, because servers may send an `ID` so.
+    /// A whole number too, because servers may send an `ID` that way.
     public init?(scalar value: VariableValue) {
         switch value {
         case .string(let text): self = text
@@ -69,7 +69,7 @@ extension Bool: ReadableScalar {
 }
 
 extension ReadableScalar where Self: RawRepresentable, RawValue == String {
-    /// The case with this text; nil for a text that no case has.
+    /// The case with this text; nil if no case has it.
     public init?(scalar value: VariableValue) {
         guard case .string(let text) = value else { return nil }
         self.init(rawValue: text)
@@ -89,7 +89,7 @@ extension Optional: ReadableScalar where Wrapped: ReadableScalar {
 }
 
 extension Array: ReadableScalar where Element: ReadableScalar {
-    /// A list, of whose elements each must fit.
+    /// A list in which every element fits.
     public init?(scalar value: VariableValue) {
         guard case .array(let values) = value else { return nil }
         self = []

@@ -1,6 +1,6 @@
-// What is generic here is inlined into the program that has the data's types: reading a record is then a call of
-// its initializer, and nothing is looked up about types while it runs. Lists are written where they stay: to
-// append a large struct copies it.
+// Generics here are inlined into the program that defines the data's types: reading a record is then a call of
+// its initializer, without type look-ups at run time. Lists are written in place, because appending a large
+// struct copies it.
 
 extension RecordReader {
     /// The record behind a link.
@@ -8,7 +8,7 @@ extension RecordReader {
     public mutating func linked<T: ReadableRecord>(
         _ name: StaticString, _ type: T.Type = T.self
     ) throws -> T {
-        // Not by way of the optional form: taking a large struct out of an optional copies it.
+        // Not through the optional form: taking a large struct out of an optional copies it.
         guard var reader = try child(name) else { throw absent(name) }
         do {
             return try T(&reader)
@@ -17,7 +17,7 @@ extension RecordReader {
         }
     }
 
-    /// The record behind a link; nil where it is null or unknown.
+    /// The record behind a link; nil if it is null or unknown.
     @inlinable
     public mutating func optionalLinked<T: ReadableRecord>(
         _ name: StaticString, _ type: T.Type = T.self
@@ -55,7 +55,7 @@ extension RecordReader {
         }
     }
 
-    /// The records of a list whose type allows no null in it; links to deleted records are left out.
+    /// The records of a list whose type does not allow null; links to deleted records are left out.
     @inlinable
     public mutating func completeList<T: ReadableRecord>(
         _ name: StaticString, _ type: T.Type = T.self
@@ -64,7 +64,7 @@ extension RecordReader {
         return list
     }
 
-    /// The records of a list whose type allows no null in it; links to deleted records are left out.
+    /// The records of a list whose type does not allow null; links to deleted records are left out.
     @inlinable
     public mutating func optionalCompleteList<T: ReadableRecord>(
         _ name: StaticString, _ type: T.Type = T.self

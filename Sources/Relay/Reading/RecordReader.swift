@@ -2,15 +2,15 @@ import RelayArtifacts
 import RelayJSON
 @_spi(Rooms) public import RelayStore
 
-/// Gives the fields of one record, as one selection set has them, to data that is made of it.
+/// Provides the fields of one record, as one selection set has them, to the data being made from it.
 ///
-/// Fields asked for in the order in which they are selected are found with one comparison; any other
-/// order works too. Every kind of field has two forms: one for types that allow null, which gives nil for
-/// null and for what is unknown, and one for those that do not, which throws a ``ReadError``.
+/// Fields requested in the order in which they are selected are found with one comparison; any other
+/// order works too. Every kind of field has two forms: one for nullable types, which returns nil for null
+/// and for unknown values, and one for non-null types, which throws a ``ReadError``.
 ///
 /// It cannot be copied, and lives only while the data's initializer runs.
 public struct RecordReader: ~Copyable {
-    // Neither keeps anything: `withReader` keeps the node, and with it all nodes below, and the origin.
+    // Neither is retained here: `withReader` retains the node, with all nodes below it, and the origin.
     private var cursor: DataCursor
     private let source: Unmanaged<ReadOrigin>
 
@@ -105,7 +105,7 @@ public struct RecordReader: ~Copyable {
 
     // MARK: What links lead to; see RecordReader+Links
 
-    /// What reads the record behind a link; nil where it is null or unknown.
+    /// A reader for the record behind a link; nil if it is null or unknown.
     @usableFromInline
     mutating func child(_ name: StaticString) throws -> RecordReader? {
         do throws(DataError) {
@@ -116,7 +116,7 @@ public struct RecordReader: ~Copyable {
         }
     }
 
-    /// What reads the records of a list; nil where it is null or unknown.
+    /// Readers for the records of a list; nil if it is null or unknown.
     @usableFromInline
     mutating func children(_ name: StaticString) throws -> RecordReaders? {
         do throws(DataError) {
@@ -152,7 +152,7 @@ public struct RecordReader: ~Copyable {
     func absent(_ name: StaticString) -> ReadError { ReadError(.absent, at: ["\(name)"]) }
 }
 
-/// What reads the records of a list.
+/// Readers for the records of a list.
 @usableFromInline
 struct RecordReaders {
     let nodes: ContiguousArray<DataNode?>
@@ -173,10 +173,10 @@ extension RecordReader {
     }
 }
 
-/// What all data of one reading has in common: whose request it is, and how the store names things.
+/// What all data of one reading has in common: the request that owns it, and the store's names.
 final class ReadOrigin: Sendable {
     let owner: RequestDescriptor
-    /// Kept, so that the numbers of the records stay theirs.
+    /// Held, so that the numbers of the records stay valid.
     private let source: SeenRecords
 
     init(owner: RequestDescriptor, _ read: SelectorSnapshot) {

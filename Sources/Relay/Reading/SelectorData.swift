@@ -4,7 +4,7 @@ import RelayJSON
 
 /// The data of a selection set without a type for it: what updaters get.
 ///
-/// Reads from the records as they were when it was made.
+/// Reads the records as they were when it was made.
 public struct SelectorData: Sendable, Equatable {
     private let node: DataNode
     private let origin: ReadOrigin
@@ -23,7 +23,7 @@ public struct SelectorData: Sendable, Equatable {
         left.node == right.node
     }
 
-    /// Whether data of a type can be made of it.
+    /// Whether data of a type can be made from it.
     func canBeRead<Data: ReadableRecord>(as type: Data.Type) -> Bool {
         RecordReader.withReader(node, origin) { (try? Data(&$0)) != nil }
     }
@@ -65,7 +65,7 @@ public struct SelectorData: Sendable, Equatable {
         }
     }
 
-    /// Whatever is at the end of a path of response names and list places: a leaf's value,
+    /// Whatever is at the end of a path of response names and list indexes: a leaf's value,
     /// ``SelectorData``, a list of it, or nil.
     public func get(path: [Any]) -> Any? {
         guard let key = path.first as? String else { return path.isEmpty ? self : nil }

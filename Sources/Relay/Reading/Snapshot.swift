@@ -8,7 +8,7 @@ public struct Snapshot<Data: ReadableRecord>: Sendable {
     public let selector: SingularReaderSelector
     let read: SelectorSnapshot
     private let origin: ReadOrigin
-    /// The data; nil where the record does not exist, and where ``value()`` throws.
+    /// The data; nil if the record does not exist or ``value()`` throws.
     public let data: Data?
     private let failure: (any Error)?
 
@@ -25,12 +25,12 @@ public struct Snapshot<Data: ReadableRecord>: Sendable {
         }
     }
 
-    /// The data; nil where the record does not exist, and where a `@required` field makes it null.
+    /// The data; nil if the record does not exist, or if a `@required` field makes it null.
     ///
-    /// Errors of fields do not keep the rest from being read: see ``errors``. Where the fragment is
-    /// `@throwOnFieldError` they do, and where it is `@catch(to: NULL)` they make all of it nil.
-    /// - Throws: a ``ReadError`` when the store's values do not fit the data's type, when a
-    ///   `@required(action: THROW)` field is null, or for `@throwOnFieldError`.
+    /// Errors of fields do not prevent the rest from being read: see ``errors``. With `@throwOnFieldError` on the
+    /// fragment they do, and with `@catch(to: NULL)` they make all of it nil.
+    /// - Throws: a ``ReadError`` if the store's values do not fit the data's type, if a `@required(action: THROW)`
+    ///   field is null, or for `@throwOnFieldError`.
     public func value() throws -> Data? {
         if let failure { throw failure }
         return data
@@ -47,8 +47,8 @@ public struct Snapshot<Data: ReadableRecord>: Sendable {
         return try RecordReader.withReader(node, origin) { try Data(&$0) }
     }
 
-    /// What a fragment or an operation with `@catch(to: RESULT)` is read as: the data, or the errors of
-    /// the fields in it.
+    /// How a fragment or an operation with `@catch(to: RESULT)` is read: the data, or the errors of its
+    /// fields.
     public var result: Result<Data?, FieldErrors> {
         get throws {
             var errors = errors
@@ -73,10 +73,10 @@ public struct Snapshot<Data: ReadableRecord>: Sendable {
     /// The same without a type.
     public var selectorData: SelectorData? { read.data.map { SelectorData($0, origin) } }
 
-    /// Whether a field was never fetched, or has been collected.
+    /// Whether a field was never fetched, or was collected.
     public var isMissingData: Bool { read.isMissingData }
 
-    /// The errors that the server gave for fields in it, but for those that are caught.
+    /// The errors that the server sent for its fields, except those that are caught.
     public var errors: [GraphQLError] { read.errors.flatMap(\.graphQLErrors) }
 
     func with(_ read: SelectorSnapshot) -> Snapshot { Snapshot(read, selector) }
@@ -91,9 +91,9 @@ extension Snapshot: Equatable {
     }
 }
 
-/// What a selector reads, whenever it changes.
+/// What a selector reads, each time it changes.
 public struct SnapshotPublisher<Data: ReadableRecord>: Publisher, Sendable {
-    /// A snapshot whenever it has changed.
+    /// A snapshot each time it has changed.
     public typealias Output = Snapshot<Data>
     /// It never fails.
     public typealias Failure = Never

@@ -2,8 +2,8 @@ import Foundation
 import Publishing
 @_spi(Rooms) import RelayStore
 
-/// One subscriber to a selector. What it does not ask for in time it never sees: only the newest state
-/// waits for it.
+/// One subscriber to a selector. It never sees states that it does not request in time: only the
+/// newest one waits for it.
 final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
@@ -26,7 +26,7 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     }
 
     func begin(_ store: Store) {
-        // Inside an updater it begins when that has ended; what has changed meanwhile is told then.
+        // Inside an updater, it begins when the updater has ended; it is then notified of changes made meanwhile.
         let me = WeakSubscription(subscription: self)
         store.outsideUpdaters { me.subscription?.follow(store) }
     }
@@ -35,7 +35,7 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
         if lock.withLock({ subscriber == nil }) { return }
         let me = WeakSubscription(subscription: self)
         let following = try? store.subscribe(first.read) { me.subscription?.take($0) }
-        // Let go of, and so ended, if it was cancelled meanwhile.
+        // If it was cancelled meanwhile, it is released and thereby ended.
         lock.withLock { if subscriber != nil { self.following = following } }
     }
 

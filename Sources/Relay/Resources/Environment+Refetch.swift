@@ -2,13 +2,13 @@ import Publishing
 public import RelayArtifacts
 
 extension Environment {
-    /// Fetches a fragment's record again, by the query that `@refetchable` made for it. What comes is written to
-    /// the store, so followers of the fragment see it. Cancelling the task cancels the request.
+    /// Fetches a fragment's record again, with the query generated for `@refetchable`. The response is written
+    /// to the store, so followers of the fragment see it. Cancelling the task cancels the request.
     ///
     /// - Parameters:
     ///   - fragment: as it was read.
-    ///   - variables: those that are to be others than the fragment was fetched with.
-    ///   - cacheConfig: forced, unless it is given.
+    ///   - variables: those that differ from the ones the fragment was fetched with.
+    ///   - cacheConfig: forced by default.
     /// - Returns: the errors that came with the data.
     /// - Throws: as ``fetch(_:cacheConfig:)``.
     @discardableResult
@@ -20,13 +20,13 @@ extension Environment {
         return response?.errors ?? []
     }
 
-    /// The fragment's query under the variables that the fragment was read with, but for those given.
+    /// The fragment's query with the variables that the fragment was read with, except those given.
     func refetchOperation<F: RefetchFragment>(
         _ fragment: F, _ changed: VariableData
     ) -> OperationDescriptor {
         let node = F.Operation.node
         var variables = VariableData()
-        // The query that brought the fragment may have variables that its own query has not.
+        // The query that fetched the fragment may have variables that the fragment's own query lacks.
         for definition in node.operation.argumentDefinitions {
             variables[definition.name] = fragment.selector.variables[definition.name]
         }

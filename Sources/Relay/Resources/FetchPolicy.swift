@@ -2,10 +2,10 @@
 public enum FetchPolicy: Hashable, Sendable {
     /// The store; never fetches.
     case storeOnly
-    /// The network, always. What the store has is not shown before.
+    /// The network, always. What the store has is not shown first.
     case networkOnly
-    /// The store at once if it has all of it, and the network always.
+    /// The store at once if it has all the data, and the network always.
     case storeAndNetwork
-    /// The store if it has all of it and none of it is stale, or else the network.
+    /// The store if it has all the data and none of it is stale, otherwise the network.
     case storeOrNetwork
 }

@@ -6,8 +6,8 @@ import RelayArtifacts
 ///     let pages = PaginationResource(List_user(key: user), environment: environment)
 ///     while pages.hasNext { try await pages.loadNext(20) }
 ///
-/// A page that came is part of the connection in the store: followers of the fragment are told, and
-/// ``hasNext`` is what the server said of the connection's new end.
+/// A fetched page becomes part of the connection in the store: followers of the fragment are
+/// notified, and ``hasNext`` is what the server said about the connection's new end.
 public final class PaginationResource<F: PaginationFragment>: @unchecked Sendable {
     // Unchecked: the environment and the fragment are constant; the rest is behind the lock.
 
@@ -29,19 +29,19 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         self.environment = environment
     }
 
-    /// Whether the server has more behind the connection's end, as far as it has said.
+    /// Whether the server has more after the connection's end, as far as is known.
     public var hasNext: Bool { page(.next) != nil }
-    /// Whether the server has more before the connection's start, as far as it has said.
+    /// Whether the server has more before the connection's start, as far as is known.
     public var hasPrevious: Bool { page(.previous) != nil }
-    /// Whether a page behind the end is being fetched.
+    /// Whether a page after the end is being fetched.
     public var isLoadingNext: Bool { lock.withLock { loading.contains(.next) } }
     /// Whether a page before the start is being fetched.
     public var isLoadingPrevious: Bool { lock.withLock { loading.contains(.previous) } }
 
-    /// Fetches the page behind the connection's end. Without effect when there is none, or while one is being
+    /// Fetches the page after the connection's end. No effect if there is none, or while one is being
     /// fetched. Cancelling the task cancels the request.
     ///
-    /// - Parameter count: edges, at most.
+    /// - Parameter count: the most edges.
     /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
@@ -49,10 +49,10 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         try await load(.next, count)
     }
 
-    /// Fetches the page before the connection's start. Without effect when there is none, or while one is being
+    /// Fetches the page before the connection's start. No effect if there is none, or while one is being
     /// fetched. Cancelling the task cancels the request.
     ///
-    /// - Parameter count: edges, at most.
+    /// - Parameter count: the most edges.
     /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
@@ -60,9 +60,9 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
         try await load(.previous, count)
     }
 
-    /// Fetches the connection from its start again, as the fragment was fetched first.
+    /// Fetches the connection from its start again, as when the fragment was first fetched.
     ///
-    /// - Parameter variables: those that are to be others.
+    /// - Parameter variables: those that differ.
     /// - Returns: the errors that came with the data.
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
@@ -84,7 +84,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
             fragment, variables: [config.count: count, config.cursor: cursor])
     }
 
-    /// The variables of a direction, and the cursor to go on from; nil where there is nothing more.
+    /// The variables for a direction, and the cursor to continue from; nil if there is nothing more.
     private func page(
         _ direction: Direction
     ) -> (config: ConnectionVariableConfig, cursor: String)? {

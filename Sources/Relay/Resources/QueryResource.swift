@@ -2,28 +2,28 @@ public import Foundation
 public import Publishing
 @_spi(Rooms) import RelayStore
 
-/// Fetches queries for views: decides by the fetch policy, and keeps what it fetched from being collected
-/// while it is shown.
+/// Fetches queries for views: follows the fetch policy, and keeps fetched records from being collected
+/// while they are shown.
 public final class QueryResource: @unchecked Sendable {
-    // Unchecked: the environment is; the rest is constant.
+    // Unchecked: so is the environment; the rest is constant.
 
     private let environment: Environment
 
     /// - Parameter environment: whose network and store are used.
     public init(environment: Environment) { self.environment = environment }
 
-    /// A query and what it came to.
+    /// A query and its result.
     ///
-    /// As long as a result is kept, the query's records are not collected, so that it may be retained
-    /// at a later time, or on another thread.
+    /// While a result is held, the query's records are not collected, so that it may be retained
+    /// later or on another thread.
     public struct QueryResult: Hashable, Sendable {
         /// The query, with its variables.
         public let operation: OperationDescriptor
-        /// The errors that came with the data, if it came from the network just now.
+        /// The errors that came with the data, if it was just fetched.
         public let errors: [GraphQLError]
-        /// Where the data is from.
+        /// Where the data came from.
         public let source: Source
-        /// Keeps the records.
+        /// Retains the records.
         fileprivate let hold: Retention?
 
         /// Whether they are of the same query, with the same errors and from the same source.
@@ -32,7 +32,7 @@ public final class QueryResource: @unchecked Sendable {
                 && left.source == right.source
         }
 
-        /// Of what is compared.
+        /// Hashes what is compared.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(operation)
             hasher.combine(errors)
@@ -40,12 +40,12 @@ public final class QueryResource: @unchecked Sendable {
         }
     }
 
-    /// Where a query's data is from.
+    /// Where a query's data came from.
     public enum Source: Hashable, Sendable {
-        /// The store had it: it was fetched before, perhaps by an earlier run of the program whose store was on
-        /// disk. With the time at which it was fetched whole, if this run did that, or the query is kept.
+        /// The store had it: it was fetched before, perhaps by an earlier run of the program with a store on
+        /// disk. With the time at which it was fetched whole, if this run did that or the query is kept.
         case cached(Date?)
-        /// The server has just given it.
+        /// The server has just sent it.
         case fetched
     }
 
@@ -53,8 +53,8 @@ public final class QueryResource: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - operation: the query, with its variables.
-    ///   - cacheConfig: forced, unless it is given.
-    ///   - fetchPolicy: whether the store is asked, the network, or both.
+    ///   - cacheConfig: forced by default.
+    ///   - fetchPolicy: whether to ask the store, the network, or both.
     /// - Returns: a publisher of nil while there is nothing to show, then of the result or the error; with
     ///   `storeAndNetwork` of the store's result first. It completes when the network has answered.
     public func prepare(
@@ -65,10 +65,10 @@ public final class QueryResource: @unchecked Sendable {
             [environment] () -> AnyPublisher<Result<QueryResult, any Error>?, Never> in
             var isAvailable = false
             var fetched: Date?
-            // Before it is looked at. Refused inside an updater only.
+            // Before the store is checked. Refused only inside an updater.
             let hold = try? environment.store.hold(operation)
             if case .available(let date) = environment.check(operation: operation) {
-                // Of a kept query the store may have half a list.
+                // For a kept query the store may have half a list.
                 isAvailable = !environment.kept.isPartial(operation.request)
                 fetched = date ?? environment.kept.fetchedAt(operation.request)
             }
@@ -100,7 +100,7 @@ public final class QueryResource: @unchecked Sendable {
         }.eraseToAnyPublisher()
     }
 
-    /// Keeps a result's records until what is returned is cancelled or let go.
+    /// Retains a result's records until the returned value is cancelled or released.
     public func retain(_ result: QueryResult) -> AnyCancellable {
         environment.log.note(
             ExecutionEvent(

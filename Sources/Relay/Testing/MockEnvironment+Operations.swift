@@ -2,27 +2,27 @@ public import Foundation
 import RelayArtifacts
 
 extension MockEnvironment {
-    // MARK: What waits
+    // MARK: Waiting requests
 
-    /// The operation that a request is of; nil once it has ended.
+    /// The operation of a request; nil once it has ended.
     public func operation(of request: MockNetwork.Request) -> OperationDescriptor? {
         tracker.request(request.parameters, request.variables)
             .map { OperationDescriptor(request: $0) }
     }
 
-    /// The operations whose requests wait, oldest first.
+    /// The operations with waiting requests, oldest first.
     public var waitingOperations: [OperationDescriptor] {
         mockNetwork.requests.compactMap { operation(of: $0) }
     }
 
-    /// Whether a request of the operation, with the same variables, waits.
+    /// Whether a request of the operation, with the same variables, is waiting.
     public func isLoading<Op: Operation>(_ operation: Op) -> Bool {
         !requests(of: operation).isEmpty
     }
 
-    // MARK: Answers that are made up
+    // MARK: Generated answers
 
-    /// Sends a response that is made up; the request goes on.
+    /// Sends a generated response; the request goes on.
     /// - Throws: a ``NoMockRequestError`` if the request has ended.
     public func nextValue(
         _ request: MockNetwork.Request, with generator: MockPayloadGenerator = .init()
@@ -31,7 +31,7 @@ extension MockEnvironment {
         request.nextValue(generator.response(to: operation))
     }
 
-    /// Sends a response that is made up, and completes.
+    /// Sends a generated response, and completes.
     /// - Throws: a ``NoMockRequestError`` if the request has ended.
     public func resolve(
         _ request: MockNetwork.Request, with generator: MockPayloadGenerator = .init()
@@ -40,26 +40,26 @@ extension MockEnvironment {
         request.complete()
     }
 
-    /// Sends a response to the request made last of those that wait, and completes.
-    /// - Throws: a ``NoMockRequestError`` if none waits.
+    /// Sends a generated response to the newest waiting request, and completes.
+    /// - Throws: a ``NoMockRequestError`` if none is waiting.
     public func resolveMostRecent(with generator: MockPayloadGenerator = .init()) throws {
         guard let mostRecent else { throw NoMockRequestError() }
         try resolve(mostRecent, with: generator)
     }
 
-    /// Fails the request made last of those that wait.
-    /// - Throws: a ``NoMockRequestError`` if none waits.
+    /// Fails the newest waiting request.
+    /// - Throws: a ``NoMockRequestError`` if none is waiting.
     public func rejectMostRecent(_ error: any Error) throws {
         guard let mostRecent else { throw NoMockRequestError() }
         mostRecent.reject(error)
     }
 
-    /// Answers every operation at once for which nothing was mocked, as far as the body gives a response;
-    /// others wait.
+    /// Immediately answers every operation without a mock for which the body returns a response; others
+    /// wait.
     ///
     ///     environment.answer { generator.response(to: $0) }
     ///
-    /// - Parameter response: gives the whole response to an operation, or nil.
+    /// - Parameter response: returns the whole response to an operation, or nil.
     public func answer(_ response: @escaping (OperationDescriptor) -> Data?) {
         mockNetwork.answer { [tracker] parameters, variables in
             tracker.request(parameters, variables)
@@ -68,11 +68,11 @@ extension MockEnvironment {
     }
 }
 
-/// A test answers a request that nothing waits for.
+/// A test answers a request, but none is waiting.
 public struct NoMockRequestError: SentenceError, Hashable, Sendable {
     init() {}
 
     public var errorDescription: String? {
-        "No request waits: nothing was executed, or it was answered or cancelled before."
+        "No request is waiting: nothing was executed, or it was already answered or cancelled."
     }
 }

@@ -9,10 +9,10 @@ import RelayJSON
 ///     …
 ///     environment.mostRecent?.reject(URLError(.timedOut))
 ///
-/// A request that nothing was said about waits, and can be answered through ``mostRecent`` or
+/// A request without a mocked answer waits, and can be answered through ``mostRecent`` or
 /// ``requests(of:)``.
 public final class MockEnvironment: Environment, @unchecked Sendable {
-    // Unchecked: as its superclass; the added part is constant.
+    // Unchecked: like its superclass; the added part is constant.
 
     /// The network, in which requests wait.
     public let mockNetwork: MockNetwork
@@ -51,12 +51,12 @@ public final class MockEnvironment: Environment, @unchecked Sendable {
         try cache(operation, Array(payload.utf8))
     }
 
-    /// Answers the operation, whenever it is executed with the same variables, with this response.
+    /// Answers the operation with this response whenever it is executed with the same variables.
     public func mockResponse<Op: Operation>(_ operation: Op, _ payload: [String: Any]) throws {
         mock(operation, Data(try JSONValue(any: payload).bytes))
     }
 
-    /// Answers the operation, whenever it is executed with the same variables, with this response.
+    /// Answers the operation with this response whenever it is executed with the same variables.
     ///
     /// - Parameters:
     ///   - operation: what is asked.
@@ -65,7 +65,7 @@ public final class MockEnvironment: Environment, @unchecked Sendable {
         mock(operation, Data(payload.utf8))
     }
 
-    /// Answers the operation when what is returned is called: all requests of it that wait then.
+    /// Answers the operation when the returned closure is called: all its requests waiting at that time.
     public func delayMockedResponse<Op: Operation>(
         _ operation: Op, _ payload: [String: Any]
     ) throws -> () -> Void {
@@ -77,10 +77,10 @@ public final class MockEnvironment: Environment, @unchecked Sendable {
 
     // MARK: Requests
 
-    /// The request made last of those that wait.
+    /// The newest waiting request.
     public var mostRecent: MockNetwork.Request? { mockNetwork.requests.last }
 
-    /// The requests of an operation, with the same variables, that wait.
+    /// The waiting requests of an operation, with the same variables.
     public func requests<Op: Operation>(of operation: Op) -> [MockNetwork.Request] {
         let request = operation.createDescriptor().request
         return mockNetwork.requests.filter {

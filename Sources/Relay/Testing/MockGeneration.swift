@@ -1,7 +1,7 @@
 import RelayArtifacts
 import RelayJSON
 
-/// One response being made up; see ``MockPayloadGenerator``.
+/// One response being generated; see ``MockPayloadGenerator``.
 final class MockGeneration {
     private let resolvers: [String: MockPayloadGenerator.Resolver]
     private let variables: VariableData
@@ -12,12 +12,12 @@ final class MockGeneration {
         self.variables = variables
     }
 
-    /// What is selected of an object; `__isTYPE` is a leaf of no field.
+    /// What is selected of an object; `__isTYPE` is a leaf without a field.
     private typealias Selected = MergedFields<NormalizationScalarField?, NormalizationLinkedField>
 
     /// - Parameters:
-    ///   - given: what resolvers said of the object.
-    ///   - path: response names and list places from the root.
+    ///   - given: what resolvers returned for the object.
+    ///   - path: response names and list indexes from the root.
     func object(
         type: String, _ selections: [[NormalizationSelection]], given: VariableData,
         at path: [String]
@@ -35,7 +35,7 @@ final class MockGeneration {
         return result
     }
 
-    // MARK: What counts for an object of a type
+    // MARK: What applies to an object of a type
 
     private func fields(
         of type: String, _ selections: [[NormalizationSelection]]
@@ -133,7 +133,7 @@ final class MockGeneration {
         }
     }
 
-    /// A type that objects of an abstract type may have: the first that the selections tell apart.
+    /// A type for objects of an abstract type: the first that the selections distinguish.
     private static func possibleType(_ selections: [[NormalizationSelection]]) -> String? {
         for case .inlineFragment(let fragment) in selections.joined() {
             return fragment.abstractKey == nil ? fragment.type : fragment.possibleTypes.first

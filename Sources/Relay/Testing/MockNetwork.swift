@@ -6,13 +6,13 @@ public import RelayArtifacts
 public final class MockNetwork: Network, @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 
-    /// One request that was made and has not ended. Whatever is sent arrives, also from another thread.
+    /// One request that has not ended. Whatever is sent arrives, even from another thread.
     public final class Request: @unchecked Sendable {
         // Unchecked: a run has a lock of its own; the rest is constant.
 
         /// The operation's name, kind and text.
         public let parameters: RequestParameters
-        /// Its variables, defaults among them.
+        /// Its variables, including defaults.
         public let variables: VariableData
         /// How it is to be fetched.
         public let cacheConfig: CacheConfig
@@ -60,16 +60,16 @@ public final class MockNetwork: Network, @unchecked Sendable {
     /// The requests that wait for an answer, oldest first.
     public var requests: [Request] { lock.withLock { waiting } }
 
-    /// How many requests were made in all.
+    /// How many requests were made in total.
     public var executionCount: Int { lock.withLock { executed } }
 
-    /// Answers requests at once: the first function that gives a response does. Several requests may be
-    /// answered by one.
+    /// Answers requests immediately: the first function that returns a response wins. One function may
+    /// answer several requests.
     public func answer(_ resolver: @escaping (RequestParameters, VariableData) -> Data?) {
         lock.withLock { resolvers.append(resolver) }
     }
 
-    /// Answers at once what it was given an answer for; anything else waits.
+    /// Immediately answers what has a mocked answer; anything else waits.
     public func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error> {
@@ -82,7 +82,7 @@ public final class MockNetwork: Network, @unchecked Sendable {
                 return Just(response).setFailureType(to: (any Error).self).eraseToAnyPublisher()
             }
         }
-        // A request that has no subscriber yet is not shown: an answer would be lost.
+        // A request without a subscriber yet is not listed: an answer would be lost.
         return ExecutionPublisher { [self] run in
             let made = Request(request, variables, cacheConfig, run, of: self)
             lock.withLock { waiting.append(made) }

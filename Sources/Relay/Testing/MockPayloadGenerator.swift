@@ -2,7 +2,7 @@ public import Foundation
 public import RelayArtifacts
 import RelayJSON
 
-/// Makes responses up from what operations select, so that a test says only what it is about.
+/// Generates responses from what operations select, so that a test states only what matters to it.
 ///
 ///     let generator = MockPayloadGenerator([
 ///         "Todo": { _ in ["text": "Buy milk", "complete": true] },
@@ -10,12 +10,12 @@ import RelayJSON
 ///     ])
 ///     try environment.resolveMostRecent(with: generator)
 ///
-/// A resolver is found by the path of its field (response names with dots between, places in lists left out), or
-/// else by the name of a type. It gives the value, or of an object as many fields as it likes; what it does not
-/// give is made up. The same operation under the same resolvers is always given the same response: ids are
-/// counted, `<Todo-mock-id-1>` being the first.
+/// A resolver is found by the path of its field (response names joined by dots, list indexes left out), or else
+/// by the name of a type. It returns the value or, for an object, as many fields as it likes; the rest is
+/// generated. The same operation with the same resolvers always gets the same response: ids are counted from
+/// `<Todo-mock-id-1>`.
 ///
-/// | leaf | made up |
+/// | leaf | generated |
 /// |---|---|
 /// | `id` | `<TYPE-mock-id-N>`, N from 1 |
 /// | `Boolean`, `Int`, `Float` | `false`, `42`, `4.2` |
@@ -23,9 +23,9 @@ import RelayJSON
 /// | any other | `<mock-value-for-field-"NAME">` |
 ///
 /// The types of leaves are known for operations with `@relay_test_operation`; without it every leaf but `id` is
-/// made up as a text. Lists have one element.
+/// generated as a text. Lists have one element.
 public struct MockPayloadGenerator {
-    /// Gives the value of a field: nil leaves it to be made up, `.null` is null.
+    /// Returns the value of a field: nil has it generated, `.null` is null.
     public typealias Resolver = (MockFieldContext) -> VariableValue?
 
     private let resolvers: [String: Resolver]
@@ -33,12 +33,12 @@ public struct MockPayloadGenerator {
     /// - Parameter resolvers: by path, or by the name of a type.
     public init(_ resolvers: [String: Resolver] = [:]) { self.resolvers = resolvers }
 
-    /// A whole response, `{"data": {…}}`, as a network gives it.
+    /// A whole response, `{"data": {…}}`, as a network returns it.
     public func response(to operation: OperationDescriptor) -> Data {
         Data(JSONValue.object(["data": .object(generate(operation))]).bytes)
     }
 
-    /// The data alone, as an `optimisticResponse` wants it.
+    /// The data alone, as an `optimisticResponse` takes it.
     public func data(for operation: OperationDescriptor) -> [String: Any] {
         JSONValue.object(generate(operation)).plain as? [String: Any] ?? [:]
     }
@@ -51,7 +51,7 @@ public struct MockPayloadGenerator {
     }
 }
 
-/// The field that a mock's resolver is asked for.
+/// The field that a resolver is called for.
 public struct MockFieldContext {
     /// The type of the object or leaf; nil for a leaf of an operation without `@relay_test_operation`.
     public let type: String?
@@ -59,12 +59,12 @@ public struct MockFieldContext {
     public let parentType: String
     /// The field's name in the schema.
     public let name: String
-    /// The field's name in the response, where the operation gives it another.
+    /// The field's alias in the response, if it has one.
     public let alias: String?
-    /// Response names from the root to the field; places in lists, from 0, among them.
+    /// Response names from the root to the field, including list indexes from 0.
     public let path: [String]
-    /// The field's arguments, variables put in.
+    /// The field's arguments, with variables replaced by their values.
     public let arguments: VariableData
-    /// A number that no other call under this response gets; rises from 1.
+    /// Returns a number that is unique within this response, counting from 1.
     public let makeID: () -> Int
 }

@@ -14,13 +14,13 @@ public enum CurrentEnvironment {
         ofProgram.withLock { $0 = environment }
     }
 
-    /// Runs the body with another environment than the program's.
+    /// Runs the body with a different environment than the program's.
     public static func with<R>(_ environment: Environment, _ body: () throws -> R) rethrows -> R {
         try $ofTask.withValue(environment, operation: body)
     }
 }
 
-/// A property wrapper was used where no environment is.
+/// A property wrapper was used without an environment.
 public struct NoEnvironmentError: SentenceError {
     public var errorDescription: String? {
         "There is no Relay environment here: set one with CurrentEnvironment.use(_:)."

@@ -2,7 +2,7 @@ import Foundation
 import Publishing
 public import RelayArtifacts
 
-/// Runs a mutation from a view, and knows whether it is under way.
+/// Runs a mutation from a view, and knows whether it is in flight.
 ///
 ///     @Mutation<ChangeTodoStatusMutation> var changeStatus
 ///     …
@@ -17,15 +17,15 @@ public struct Mutation<Operation: Relay.Operation> {
     /// The same, with the mutation's type as an argument.
     public init(_ type: Operation.Type) { self.init() }
 
-    /// For code that has its environment at hand.
+    /// For code that already has its environment.
     public init(environment: Environment) {
         inFlight = MutationsInFlight(environment: environment)
     }
 
-    /// What runs the mutation, and says whether it is under way.
+    /// Runs the mutation, and says whether it is in flight.
     public var wrappedValue: Mutator { Mutator(inFlight: inFlight) }
 
-    /// What runs the mutation.
+    /// Runs a mutation.
     public struct Mutator {
         let inFlight: MutationsInFlight
 
@@ -36,10 +36,10 @@ public struct Mutation<Operation: Relay.Operation> {
         ///
         /// - Parameters:
         ///   - variables: those of the mutation.
-        ///   - optimisticResponse: what the server will probably answer; shown until it does.
-        ///   - optimisticUpdater: what is shown besides; runs after the optimistic response.
+        ///   - optimisticResponse: the expected answer; shown until the real one arrives.
+        ///   - optimisticUpdater: further optimistic changes; runs after the optimistic response.
         ///   - updater: changes the store after the response was written to it.
-        ///   - completion: called once: with the last result, nil where there was none, or with the
+        ///   - completion: called once: with the last result, nil if there was none, or with the
         ///     error.
         public func commit(
             variables: Operation.Variables, optimisticResponse: [String: Any]? = nil,
@@ -72,7 +72,7 @@ extension Mutation.Mutator where Operation.Variables == EmptyVariables {
     }
 }
 
-/// Keeps the subscriptions of mutations until they complete.
+/// Holds the subscriptions of mutations until they complete.
 final class MutationsInFlight: @unchecked Sendable {
     // Unchecked: everything that changes is behind the lock.
 
@@ -85,7 +85,7 @@ final class MutationsInFlight: @unchecked Sendable {
 
     var count: Int { lock.withLock { running.count } }
 
-    /// Subscribes; calls `completion` once, after the mutation has left the count.
+    /// Subscribes; calls `completion` once, after the mutation is no longer counted.
     func run<Output>(
         _ publisher: AnyPublisher<Output?, any Error>,
         _ completion: @escaping (Result<Output?, any Error>) -> Void

@@ -2,10 +2,10 @@
 public protocol Argument: Sendable {
     /// The argument's name.
     var name: String { get }
-    /// The value under these variables; nil where it is a variable that was not given, so that the
+    /// The value with these variables; nil if it is a variable without a value, so that the
     /// argument counts as not written (GraphQL §6.4.1).
     func value(from variables: VariableData) -> VariableValue?
-    /// Whether the value is the same under all variables.
+    /// Whether the value is the same with all variables.
     var isConstant: Bool { get }
 }
 
@@ -13,19 +13,19 @@ public protocol Argument: Sendable {
 public struct LiteralArgument: Argument, Hashable {
     /// The argument's name.
     public let name: String
-    /// Its value under all variables.
+    /// Its value, the same with all variables.
     package let value: VariableValue
 
     /// A literal argument, as the compiler writes it.
     /// - Parameters:
     ///   - name: the argument's name.
-    ///   - value: its value under all variables.
+    ///   - value: its value, the same with all variables.
     public init(name: String, value: any VariableValueConvertible) {
         self.name = name
         self.value = value.variableValue
     }
 
-    /// The value under these variables; see ``Argument/value(from:)``.
+    /// The value with these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? { value }
     /// Whether no variable is part of the value.
     public var isConstant: Bool { true }
@@ -47,13 +47,13 @@ public struct VariableArgument: Argument, Hashable {
         self.variableName = variableName
     }
 
-    /// The value under these variables; see ``Argument/value(from:)``.
+    /// The value with these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? { variables[variableName] }
     /// Whether no variable is part of the value.
     public var isConstant: Bool { false }
 }
 
-/// `name: [1, $second]`. The names of the items mean nothing; an item that is not given is null.
+/// `name: [1, $second]`. The items' names are ignored; an item without a value is null.
 public struct ListValueArgument: Argument {
     /// The argument's name.
     public let name: String
@@ -69,7 +69,7 @@ public struct ListValueArgument: Argument {
         self.items = items
     }
 
-    /// The value under these variables; see ``Argument/value(from:)``.
+    /// The value with these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? {
         .array(items.map { $0.value(from: variables) ?? .null })
     }
@@ -77,7 +77,7 @@ public struct ListValueArgument: Argument {
     public var isConstant: Bool { items.allSatisfy(\.isConstant) }
 }
 
-/// `name: {field: 1, other: $second}`. A field that is not given is left out.
+/// `name: {field: 1, other: $second}`. A field without a value is omitted.
 public struct ObjectValueArgument: Argument {
     /// The argument's name.
     public let name: String
@@ -93,7 +93,7 @@ public struct ObjectValueArgument: Argument {
         self.fields = fields
     }
 
-    /// The value under these variables; see ``Argument/value(from:)``.
+    /// The value with these variables; see ``Argument/value(from:)``.
     public func value(from variables: VariableData) -> VariableValue? {
         .object(fields.values(from: variables))
     }

@@ -1,7 +1,7 @@
 /// A variable that an operation or a fragment declares.
 public enum ArgumentDefinition: Hashable, Sendable {
     /// Declared here: a variable of the operation, or an entry of a fragment's `@argumentDefinitions`.
-    /// Not given, it has its default value if it has one.
+    /// If it is not given, its default value applies, if any.
     case local(name: String, defaultValue: VariableValue? = nil)
     /// Used by a fragment and declared by whichever operation includes it.
     case root(name: String)
@@ -15,7 +15,7 @@ public enum ArgumentDefinition: Hashable, Sendable {
 }
 
 extension Sequence<ArgumentDefinition> {
-    /// The variables of an operation: what was given, and defaults for what was not.
+    /// The variables of an operation: the given ones, and defaults for the others.
     package func operationVariables(given: VariableData) -> VariableData {
         var variables = given
         for case .local(let name, let defaultValue?) in self where variables[name] == nil {
@@ -24,14 +24,14 @@ extension Sequence<ArgumentDefinition> {
         return variables
     }
 
-    /// The variables inside a fragment that is spread with `arguments` where `variables` hold.
+    /// The variables inside a fragment that is spread with `arguments`, given the outer `variables`.
     package func fragmentVariables(
         _ arguments: [any Argument], in variables: VariableData
     ) -> VariableData {
         fragmentVariables(given: arguments.values(from: variables), in: variables)
     }
 
-    /// The same with the values of the arguments known.
+    /// The same with known values of the arguments.
     package func fragmentVariables(
         given arguments: VariableData, in variables: VariableData
     ) -> VariableData {
@@ -44,7 +44,7 @@ extension Sequence<ArgumentDefinition> {
 }
 
 extension Sequence<any Argument> {
-    /// The values by name; what is not given is left out.
+    /// The values by name; those not given are omitted.
     package func values(from variables: VariableData) -> VariableData {
         var values = VariableData()
         for argument in self { values[argument.name] = argument.value(from: variables) }

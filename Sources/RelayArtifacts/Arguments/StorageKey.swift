@@ -1,14 +1,14 @@
 /// Where a record keeps the value of a field: `name`, or `name(arg:json,…)` with the arguments sorted by
 /// name and variables replaced by their values.
 ///
-/// An argument that is null or not given is left out, as in relay-runtime. Without variables the key is
-/// made once, when the node is.
+/// An argument that is null or not given is omitted, as in relay-runtime. Without variables the key is
+/// computed once, when the node is made.
 package struct StorageKey: Sendable {
     /// The field's name.
     package let name: String
     /// Sorted by name.
     package let arguments: [any Argument]
-    /// The key, if it is the same under all variables.
+    /// The key, if it is the same with all variables.
     package let constant: String?
 
     package init(name: String, arguments: [any Argument], given: String? = nil) {
@@ -18,7 +18,7 @@ package struct StorageKey: Sendable {
         constant = isConstant ? given ?? Self.make(name, self.arguments, VariableData()) : nil
     }
 
-    /// The key under these variables.
+    /// The key with these variables.
     package func resolved(with variables: VariableData) -> String {
         constant ?? Self.make(name, arguments, variables)
     }

@@ -3,15 +3,15 @@ import Synchronization
 /// Names the mutations of one client: `CLIENT:1`, `CLIENT:2`, and so on.
 ///
 /// A server that knows such names (`extensions.relay.mutationId`) carries each out at most once, so that a
-/// mutation whose answer got lost can be sent again. Networks of one client share one of these.
+/// mutation whose answer was lost can be sent again. Networks of one client share one of these.
 public final class MutationIDs: Sendable {
-    /// No other client's; the server keeps the answers of each client apart by it.
+    /// Unique to the client; the server uses it to keep the answers of clients apart.
     public let client: String
     private let last: Atomic<UInt64>
 
     /// - Parameters:
-    ///   - client: nil: a random name, for a client that remembers nothing from run to run.
-    ///   - last: the last number in use; numbers go on behind it.
+    ///   - client: nil: a random name, for a client that keeps nothing across runs.
+    ///   - last: the last number in use; numbering continues after it.
     public init(client: String? = nil, after last: UInt64 = 0) {
         self.client = client ?? Self.randomClient()
         self.last = Atomic(last)

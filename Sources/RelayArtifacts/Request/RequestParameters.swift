@@ -1,6 +1,6 @@
 /// The three kinds of operation (GraphQL §2.3).
 public enum OperationKind: String, Hashable, Sendable {
-    /// Changes something, and reads what came of it.
+    /// Changes something, and reads the result.
     case mutation
     /// Reads, once.
     case query
@@ -8,7 +8,7 @@ public enum OperationKind: String, Hashable, Sendable {
     case subscription
 }
 
-/// What a network needs to know of an operation in order to send it.
+/// What a network needs to know about an operation to send it.
 public struct RequestParameters: Hashable, Sendable {
     /// The operation's name in the document; usually sent as `operationName`.
     public var name: String
@@ -19,7 +19,7 @@ public struct RequestParameters: Hashable, Sendable {
     /// The id under which the server knows the persisted operation. Either this or `text` is set.
     public var id: String?
 
-    /// - Parameters: one of `text` and `id` is to be given.
+    /// - Parameters: exactly one of `text` and `id` must be given.
     public init(
         name: String, operationKind: OperationKind, text: String? = nil, id: String? = nil
     ) {

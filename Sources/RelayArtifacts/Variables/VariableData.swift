@@ -2,7 +2,7 @@ package import RelayJSON
 
 /// The variables of an operation, or the fields of an input object, by name.
 ///
-/// It can be embedded in an `Encodable` request body as it is:
+/// It can be embedded directly in an `Encodable` request body:
 ///
 ///     struct RequestPayload: Encodable {
 ///         var query: String
@@ -10,17 +10,17 @@ package import RelayJSON
 ///         var variables: VariableData
 ///     }
 ///
-/// A Swift optional that is nil is *absent*: the operation's default value counts, and an update leaves
-/// the field as it is. An explicit null is ``VariableValue/null``.
+/// A Swift optional that is nil is *absent*: the operation's default value applies, and an update
+/// leaves the field as it is. An explicit null is ``VariableValue/null``.
 @dynamicMemberLookup
 public struct VariableData: Hashable, Sendable {
-    /// By the bytes of their names: a JSON scalar may have any name, also two that Unicode calls equivalent.
+    /// By the bytes of their names: a JSON scalar may have any names, even two that Unicode calls equivalent.
     private var values: [ExactText: VariableValue]
 
     /// No variables.
     public init() { values = [:] }
 
-    /// The given variables; those that are nil are left out.
+    /// The given variables; those that are nil are omitted.
     public init(_ data: [String: any VariableValueConvertible]) {
         self.init()
         for (name, value) in data { self[name] = value.presentVariableValue }
@@ -34,16 +34,16 @@ public struct VariableData: Hashable, Sendable {
     /// Whether there are no variables.
     public var isEmpty: Bool { values.isEmpty }
 
-    /// The value of the variable with this name; nil where it is absent.
+    /// The value of the variable with this name; nil if it is absent.
     public subscript(dynamicMember name: String) -> VariableValue? { self[name] }
 
-    /// The value of the variable with this name; nil where it is absent.
+    /// The value of the variable with this name; nil if it is absent.
     public subscript(_ name: String) -> VariableValue? {
         get { values[ExactText(name)] }
         set { values[ExactText(name)] = newValue }
     }
 
-    /// Takes over all of the other's variables; where both have one, the other's counts.
+    /// Adopts all of the other's variables; if both have one, the other's wins.
     public mutating func merge(_ other: any VariableDataConvertible) {
         values.merge(other.variableData.values) { _, new in new }
     }
@@ -57,7 +57,7 @@ public struct VariableData: Hashable, Sendable {
 extension VariableData: ExpressibleByDictionaryLiteral {
     /// The name of a variable.
     public typealias Key = String
-    /// Anything that is a value of a variable; nil is absent.
+    /// Anything that can be the value of a variable; nil is absent.
     public typealias Value = any VariableValueConvertible
 
     public init(dictionaryLiteral elements: (String, any VariableValueConvertible)...) {

@@ -1,8 +1,8 @@
-// Looking into variables whose types are not known when the program is compiled: in handlers and shared
-// mutations, for example.
+// Looking into variables whose types are only known at run time: in handlers and shared mutations, for
+// example.
 
 extension VariableValue {
-    /// A field of an input object; nil where it is absent, and for any other value.
+    /// A field of an input object; nil if it is absent, or if the value is not an object.
     ///
     ///     variables.input?["text"]?.stringValue
     public subscript(_ name: String) -> VariableValue? {

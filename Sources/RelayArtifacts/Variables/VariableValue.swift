@@ -21,8 +21,8 @@ public enum VariableValue: Hashable, Sendable {
 }
 
 extension VariableValue {
-    /// Texts are equal when their bytes are, so "é" as one scalar of Unicode and as two are different values. NaN is
-    /// equal to NaN: values are keys of tables, and a key that is not itself is never found again.
+    /// Texts are equal if their bytes are, so "é" as one Unicode scalar and as two are different values. NaN equals
+    /// NaN: values are keys of tables, and a key that does not equal itself is never found again.
     public static func == (left: VariableValue, right: VariableValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -96,7 +96,7 @@ extension VariableValue: ExpressibleByNilLiteral, ExpressibleByStringLiteral,
 }
 
 extension VariableValue {
-    /// The value that a JSON value stands for. Whole numbers are `.int` and all others `.float`.
+    /// The value of a JSON value. Whole numbers are `.int` and all others `.float`.
     package init(_ json: JSONValue) {
         self =
             switch json {
@@ -122,9 +122,9 @@ extension VariableValue {
         }
     }
 
-    /// Appends the value as a storage key has it: JSON as `JSON.stringify` writes it, with the members
-    /// of objects sorted. A whole `.float` is written without a fraction, so that one value of a
-    /// `Float` argument has one storage key, however it came.
+    /// Appends the value in the form of a storage key: JSON as `JSON.stringify` writes it, with the
+    /// members of objects sorted. A whole `.float` is written without a fraction, so that one value of
+    /// a `Float` argument has one storage key, whatever its origin.
     package func writeStorageKey(to key: inout String) {
         switch self {
         case .null: key += "null"

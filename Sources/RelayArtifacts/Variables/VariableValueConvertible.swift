@@ -1,29 +1,29 @@
-/// What can be given as a variable: strings, numbers, booleans, enums with string values, and optionals,
-/// arrays and dictionaries of them; input objects through ``VariableDataConvertible``.
+/// What can be passed as a variable: strings, numbers, booleans, enums with string values, and
+/// optionals, arrays and dictionaries of them; input objects through ``VariableDataConvertible``.
 public protocol VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     var variableValue: VariableValue { get }
     /// nil for an optional that is nil, which as a variable or a field counts as not given.
     var presentVariableValue: VariableValue? { get }
 }
 
 extension VariableValueConvertible {
-    /// The value; nil where it is absent.
+    /// The value; nil if it is absent.
     public var presentVariableValue: VariableValue? { variableValue }
 }
 
-/// What can be given as all variables of an operation: generated `Variables` and input objects.
+/// What can be passed as all variables of an operation: generated `Variables` and input objects.
 public protocol VariableDataConvertible: VariableValueConvertible {
     /// The variables, or the fields of the input object, by name.
     var variableData: VariableData { get }
 }
 
 extension VariableDataConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { .object(variableData) }
 }
 
-/// The variables of an operation that has none.
+/// The variables of an operation without variables.
 public struct EmptyVariables: VariableDataConvertible, Hashable, Sendable {
     /// No variables.
     public init() {}
@@ -38,44 +38,44 @@ extension VariableData: VariableDataConvertible {
 }
 
 extension VariableValue: VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { self }
 }
 
 extension String: VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { .string(self) }
 }
 
 extension Int: VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { .int(self) }
 }
 
 extension Bool: VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { .bool(self) }
 }
 
 extension Double: VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { .float(self) }
 }
 
 extension VariableValueConvertible where Self: RawRepresentable, RawValue == String {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { .string(rawValue) }
 }
 
 extension Optional: VariableValueConvertible where Wrapped: VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { self?.variableValue ?? .null }
-    /// The value; nil where it is absent.
+    /// The value; nil if it is absent.
     public var presentVariableValue: VariableValue? { self?.presentVariableValue }
 }
 
 extension Array: VariableValueConvertible where Element: VariableValueConvertible {
-    /// The value of a variable that this stands for.
+    /// The value as that of a variable.
     public var variableValue: VariableValue { .array(map(\.variableValue)) }
 }
 

@@ -1,10 +1,10 @@
 import GraphQLLanguage
 import RelayArtifacts
 
-/// Turns written values into argument nodes and defaults.
+/// Turns values in documents into argument nodes and defaults.
 ///
-/// Values follow the type of their place, so that a literal and a variable of equal value give the same
-/// storage key: an `ID` is a string however it is written, a `Float` is never an integer.
+/// Values are converted to the type of their place, so that a literal and a variable of equal value
+/// give the same storage key: an `ID` is always a string, a `Float` is never an integer.
 struct ArgumentBuilder {
     let schema: Schema
 
@@ -49,13 +49,13 @@ struct ArgumentBuilder {
         }
     }
 
-    /// The value of a literal; one of an unknown type is taken as it is written.
+    /// The value of a literal; without a known type it is kept as written.
     func constant(_ value: Value, _ type: WrappedType?) -> VariableValue {
         if let item = type?.listItem {
             switch value.kind {
             case .list(let items): return .array(items.map { constant($0, item) })
             case .null, .variable: return .null
-            // One value stands for a list of one (GraphQL §3.11).
+            // One value becomes a list of one (GraphQL §3.11).
             default: return .array([constant(value, item)])
             }
         }

@@ -1,8 +1,8 @@
 import GraphQLLanguage
 import RelayArtifacts
 
-/// Builds normalization nodes: fragments written out, and nothing normalized twice, so that what is
-/// selected on a record anyway is not repeated in its inline fragments and conditions.
+/// Builds normalization nodes: fragments inlined, and nothing normalized twice, so that selections
+/// on a record are not repeated in its inline fragments and conditions.
 struct NormalizationBuilder {
     private let complete: CompleteOperation
     private let context: DocumentContext
@@ -33,8 +33,8 @@ struct NormalizationBuilder {
     }
 
     /// - Parameters:
-    ///   - covered: trees whose selections count wherever this tree's do.
-    ///   - abstractKey: the discriminator that the enclosing inline fragment is chosen by.
+    ///   - covered: trees whose selections apply wherever this tree's do.
+    ///   - abstractKey: the discriminator that selects the enclosing inline fragment.
     private func selections(
         _ tree: SelectionTree, covered: [SelectionTree], abstractKey: String?
     ) -> [NormalizationSelection] {
@@ -67,7 +67,7 @@ struct NormalizationBuilder {
                             condition: variable, passingValue: passingValue, selections: selections)
                     ))
             case .discriminator(let discriminator):
-                // Of an object type it is known what it implements.
+                // For an object type it is known what it implements.
                 guard tree.type.kind.isAbstract, discriminator != abstractKey,
                     !covered.contains(where: { $0[key] != nil })
                 else { continue }
@@ -137,12 +137,12 @@ struct NormalizationBuilder {
 }
 
 extension DocumentContext {
-    /// The names of the object types of an abstract type; none of an object type.
+    /// The names of the object types of an abstract type; none for an object type.
     func possibleTypes(of type: NamedType) -> [String] {
         type.kind.isAbstract ? schema.possibleTypes(of: type.id).map { schema[$0].name } : []
     }
 
-    /// What a mock has to know of a leaf.
+    /// What a mock needs to know about a leaf.
     func typeInfo(of field: SchemaField) -> SelectionTypeInfo {
         let type = schema[field.namedType]
         return SelectionTypeInfo(

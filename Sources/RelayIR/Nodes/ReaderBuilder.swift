@@ -1,7 +1,7 @@
 import GraphQLLanguage
 import RelayArtifacts
 
-/// Builds reader nodes: what one fragment or operation selects itself.
+/// Builds reader nodes: what one fragment or operation itself selects.
 struct ReaderBuilder {
     private let context: DocumentContext
     private let arguments: ArgumentBuilder
@@ -55,7 +55,7 @@ struct ReaderBuilder {
                     }))
         }
         let own = Set(result.map(\.name))
-        var usage = VariableUsage(context: context, followsSpreads: false)
+        var usage = FragmentVariables(context: context, followsSpreads: false)
         try usage.collect(fragment)
         return result + usage.names.filter { !own.contains($0) }.map { .root(name: $0) }
     }
@@ -70,7 +70,7 @@ struct ReaderBuilder {
 
     // MARK: Selections
 
-    /// The connections met, and the way to the place that is being built.
+    /// The connections found, and the path to the place being built.
     private struct ConnectionPaths {
         var found: [ConnectionMetadata] = []
         var path: [String] = []
@@ -119,8 +119,8 @@ struct ReaderBuilder {
         return result
     }
 
-    /// The values of `@arguments`, of the types that the fragment declares: they must make the same storage keys
-    /// as where the operation has the fragment written out.
+    /// The values of `@arguments`, converted to the types that the fragment declares: they must produce the same
+    /// storage keys as where the fragment is inlined in the operation.
     private func spreadArguments(
         _ spread: FragmentSpread
     ) -> [any RelayArtifacts.Argument] {

@@ -1,7 +1,7 @@
 import GraphQLLanguage
 
 /// What is selected on one record, each thing once: fields by response name, inline fragments by type,
-/// conditions by variable. Both kinds of node are built from it.
+/// conditions by variable. Both kinds of nodes are built from it.
 final class SelectionTree {
     enum Key: Hashable {
         case field(String)
@@ -20,7 +20,7 @@ final class SelectionTree {
         case discriminator(key: String)
     }
 
-    /// The type of the record, as far as the place says.
+    /// The type of the record, as far as its place determines it.
     let type: NamedType
     private(set) var entries: [(key: Key, entry: Entry)] = []
     private var places: [Key: Int] = [:]
@@ -38,13 +38,13 @@ final class SelectionTree {
     }
 }
 
-/// A field with everything that is selected through it, in all places where it is.
+/// A field with everything selected through it, in all places where it occurs.
 final class SelectedField {
     let field: Field
     let definition: SchemaField
     /// nil for a leaf.
     let tree: SelectionTree?
-    /// Directives of ours, from all places.
+    /// Relay's directives, from all places.
     private(set) var directives: [Directive]
 
     init(_ field: Field, _ definition: SchemaField, _ tree: SelectionTree?) {
@@ -64,10 +64,10 @@ final class SelectedField {
     }
 }
 
-/// Fills selection trees.
+/// Builds selection trees.
 struct SelectionCollector {
     let context: DocumentContext
-    /// The fragments to write out in place of their spreads; nil: spreads stay, but for those with
+    /// The fragments to inline in place of their spreads; nil: spreads stay, except those with
     /// `@relay(mask: false)`.
     let inlined: [String: FragmentDefinition]?
 
@@ -148,7 +148,7 @@ struct SelectionCollector {
         try collect(fragment.selectionSet.selections, of: type, into: tree)
     }
 
-    /// Selections that count for records of `type`: of all records here, of none, or of some.
+    /// Selections that apply to records of `type`: to all records here, to none, or to some.
     private func collect(
         _ selections: [Selection], of type: NamedType, into tree: SelectionTree
     ) throws(RelayDocumentErrors) {

@@ -76,10 +76,10 @@ enum ConnectionTransform {
     }
 }
 
-/// What `@connection` says.
+/// The arguments of `@connection`.
 struct ConnectionDirective {
     let key: String
-    /// The arguments of the field that tell one connection from another; nil where there are none.
+    /// The arguments of the field that distinguish connections; nil if there are none.
     let filters: [String]?
 
     static let pagingArguments: Set<String> = ["first", "last", "after", "before"]

@@ -1,19 +1,19 @@
 import GraphQLLanguage
 
-/// One operation and the fragments it needs, ready for the server but for directives of ours.
+/// One operation and the fragments it needs, ready for the server except for Relay's directives.
 struct CompleteOperation {
     var operation: OperationDefinition
     /// Each name once.
     var fragments: [FragmentDefinition]
 }
 
-/// Writes out fragments that have arguments: every distinct set of arguments makes a fragment of its
-/// own, with the values in the place of its variables, as the server knows only an operation's
+/// Specializes fragments with arguments: every distinct set of arguments produces a separate
+/// fragment, with the values in place of its variables, because the server only knows an operation's
 /// variables.
 struct FragmentArguments {
     private let context: DocumentContext
     private var fragments: [String: FragmentDefinition] = [:]
-    /// Names of fragments being written out, to find cycles.
+    /// Names of fragments being specialized, to detect cycles.
     private var open: Set<String> = []
 
     /// - Throws: for an unknown fragment or argument, and for fragments that spread themselves.
@@ -29,7 +29,7 @@ struct FragmentArguments {
 
     private init(context: DocumentContext) { self.context = context }
 
-    /// What the variables that a fragment declares stand for. A value of nil is one that is not given.
+    /// The values of the variables that a fragment declares. nil if no value is given.
     private typealias Scope = [String: Value?]
 
     private mutating func selections(
@@ -98,8 +98,8 @@ struct FragmentArguments {
             location: spread.location)
     }
 
-    /// A fragment with arguments gets a name that only they give, so that texts are the same in every
-    /// build (persisted operations go by the text).
+    /// A fragment with arguments gets a name derived from them alone, so that texts are the same in
+    /// every build (persisted operations are identified by the text).
     private static func name(of fragment: FragmentDefinition, _ given: [Argument]) -> String {
         guard !given.isEmpty else { return fragment.name.value }
         let text = given.map { "\($0.name.value):\($0.value.printed())" }.sorted()
@@ -121,7 +121,7 @@ struct FragmentArguments {
         }
     }
 
-    /// An argument whose variable is not given is left out (GraphQL §6.4.1).
+    /// An argument whose variable has no value is omitted (GraphQL §6.4.1).
     private func arguments(_ arguments: [Argument], _ scope: Scope?) -> [Argument] {
         guard let scope else { return arguments }
         return arguments.compactMap { argument in
@@ -151,7 +151,7 @@ struct FragmentArguments {
 /// One entry of `@argumentDefinitions(name: {type: "Int", defaultValue: 10})`.
 struct ArgumentDeclaration {
     let name: String
-    /// As a document mentions it: `Int!`.
+    /// As written in a document: `Int!`.
     let type: String
     let defaultValue: Value?
 

@@ -1,8 +1,8 @@
 import GraphQLLanguage
 
-/// Adds what the normalizer needs to tell records apart: `id` where there is one, `__typename` where the
+/// Adds what the normalizer needs to identify records: `id` where there is one, `__typename` where the
 /// type is abstract, and `__isTYPE: __typename` inside fragments on an abstract type, so that a response
-/// says of which abstract types its objects are, even if their own type is younger than the client.
+/// states the abstract types of its objects, even if their own type is newer than the client.
 struct GeneratedFields {
     private let schema: Schema
     private let idType: TypeID?
@@ -35,8 +35,8 @@ struct GeneratedFields {
         self.node = node.flatMap { $0.kind == .interface && $0.field("id") != nil ? $0 : nil }
     }
 
-    /// The transform of what stands in braces, `type` being what it is selected on. What the schema
-    /// does not know stays as it is; validation will say so.
+    /// Transforms a selection set on `type`. What the schema does not know is left as it is;
+    /// validation will report it.
     private func selections(_ selections: [Selection], on type: NamedType) -> [Selection] {
         selections.map { selection in
             switch selection {
@@ -80,7 +80,7 @@ struct GeneratedFields {
         .field(.generated("__typename", alias: "__is\(type.name)", at: location))
     }
 
-    /// What every object selected through a field brings.
+    /// What every object selected through a field includes.
     private func ofRecord(
         _ selections: [Selection], on type: NamedType, at location: Int
     ) -> [Selection] {
@@ -108,7 +108,7 @@ struct GeneratedFields {
         return field.namedType == idType && field.type.listItem == nil
     }
 
-    /// `... on Node { id }`, and the same for types that have an id and are no `Node`.
+    /// `... on Node { id }`, and the same for types that have an id but are not a `Node`.
     private func identification(of type: NamedType, at location: Int) -> [Selection] {
         var result: [Selection] = []
         func add(on type: NamedType, _ selections: [Selection]) {

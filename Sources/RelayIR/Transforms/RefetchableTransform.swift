@@ -1,8 +1,8 @@
 import GraphQLLanguage
 import RelayArtifacts
 
-/// Makes the query that `@refetchable(queryName:)` asks for: the fragment again, on the record that it
-/// was read from, with the fragment's arguments as variables.
+/// Generates the query for `@refetchable(queryName:)`: the same fragment, on the record that it was
+/// read from, with the fragment's arguments as variables.
 enum RefetchableTransform {
     static func apply(to context: inout DocumentContext) throws(RelayDocumentErrors) {
         for fragment in context.fragmentsInOrder {
@@ -47,7 +47,7 @@ enum RefetchableTransform {
         var variables = declared.map {
             "$\($0.name): \($0.type)" + ($0.defaultValue.map { " = " + $0.printed() } ?? "")
         }
-        var usage = VariableUsage(context: context, followsSpreads: true)
+        var usage = FragmentVariables(context: context, followsSpreads: true)
         try usage.collect(fragment)
         for name in usage.names {
             guard let type = usage.types[name] else { continue }
@@ -62,7 +62,7 @@ enum RefetchableTransform {
             body = "\(field)\(isByID ? "(id: $id)" : "") { \(body) }"
         }
         let list = variables.isEmpty ? "" : "(\(variables.joined(separator: ", ")))"
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             let document = try Document(
                 parsing: "query \(description.operation)\(list) { \(body) }")
             if let operation = document.operations.first { return operation }

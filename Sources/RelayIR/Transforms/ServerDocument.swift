@@ -1,6 +1,6 @@
 import GraphQLLanguage
 
-/// An operation as the server gets it: without the directives and fields that are ours.
+/// An operation as sent to the server: without Relay's own directives and fields.
 struct ServerDocument {
     let definitions: [Definition]
     let text: String
@@ -36,8 +36,8 @@ struct ServerDocument {
         if !errors.isEmpty { throw RelayDocumentErrors(errors) }
     }
 
-    /// Whether a variable is there for directives of ours only, such as the `connections` of
-    /// `@appendNode`: the server must not hear of it.
+    /// Whether only Relay's directives use a variable, such as the `connections` of `@appendNode`:
+    /// the server must not see it.
     private static func isOurs(_ variable: String, in complete: CompleteOperation) -> Bool {
         var uses = VariableUses(variable)
         uses.count(complete.operation.directives)
@@ -75,7 +75,7 @@ struct ServerDocument {
                             location: spread.location)))
             }
         }
-        // Braces must hold something; `__id` alone stood there.
+        // A selection set must not be empty; it contained only `__id`.
         if result.isEmpty, let first = selections.first, case .field(let field) = first {
             result.append(.field(.generated("__typename", at: field.location)))
         }
@@ -83,7 +83,7 @@ struct ServerDocument {
     }
 }
 
-/// How often a variable is used, in what the server gets and in directives of ours.
+/// How often a variable is used, in what the server gets and in Relay's directives.
 private struct VariableUses {
     let variable: String
     private(set) var ours = 0

@@ -1,16 +1,16 @@
 import GraphQLTransportWS
 import WebSocketIO
 
-/// How a connection ended, or why it was not made, and what helps.
+/// How a connection ended, or why it could not be made, and what remedy there is.
 package struct ConnectionLoss: Sendable {
     package enum Remedy: Hashable, Sendable {
-        /// Another try, after a while.
+        /// Another attempt, after a while.
         case retry
-        /// Another try with another token.
+        /// Another attempt with another token.
         case freshToken
-        /// Another try, without the operation that the server did not want to read.
+        /// Another attempt, without the operation that the server refused to read.
         case withoutRefused
-        /// None: the next try would end the same way.
+        /// None: the next attempt would end the same way.
         case none
     }
 
@@ -25,7 +25,7 @@ package struct ConnectionLoss: Sendable {
     /// The socket was closed, by the server or by neither end.
     init(_ close: WebSocketClose, of address: ServerAddress) {
         let code = SocketCloseCode(rawValue: close.code)
-        // What we refuse to read ourselves is of no operation that could be named.
+        // What we refuse to read ourselves cannot be attributed to an operation.
         let isOwnRefusal = !close.isFromPeer && code == .messageTooBig
         let message =
             isOwnRefusal
@@ -71,7 +71,7 @@ package struct ConnectionLoss: Sendable {
 }
 
 extension TransportError {
-    /// What the network says of a connection or a request.
+    /// A network's description of a failed connection or request.
     package init(_ failure: any Error) {
         guard let failure = failure as? IOError else {
             self.init(code: .cannotConnect, message: "\(failure)", cause: failure)

@@ -1,51 +1,51 @@
 import GraphQLTransportWS
 
-/// What a ``LinkMachine`` wants to be done, in order.
+/// What a ``LinkMachine`` asks to have done, in order.
 enum LinkAction: Sendable {
-    /// Numbers what is tried, so that an answer that comes late is known as such.
+    /// Numbers attempts, so that a late answer is recognized as such.
     typealias Attempt = UInt64
 
     enum Timer: Hashable, Sendable {
         case acknowledgement(Attempt)
         case retry(Attempt)
-        /// A token was asked for.
+        /// A token was requested.
         case token(Attempt)
         /// The number of the ping.
         case pong(UInt64)
-        /// A stream that the server has ended is to go on.
+        /// A stream that the server has ended is to be resumed.
         case resumption(OperationID)
-        /// The number of operations begun so far.
+        /// The number of operations started so far.
         case idle(UInt64)
     }
 
-    /// Get a token, and say so by `authorized`.
+    /// Get a token, and report it by `authorized`.
     case authorize(Attempt, isRefused: Bool)
-    /// Open a socket, and say so by `socketOpened` or `socketClosed`.
+    /// Open a socket, and report it by `socketOpened` or `socketClosed`.
     case connect(Attempt, token: String?)
-    /// Send a message over the present socket.
+    /// Send a message over the current socket.
     case send([UInt8])
-    /// Close the present socket; nothing of it is wanted any more.
+    /// Close the current socket; nothing more is wanted from it.
     case close(CloseCode)
-    /// Drop the present socket without a goodbye.
+    /// Drop the current socket without a closing handshake.
     case abort
-    /// After a while, say `timerFired`.
+    /// After a while, call `timerFired`.
     case schedule(Timer, after: Duration)
-    /// As `schedule` of a retry; the delay follows from how often it has failed.
+    /// Like `schedule` for a retry; the delay depends on the number of failures.
     case retry(Attempt, failures: Int)
-    /// As `schedule` of a resumption; the delay follows from how often the stream was ended.
+    /// Like `schedule` for a resumption; the delay depends on how often the stream was ended.
     case resumeLater(OperationID, endings: Int)
     /// A response for an operation.
     case deliver(OperationID, [UInt8])
-    /// A mutation was with the server when the connection ended, and was not answered.
+    /// The connection ended while a mutation was with the server and unanswered.
     case interrupted(OperationID)
-    /// An operation has ended; nothing of it follows.
+    /// An operation has ended; nothing follows for it.
     case finish(OperationID, TransportError?)
     case report(NetworkEvent)
-    /// A session has ended, for good.
+    /// A session has ended, permanently.
     case ended(TransportError)
 }
 
-/// An operation of a link, over all the connections that it may take. Rising, never used again.
+/// An operation of a link, over all the connections that it may take. Increasing, never reused.
 struct OperationID: Hashable, Comparable, Sendable {
     let number: UInt64
 

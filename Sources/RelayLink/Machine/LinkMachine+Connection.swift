@@ -1,10 +1,10 @@
 import GraphQLTransportWS
 import RelayJSON
 
-// What follows from what happens.
+// How the machine reacts to events.
 
 extension LinkMachine {
-    /// Begins to make a connection.
+    /// Starts to make a connection.
     mutating func connect() -> [LinkAction] {
         attempt += 1
         awaitsPong = false
@@ -23,7 +23,7 @@ extension LinkMachine {
         ]
     }
 
-    /// Sends what waits, as far as it may be sent.
+    /// Sends waiting operations, as far as they may be sent.
     mutating func sendWaiting() -> [LinkAction] {
         guard case .open(var connection) = state, connection.isReady, !awaitsPong else { return [] }
         if !suspects.isEmpty { return sendSuspects() }
@@ -41,7 +41,7 @@ extension LinkMachine {
         sent.mutationCount < mutationsInFlight(with: id)
     }
 
-    /// How many mutations may be with the server when this one is sent: one that was interrupted is alone.
+    /// How many mutations may be with the server when this one is sent: an interrupted one is sent alone.
     private func mutationsInFlight(with id: OperationID) -> Int {
         let isAlone = interruptedMutations.contains { other in
             if case .sent? = operations[other]?.phase { true } else { other == id }
@@ -53,13 +53,13 @@ extension LinkMachine {
         _ id: OperationID, over connection: inout ClientConnection
     ) -> [LinkAction] {
         guard var operation = operations[id] else { return [] }
-        // A stream that is sent anew and not resumed has missed whatever happened meanwhile.
+        // A stream that is sent from scratch instead of resumed has missed whatever happened meanwhile.
         let hasGap = operation.wasSent && operation.isStream && !operation.canResume
         let (wire, sends) = connection.subscribe(operation.send())
         operation.phase = .sent(wire)
         operations[id] = operation
         sent.insert(wire, id, isMutation: operation.isMutation)
-        // Behind the request, so that what is fetched because of it is not older than the stream.
+        // After the request, so that what is fetched because of the gap is not older than the stream.
         return messages(sends) + (hasGap ? gap(id, operation) : [])
     }
 
@@ -78,9 +78,9 @@ extension LinkMachine {
         }
     }
 
-    /// Does what the connection's machine says.
-    /// - Parameter blamesMutations: whether an end of the connection may be because of a mutation that the server
-    ///   has.
+    /// Performs what the connection's machine asks.
+    /// - Parameter blamesMutations: whether a mutation that the server has may be to blame if the connection
+    ///   ends.
     mutating func perform(
         _ actions: [ClientConnection.Action], blamesMutations: Bool = true
     ) -> [LinkAction] {
@@ -127,8 +127,7 @@ extension LinkMachine {
         }
     }
 
-    /// A stream goes on and has missed something: events are told of it, and so is the reader of its
-    /// responses.
+    /// A stream goes on after a gap: reported as an event and to the reader of its responses.
     private func gap(_ id: OperationID, _ operation: LinkOperation) -> [LinkAction] {
         [
             .report(.resumed(operation: operation.request.name, isComplete: false)),
@@ -136,7 +135,7 @@ extension LinkMachine {
         ]
     }
 
-    /// The server has not executed an operation, or ends it with errors.
+    /// The server has not executed an operation, or ended it with errors.
     private mutating func failed(
         _ wire: ClientConnection.Operation, _ errors: [JSONValue]
     ) -> [LinkAction] {
@@ -160,14 +159,14 @@ extension LinkMachine {
             waiting.insert(id, isMutation: false)
             return [.deliver(id, RenewalMark.bytes)] + sendWaiting()
         }
-        // Its one response had come, and it could not be known that there would be no other.
+        // Its one response had arrived, but it was not known that no other would follow.
         let wasComplete = operation.awaitsRecovery && !operation.isStream
         let response = JSONValue.object(["errors": .array(errors)]).bytes
         return (wasComplete ? [] : [.deliver(id, response)]) + [finish(id, nil)] + sendWaiting()
             + watchIdleness()
     }
 
-    /// A stream that the server has ended goes on: at once, or later where nothing has come of that before.
+    /// Resumes a stream that the server has ended: at once, or later if nothing has arrived since the last time.
     private mutating func goOn(_ id: OperationID, _ ended: LinkOperation) -> [LinkAction] {
         operations[id] = ended
         if ended.endingCount > 1 {
@@ -177,7 +176,7 @@ extension LinkMachine {
         return send(again: id)
     }
 
-    /// A stream is to be sent once more.
+    /// A stream is to be sent again.
     mutating func send(again id: OperationID) -> [LinkAction] {
         operations[id]?.phase = .waiting
         waiting.insert(id, isMutation: false)
@@ -190,7 +189,7 @@ extension LinkMachine {
         for id in sent.ids { operations[id]?.progress(to: cursor) }
     }
 
-    /// The connection has ended before an operation has.
+    /// The connection has ended before an operation did.
     private mutating func interrupted(
         _ wire: ClientConnection.Operation, _ blamesMutations: Bool
     ) -> [LinkAction] {
@@ -199,7 +198,7 @@ extension LinkMachine {
         }
         var actions: [LinkAction] = []
         if operation.isMutation {
-            // Its response has come, and only its end has not.
+            // Its response has arrived; only its completion is missing.
             if operation.responseCount > 0 { return [finish(id, nil)] }
             if !options.resendsMutations {
                 return [finish(id, .interrupted(operation.request.name))]
@@ -226,7 +225,7 @@ extension LinkMachine {
 
     // MARK: Ends
 
-    /// The connection is gone, or was not made.
+    /// The connection is gone, or could not be made.
     mutating func lost(_ loss: ConnectionLoss) -> [LinkAction] {
         attempt += 1
         awaitsPong = false
@@ -264,8 +263,8 @@ extension LinkMachine {
         return isNeeded ? actions + [.retry(attempt, failures: failures)] : actions
     }
 
-    /// Trying again would not help those who wait for something now. Mutations have nothing to do with it: a
-    /// later connection may carry them out.
+    /// Retrying would not help those who need something now. Mutations are not affected: a later connection
+    /// may carry them out.
     private mutating func giveUpAllButMutations(_ error: TransportError) -> [LinkAction] {
         if error.code == .stopped { return giveUp(error) }
         let others = operations.filter { !$0.value.isMutation }.keys.sorted()
@@ -273,7 +272,7 @@ extension LinkMachine {
         return actions + (operations.isEmpty ? giveUp(error) : tryAgain(error))
     }
 
-    /// Trying again would not help: those that wait fail. Later ones try anew.
+    /// Retrying would not help: waiting operations fail. Later ones try again.
     mutating func giveUp(_ error: TransportError) -> [LinkAction] {
         state = options.isSession ? .stopped : .idle
         failures = 0

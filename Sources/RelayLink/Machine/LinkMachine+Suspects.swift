@@ -1,11 +1,11 @@
 import GraphQLTransportWS
 
-// Which operation it was that the server refused to read.
+// Finds out which operation the server refused to read.
 
 extension LinkMachine {
-    /// The server has closed the connection. Ends the operation that it refused to read, if that is why and only
-    /// one can be it; where several can, they become suspects.
-    /// - Returns: what is to be done, and the loss as it is for the others.
+    /// The server has closed the connection. If it did so because of an operation and there is only one
+    /// candidate, that operation ends; several candidates become suspects.
+    /// - Returns: what to do, and the loss as it concerns the others.
     mutating func judge(_ loss: ConnectionLoss) -> ([LinkAction], ConnectionLoss) {
         guard loss.remedy == .withoutRefused else { return ([], loss) }
         let unread = sent.ids.filter { operations[$0]?.isRead == false }.sorted()
@@ -25,7 +25,7 @@ extension LinkMachine {
         }
     }
 
-    /// Sends what is under no suspicion, or else the next suspect alone, with a ping behind it.
+    /// Sends what is not suspected, or else the next suspect alone, followed by a ping.
     mutating func sendSuspects() -> [LinkAction] {
         guard case .open(var connection) = state else { return [] }
         var actions: [LinkAction] = []

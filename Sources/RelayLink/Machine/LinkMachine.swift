@@ -1,81 +1,81 @@
 import GraphQLTransportWS
 import RelayJSON
 
-/// All operations of one client over one connection at a time, as a pure state machine: what happens goes
-/// in here, and what it returns is to be done, in order.
+/// All operations of one client over one connection at a time, as a pure state machine: events go in, and
+/// the returned actions are to be performed in order.
 ///
-/// A connection is made when the first operation needs one. When it breaks off it is made anew, later and
-/// later, and then every operation that has not ended is sent again: queries as they are, mutations by
-/// their ids, streams behind their last cursor.
+/// A connection is made when the first operation needs one. When it breaks, it is made again with growing
+/// delays, and then every operation that has not ended is sent again: queries as they are, mutations by
+/// their ids, streams from their last cursor.
 ///
-/// 1. There is at most one socket; what comes from an earlier one counts for nothing.
-/// 2. Each operation is told `finish` exactly once, and nothing after it.
-/// 3. Mutations are sent in the order in which they were begun. One that was interrupted before is sent alone,
-///    so that it is the one to blame if the connection ends again.
-/// 4. Where the server closes the connection because of something that it does not want to read, the operation
-///    that it was ends, and no other. While it is not known which it was (``suspects``), they are sent one by one,
-///    each with a ping behind it, whose answer shows that it was read.
-/// 5. A mutation fails because the server refuses it, or refuses the client, because it ends every connection that it
-///    is sent over, or because `retry` has come to its end. What else ends the queries and streams of a connection
-///    is nothing of it, and it goes on waiting.
+/// 1. There is at most one socket; whatever comes from an earlier one is ignored.
+/// 2. Each operation gets `finish` exactly once, and nothing after it.
+/// 3. Mutations are sent in the order in which they were started. One that was interrupted before is sent alone, so
+///    that it is the one to blame if the connection ends again.
+/// 4. If the server closes the connection because of something that it refuses to read, the operation responsible
+///    ends, and no other. While that one is not known (``suspects``), they are sent one by one, each followed by a
+///    ping whose answer shows that the operation was read.
+/// 5. A mutation fails only because the server refuses it or the client, because it ends every connection that it is
+///    sent over, or because `retry` is exhausted. Anything else that ends the queries and streams of a connection
+///    leaves it waiting.
 struct LinkMachine: Sendable {
     typealias Attempt = LinkAction.Attempt
 
     enum State: Sendable {
-        /// No connection, and no need of one.
+        /// No connection, and none needed.
         case idle
-        /// A token is being asked for.
+        /// A token has been requested.
         case authorizing
         /// A socket is being opened.
         case connecting
-        /// The socket is open; whether the server has let us in, its machine knows.
+        /// The socket is open; its machine knows whether the server has accepted us.
         case open(ClientConnection)
-        /// The last connection came to nothing; the next is tried after a while.
+        /// The last connection failed; the next attempt follows after a while.
         case waiting
-        /// For good.
+        /// Permanently.
         case stopped
     }
 
     let options: LinkOptions
     var state = State.idle
     var attempt: Attempt = 0
-    /// Connections in a row that came to nothing.
+    /// Consecutive failed connections.
     var failures = 0
-    /// The present token was asked for because the one before was refused.
+    /// The current token was requested because the previous one was refused.
     var hasFreshToken = false
     private(set) var begunCount: UInt64 = 0
     var operations: [OperationID: LinkOperation] = [:]
-    /// Those that the server has.
+    /// Operations that the server has.
     var sent = SentOperations()
-    /// Those that are to be sent.
+    /// Operations to be sent.
     var waiting = WaitingOperations()
-    /// Mutations that were interrupted; seldom any.
+    /// Mutations that were interrupted; rarely any.
     var interruptedMutations: Set<OperationID> = []
-    /// Operations one of which the server refuses to read, and those that were begun since; seldom any.
+    /// Operations one of which the server refuses to read, and those started since; rarely any.
     var suspects: Set<OperationID> = []
-    /// A ping is behind what was sent, and nothing is sent before its answer.
+    /// A ping follows what was sent, and nothing is sent before its answer.
     var awaitsPong = false
-    /// Pings of that kind, so that a timer knows its own.
+    /// Counts such pings, so that a timer knows its own.
     var pingCount: UInt64 = 0
-    /// Pongs that did not come in time, one after the other. Each doubles the time for the next: a large operation
-    /// may take long to be sent.
+    /// Consecutive pongs that did not come in time. Each doubles the time for the next: sending a large operation
+    /// may take long.
     var missedPongs = 0
-    /// A server has let us in before.
+    /// A server has accepted us before.
     var hasConnected = false
-    /// A timer will look whether the connection is needed.
+    /// A timer will check whether the connection is needed.
     var isIdlenessWatched = false
 
     init(_ options: LinkOptions = LinkOptions()) { self.options = options }
 
-    /// There is to be a connection.
+    /// Whether there should be a connection.
     var isNeeded: Bool { options.isSession || !operations.isEmpty }
 
     // MARK: Operations
 
-    /// Begins an operation. Ids must rise.
+    /// Starts an operation. Ids must increase.
     /// - Parameters:
-    ///   - asksForRecords: of a stream: whether patches of records may stand for later results.
-    ///   - interruptionCount: of a mutation that was sent before, in another life of the program.
+    ///   - asksForRecords: for a stream: whether later results may be sent as patches of records.
+    ///   - interruptionCount: for a mutation that an earlier run of the program sent.
     mutating func begin(
         _ id: OperationID, _ request: OperationRequest, asksForRecords: Bool = false,
         interruptionCount: UInt64 = 0
@@ -116,7 +116,7 @@ struct LinkMachine: Sendable {
         return actions + sendWaiting() + watchIdleness()
     }
 
-    /// The responses of an operation are not taken, and enough of them wait: the server is told to stop.
+    /// An operation's responses are not being read, and enough of them wait: the server is told to stop.
     mutating func suspend(_ id: OperationID) -> [LinkAction] {
         guard let operation = operations[id], case .sent(let wire) = operation.phase,
             !operation.isMutation
@@ -135,9 +135,9 @@ struct LinkMachine: Sendable {
         return send(again: id)
     }
 
-    /// The reader of a stream can't make use of patches of records: it goes on with whole results,
-    /// behind what was taken. Those that were sent meanwhile come again, behind a mark.
-    /// - Parameter cursor: of the last response that was taken; nil where none has one.
+    /// The reader of a stream cannot use patches of records: the stream goes on with whole results,
+    /// after the last response read. Those sent meanwhile are sent again, after a mark.
+    /// - Parameter cursor: of the last response read; nil if none has one.
     mutating func renounceRecords(_ id: OperationID, at cursor: String?) -> [LinkAction] {
         guard var operation = operations[id], operation.asksForRecords else { return [] }
         operation.renounceRecords(at: cursor)
@@ -151,9 +151,9 @@ struct LinkMachine: Sendable {
         return actions + sendWaiting()
     }
 
-    /// Ends everything, for good.
+    /// Ends everything, permanently.
     mutating func stop() -> [LinkAction] {
-        var actions = failAll { .stopped("go on with operation \($0)") }
+        var actions = failAll { .stopped("continue operation \($0)") }
         if case .open(var connection) = state {
             for case .close(let code) in connection.close() { actions.append(.close(code)) }
         }
@@ -169,12 +169,12 @@ struct LinkMachine: Sendable {
         return connect()
     }
 
-    /// The token that was asked for, or why there is none. One that comes too late ends the wait for the next attempt,
-    /// which would ask again: what a slow provider gives is not wasted.
+    /// The requested token, or why there is none. One that comes late ends the wait for the next attempt, which would
+    /// only ask again: a slow provider's answer is not wasted.
     mutating func authorized(
         _ attempt: Attempt, _ token: Result<String?, any Error>
     ) -> [LinkAction] {
-        // The token provider may have no network either; the next connection begins anew.
+        // The token provider may be offline too; the next connection starts from scratch.
         if case .failure = token { hasFreshToken = false }
         if case .waiting = state, case .success(let late) = token, isNeeded {
             self.attempt += 1
@@ -192,7 +192,7 @@ struct LinkMachine: Sendable {
     }
 
     /// The socket is open.
-    /// - Returns: nil when it is not wanted any more.
+    /// - Returns: nil if it is no longer wanted.
     mutating func socketOpened(_ attempt: Attempt, token: String?) -> [LinkAction]? {
         guard case .connecting = state, attempt == self.attempt else { return nil }
         var connection = ClientConnection()
@@ -203,10 +203,10 @@ struct LinkMachine: Sendable {
         ]
     }
 
-    /// A message has come over the socket; a binary one is nil.
+    /// A message has arrived over the socket; nil for a binary one.
     mutating func received(_ attempt: Attempt, _ bytes: [UInt8]?) -> [LinkAction] {
         guard case .open(var connection) = state, attempt == self.attempt else { return [] }
-        // Not the acknowledgement: a server may let us in and then go away, again and again.
+        // Not on the acknowledgement: a server may accept us and then go away, again and again.
         if connection.isReady {
             failures = 0
             hasFreshToken = false
@@ -216,14 +216,14 @@ struct LinkMachine: Sendable {
         return perform(actions)
     }
 
-    /// The socket is gone, or was not opened.
+    /// The socket is gone, or could not be opened.
     mutating func socketClosed(_ attempt: Attempt, _ loss: ConnectionLoss) -> [LinkAction] {
         guard attempt == self.attempt else { return [] }
         switch state {
         case .connecting:
             return lost(loss)
         case .open(var connection):
-            // Mutations that were with the server have nothing to do with what it refused to read.
+            // Mutations that the server had are not affected by what it refused to read.
             let isRefusal = loss.remedy == .withoutRefused
             let (judgement, loss) = judge(loss)
             let actions = connection.socketClosed()
@@ -234,7 +234,7 @@ struct LinkMachine: Sendable {
         }
     }
 
-    /// The present connection is given up, and another one made at once.
+    /// The current connection is dropped, and another one made at once.
     mutating func reconnect() -> [LinkAction] {
         switch state {
         case .open(var connection):

@@ -5,32 +5,32 @@ import RelayJSON
 /// One operation of a link.
 struct LinkOperation: Sendable {
     enum Phase: Sendable {
-        /// To be sent as soon as there is a connection, and it is its turn.
+        /// To be sent as soon as there is a connection and its turn comes.
         case waiting
         /// The server has it.
         case sent(ClientConnection.Operation)
-        /// Stopped at the server, because its responses are not taken.
+        /// Stopped at the server, because its responses are not being read.
         case suspended
-        /// The server has ended the stream again and again; a timer will have it sent.
+        /// The server has ended the stream repeatedly; a timer will send it.
         case resting
     }
 
     let request: OperationRequest
     var phase = Phase.waiting
-    /// Behind the last response; where a stream can be resumed.
+    /// The cursor of the last response; for streams that can be resumed.
     private(set) var cursor: String?
     private(set) var responseCount = 0
-    /// It was sent with a cursor, and the server has not said yet what becomes of that.
+    /// It was sent with a cursor, and the server has not said yet whether it resumes.
     private(set) var awaitsRecovery = false
-    /// It was with the server before.
+    /// The server has had it before.
     private(set) var wasSent = false
-    /// The server has read it over the present connection, and did not close that for it.
+    /// The server has read it over the current connection, and did not close that because of it.
     private(set) var isRead = false
     /// The server may send patches of records in place of whole results.
     private(set) var asksForRecords: Bool
-    /// How often the server has ended the stream since it has sent anything of it.
+    /// How often the server has ended the stream since it last sent anything for it.
     private(set) var endingCount = 0
-    /// How often a connection ended while the server had it and had not answered.
+    /// How often a connection ended while the server had it without having answered.
     var interruptionCount: UInt64
 
     init(
@@ -43,13 +43,13 @@ struct LinkOperation: Sendable {
 
     var isMutation: Bool { request.kind == .mutation }
 
-    /// Another response may follow the one that has come.
+    /// Whether another response may follow.
     var isStream: Bool { request.kind == .subscription || responseCount > 1 }
 
-    /// It waits for its first response, and changes nothing.
+    /// Whether it waits for its first response and changes nothing.
     var isUnansweredQuery: Bool { request.kind == .query && responseCount == 0 }
 
-    /// A query with a response: if it is live, others follow.
+    /// A query with one response: if it is live, others follow.
     var isAnsweredOnce: Bool { request.kind == .query && responseCount == 1 }
 
     var canResume: Bool { cursor != nil && !isMutation }
@@ -67,13 +67,13 @@ struct LinkOperation: Sendable {
 
     enum Received: Hashable {
         case deliver
-        /// The stream goes on; this was no response of it.
+        /// The stream resumes; the message was not one of its responses.
         case resumed(isComplete: Bool)
-        /// The server does not resume; the stream has begun anew, with this response.
+        /// The server does not resume; the stream restarted with this response.
         case restarted
     }
 
-    /// Something has come that shows that the server has read it.
+    /// Something has arrived that shows that the server has read it.
     mutating func noteRead() { isRead = true }
 
     /// A response has come.
@@ -93,24 +93,24 @@ struct LinkOperation: Sendable {
 
     /// Everything up to a cursor has been delivered.
     mutating func progress(to cursor: String) {
-        // The notice may have been on its way before the server heard from where to go on.
+        // The notice may have been sent before the server learned where to resume.
         guard case .sent = phase, !awaitsRecovery, !isMutation else { return }
         self.cursor = cursor
     }
 
-    /// It goes on behind a cursor, or anew, with whole results.
+    /// It goes on after a cursor, or restarts, with whole results.
     mutating func renounceRecords(at cursor: String?) {
         asksForRecords = false
         self.cursor = cursor
     }
 
-    /// The server has not begun it; it is asked again without patches of records.
+    /// The server has not started it; it is sent again without patches of records.
     mutating func beginWithoutRecords() {
         asksForRecords = false
         wasSent = false
     }
 
-    /// The server has ended the stream, which can be resumed here.
+    /// The server has ended the stream, which can be resumed from here.
     mutating func interrupt(at cursor: String) {
         self.cursor = cursor
         endingCount += 1

@@ -1,27 +1,27 @@
-/// What bounds a link, and what it does at the bounds.
+/// A link's limits, and what it does when they are reached.
 package struct LinkOptions: Sendable {
     package var retry = RetryPolicy()
-    /// Connections in a row that may come to nothing before queries fail; other kinds go on waiting.
+    /// Consecutive connections that may fail before queries fail; other kinds keep waiting.
     package var queryAttempts = 5
-    /// Operations at a time, those that wait included; further ones fail.
+    /// Concurrent operations, including those that wait; further ones fail.
     package var maximumOperations = 10_000
-    /// Mutations that the server has and has not answered. 1: they are carried out in the order in
-    /// which they were asked for, one after the other.
+    /// Mutations in flight. 1: they are carried out one after another, in the order in which they
+    /// were requested.
     package var maximumMutationsInFlight = 1
-    /// A mutation that may have reached the server is sent again, by its id. If not, it fails.
+    /// Whether a mutation that may have reached the server is sent again, by its id. If not, it fails.
     package var resendsMutations = true
-    /// Connections that may end while the server has a mutation and has not answered it; then the mutation
-    /// is given up. nil: no limit.
+    /// Connections that may end while the server has a mutation without having answered it; then the
+    /// mutation is given up. nil: no limit.
     package var maximumInterruptions: UInt64? = 10
-    /// Time for each step to a connection, and for the answer to a ping.
+    /// Time limit for each step of connecting, and for the answer to a ping.
     package var connectTimeout: Duration = .seconds(10)
-    /// A connection that was idle for so long is closed; nil: never.
+    /// How long a connection may be idle before it is closed; nil: forever.
     package var idleTimeout: Duration? = .seconds(60)
     /// There is a token provider.
     package var asksForTokens = false
-    /// A person waits at a program for what comes over the link, so it is there as long as the program is, whether an
-    /// operation needs it or not. Its first connection is made at once or never, with the token that the program was
-    /// given; a server that says goodbye (1001) ends it, as does what another try would not mend; and its end is told.
+    /// A person is waiting at a program for what comes over the link, so the link lives as long as the program, whether
+    /// an operation needs it or not. Its first connection is made at once or never, with the program's token; a server
+    /// that says goodbye (1001) ends it, as does anything that a retry would not fix; and its end is reported.
     package var isSession = false
 
     package init() {}

@@ -1,4 +1,4 @@
-/// The operations of a link that are to be sent, in the order in which they were begun.
+/// The operations of a link that are to be sent, in the order in which they were started.
 struct WaitingOperations: Sendable {
     private(set) var mutations: [OperationID] = []
     private(set) var others: [OperationID] = []
@@ -21,7 +21,7 @@ struct WaitingOperations: Sendable {
     }
 
     private static func insert(_ id: OperationID, _ ids: inout [OperationID]) {
-        // Nearly always behind all others.
+        // Nearly always after all others.
         var place = ids.count
         while place > 0, ids[place - 1] > id { place -= 1 }
         ids.insert(id, at: place)

@@ -1,13 +1,13 @@
 package import RelayArtifacts
 package import RelayJSON
 
-/// An operation as it is sent: the parameters of a `subscribe` message or of an HTTP body.
+/// An operation in the form it is sent: the parameters of a `subscribe` message or of an HTTP body.
 package struct OperationRequest: Sendable, Hashable {
     package let name: String
     package let kind: OperationKind
     /// `CLIENT:N`, for a mutation.
     package let mutationID: String?
-    /// All but what the connection adds.
+    /// Everything except what the connection adds.
     private let parameters: JSONObject
     /// The members of `extensions.relay`.
     private let relay: JSONObject
@@ -30,7 +30,7 @@ package struct OperationRequest: Sendable, Hashable {
             mutationID: mutationID)
     }
 
-    /// An operation as a program has it that is no client of the runtime.
+    /// An operation from a program that does not use the client runtime.
     ///
     /// - Parameters:
     ///   - parameters: `query`, and perhaps `operationName` and `variables`.
@@ -50,8 +50,8 @@ package struct OperationRequest: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - cursor: behind which a stream goes on.
-    ///   - asksForRecords: whether patches of records may stand for later results.
+    ///   - cursor: the point after which a stream resumes.
+    ///   - asksForRecords: whether later results may be sent as patches of records.
     package func payload(
         resuming cursor: String? = nil, asksForRecords: Bool = false
     ) -> JSONObject {

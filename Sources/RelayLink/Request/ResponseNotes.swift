@@ -2,12 +2,12 @@ import RelayJSON
 
 /// What a server says about a response in `extensions.relay`, read without looking at the data.
 package struct ResponseNotes: Hashable, Sendable {
-    /// Behind which a stream can be resumed.
+    /// The cursor to resume a stream from.
     package var cursor: String?
     /// In the first message after a resumption: whether nothing is missing.
     package var recovered: Bool?
 
-    /// Notes of a server that says none are empty; so are those of what is no JSON object.
+    /// Empty if the server sent none, or if the response is not a JSON object.
     package init(_ response: [UInt8]) {
         self = (try? response.withUnsafeBytes { try Self.read($0) }) ?? ResponseNotes()
     }

@@ -1,6 +1,6 @@
 import Threads
 
-/// A value that one task waits for, and the first of several gives: an answer, the end of a time, the end of the task.
+/// A value that one task waits for, set by the first of several: an answer, a timeout, the end of the task.
 package final class FirstValue<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?

@@ -1,11 +1,11 @@
-/// A response that is none: it says that a stream has begun anew, and not where it was. A Relay server says so
-/// itself; of other servers it is known by there being nothing to resume by.
+/// A pseudo-response: it says that a stream has restarted without resuming. A Relay server sends it itself;
+/// for other servers it follows from the lack of a cursor.
 package enum GapNotice {
     package static let bytes = Array(
         #"{"data":null,"extensions":{"relay":{"recovered":false}}}"#.utf8)
 }
 
-/// No response either, and of no server: what comes behind it was sent anew.
+/// Not a response either, and not from a server: what follows it was sent again.
 package enum RenewalMark {
     package static let bytes: [UInt8] = []
 }

@@ -8,11 +8,11 @@ package final class ResponseChannel: Sendable {
         var end: Result<Void, TransportError>?
         var waiting: CheckedContinuation<[UInt8]?, any Error>?
         var isFull = false
-        /// Told of each response and of the end, in order.
+        /// Called for each response and for the end, in order.
         var listener: (@Sendable () -> Void)?
     }
 
-    /// What is there for the taker.
+    /// What is available to the reader.
     package enum Next: Sendable {
         case response([UInt8], wasFull: Bool)
         case end(Result<Void, TransportError>)
@@ -21,7 +21,7 @@ package final class ResponseChannel: Sendable {
 
     private let capacity: Int
     private let state = Lock(State())
-    /// What is to be done when there is room again.
+    /// Called when there is room again.
     private let onDrained: @Sendable () -> Void
 
     package init(capacity: Int, onDrained: @escaping @Sendable () -> Void) {
@@ -31,7 +31,7 @@ package final class ResponseChannel: Sendable {
 
     // MARK: The network's side
 
-    /// Adds a response; beyond the capacity too, because it has come.
+    /// Adds a response, even beyond the capacity, because it has already arrived.
     /// - Returns: whether the channel is full.
     package func push(_ response: [UInt8]) -> Bool {
         let (waiting, isFull, listener) = state.withLock {
@@ -52,12 +52,12 @@ package final class ResponseChannel: Sendable {
         return isFull
     }
 
-    /// No response follows. Those that have not been taken can still be.
+    /// No response follows. Those that have not been read still can be.
     package func finish(_ error: TransportError?) {
         let (waiting, listener) = state.withLock {
             state -> (CheckedContinuation<[UInt8]?, any Error>?, (@Sendable () -> Void)?) in
             if state.end != nil { return (nil, nil) }
-            // An error is told once: to the one who waits, or else to the next who asks.
+            // An error is reported once: to the waiting reader, or else to the next one.
             if let error, state.waiting == nil {
                 state.end = .failure(error)
             } else {
@@ -73,9 +73,9 @@ package final class ResponseChannel: Sendable {
         listener?()
     }
 
-    // MARK: The taker's side
+    // MARK: The reader's side
 
-    /// The next response; nil at the end, or behind `finish`.
+    /// The next response; nil at the end, or after `finish`.
     package func next() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { continuation in
             let next = state.withLock { state in
@@ -93,21 +93,21 @@ package final class ResponseChannel: Sendable {
         }
     }
 
-    /// What can be taken now, without waiting.
+    /// What is available now, without waiting.
     package func poll() -> Next {
         let next = state.withLock { Self.next(&$0, capacity) }
         if case .response(_, wasFull: true) = next { onDrained() }
         return next
     }
 
-    /// The end, if nothing is left to be taken before it.
+    /// The end, if there is nothing left to read before it.
     package func pollEnd() -> Next {
         state.withLock { state in
             state.responses.count > 0 || state.end == nil ? .waits : Self.next(&state, capacity)
         }
     }
 
-    /// Has the taker told of each response, and of the end, also of those that are there already.
+    /// Calls the listener for each response and for the end, including those that are already there.
     package func listen(_ listener: @escaping @Sendable () -> Void) {
         let waitingCount = state.withLock { state in
             if state.end == nil { state.listener = listener }

@@ -1,11 +1,11 @@
 /// The responses to one operation, each a whole GraphQL response as JSON. One task iterates.
 ///
-/// The operation ends at the server when the iteration is given up, or this is released.
+/// The operation ends at the server when the iteration ends, or this is released.
 package final class Responses: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
 
     package let channel: ResponseChannel
-    /// Has the stream go on behind a cursor without patches of records.
+    /// Has the stream go on after a cursor, without patches of records.
     package let renounceRecords: @Sendable (_ cursor: String?) -> Void
     private let onCancel: @Sendable () -> Void
 
@@ -34,7 +34,7 @@ package final class Responses: AsyncSequence, Sendable {
 
         /// The next response; nil at the end, or when the task is cancelled.
         ///
-        /// - Throws: a ``TransportError``, once, when the operation can get no further responses.
+        /// - Throws: a ``TransportError``, once, if the operation can get no further responses.
         package func next() async throws -> [UInt8]? {
             try await withTaskCancellationHandler {
                 try await responses.channel.next()

@@ -3,10 +3,10 @@ import RelayLink
 import Threads
 import WebSocketIO
 
-/// One HTTP answer that should be a stream of events, read on the loop's thread.
+/// One HTTP response that should be an event stream, read on the loop's thread.
 final class EventStreamAnswer: HTTPAnswerHandler {
     enum End: Sendable {
-        /// The server says that it has ended.
+        /// The server reported the end.
         case completed
         /// It was given up: there is no room for more, or it can and must be resumed.
         case interrupted
@@ -22,7 +22,7 @@ final class EventStreamAnswer: HTTPAnswerHandler {
 
     private struct State {
         var events = ServerSentEvents()
-        /// Of an answer that is no stream of events, with its body.
+        /// A response that is not an event stream, with its body.
         var other: HTTPResponse?
         var end: End?
         var waiting: CheckedContinuation<End, Never>?
@@ -37,8 +37,8 @@ final class EventStreamAnswer: HTTPAnswerHandler {
     private let take: @Sendable (ServerSentEvents.Item) -> Verdict
 
     /// - Parameters:
-    ///   - onBegin: the stream of events begins.
-    ///   - take: told of each item, in order.
+    ///   - onBegin: called when the event stream starts.
+    ///   - take: called with each item, in order.
     init(
         onBegin: @escaping @Sendable () -> Void,
         take: @escaping @Sendable (ServerSentEvents.Item) -> Verdict
@@ -47,7 +47,7 @@ final class EventStreamAnswer: HTTPAnswerHandler {
         self.take = take
     }
 
-    /// Sends the request, and waits for the end. Cancelling the task gives the answer up.
+    /// Sends the request, and waits for the end. Cancelling the task abandons the response.
     func end(_ send: (EventStreamAnswer) -> HTTPAnswer) async -> End {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -90,8 +90,8 @@ final class EventStreamAnswer: HTTPAnswerHandler {
 
     func received(_ piece: UnsafeRawBufferPointer) {
         let items = state.withLock { state -> [ServerSentEvents.Item] in
-            // Giving the connection up takes a turn of the loop, and the same read may bring more pieces: what is
-            // in them comes again over the next connection.
+            // Closing the connection takes a turn of the loop, and the same read may deliver more pieces: their
+            // contents are sent again over the next connection.
             guard state.end == nil else { return [] }
             guard state.other == nil else {
                 let room = Self.largestBodyBytes - (state.other?.body.count ?? 0)

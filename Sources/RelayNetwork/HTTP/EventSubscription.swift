@@ -3,30 +3,30 @@ import RelayLink
 
 /// One subscription over server-sent events, from connection to connection. Pure.
 ///
-/// Each event's id is a cursor: a new connection says the last one (`Last-Event-ID`), and the server
-/// goes on behind it.
+/// Each event's id is a cursor: a new connection sends the last one (`Last-Event-ID`), and the
+/// server resumes after it.
 struct EventSubscription: Sendable {
     enum Step: Hashable, Sendable {
         case nothing
         case deliver([UInt8])
-        /// The server ends the stream because it was not taken fast enough; it can be resumed.
+        /// The server ends the stream because the client was too slow; it can be resumed.
         case interrupted
         case completed
         case tooLarge
     }
 
-    /// Behind which the stream goes on.
+    /// The event after which the stream resumes.
     private(set) var lastEventID: String?
-    /// How often the server has ended the stream for slowness since it has sent anything of it.
+    /// How often the server has ended the stream for slowness since it last sent anything.
     private(set) var endingCount = 0
     private var hasBegun = false
-    /// It was asked to go on, and the server has not said yet what becomes of that.
+    /// A resumption was requested, and the server has not said yet whether it resumes.
     private var awaitsRecovery = false
 
     var canResume: Bool { lastEventID != nil }
 
-    /// The stream begins, or goes on.
-    /// - Returns: what is to be delivered at once: a notice of a gap when it cannot go on where it was.
+    /// The stream starts, or resumes.
+    /// - Returns: what to deliver at once: a gap notice if it cannot resume where it was.
     mutating func connected() -> [UInt8]? {
         defer { hasBegun = true }
         awaitsRecovery = hasBegun && canResume
@@ -59,11 +59,11 @@ struct EventSubscription: Sendable {
         if notes.recovered == nil { endingCount = 0 }
         let resumes = awaitsRecovery
         awaitsRecovery = false
-        // Nothing was missed: there is nothing to be told.
+        // Nothing was missed, so there is nothing to report.
         return resumes && notes.recovered == true ? .nothing : .deliver(response)
     }
 
-    /// The cursor of an error that says to resume the stream.
+    /// The cursor in an error that asks the client to resume the stream.
     private static func slowConsumer(_ response: [UInt8]) -> String? {
         guard response.starts(with: #"{"errors""#.utf8),
             let first = (try? JSONValue(parsing: response))?["errors"]?.array?.first?["extensions"],

@@ -2,13 +2,13 @@ import HTTPMessages
 import RelayLink
 import WebSocketIO
 
-/// What becomes of one request over HTTP, from try to try. Pure.
+/// What happens to one request over HTTP, from attempt to attempt. Pure.
 struct HTTPAttempts: Sendable {
     enum Step {
         /// The answer is a GraphQL response.
         case deliver([UInt8])
         case fail(TransportError)
-        /// Try again, with a fresh token.
+        /// Try again with a fresh token.
         case authorize
         /// Try again after a while.
         case wait(failures: Int)
@@ -18,23 +18,23 @@ struct HTTPAttempts: Sendable {
     /// A request that may have reached the server may be sent again.
     private let isRepeatable: Bool
     private let asksForTokens: Bool
-    /// A server that is not there is waited for, as long as it takes.
+    /// Wait for an unreachable server as long as it takes.
     private let waitsForServer: Bool
     private var hasFreshToken = false
     private var failures = 0
-    /// Whether the request has failed because its last try got no connection, or no token.
+    /// Whether the request has failed because its last attempt got no connection, or no token.
     private(set) var isUnreachable = false
-    /// Of a mutation: how often a request broke off that may have reached the server, or was the only one that the
-    /// server did not answer.
+    /// For a mutation: how often a request that may have reached the server was interrupted, or was the only one
+    /// that the server did not answer.
     private var interruptions: Interruptions?
-    /// How many other requests had got their responses when this one was last answered; nil: it has not been.
+    /// How many other requests had had their responses when this one was last answered; nil: it was not.
     private var othersAnswered: UInt64?
 
     private struct Interruptions {
         let name: String
         var count: UInt64
         let limit: UInt64?
-        /// The last one is not told yet.
+        /// The last one has not been reported yet.
         var isNew = false
     }
 
@@ -47,19 +47,19 @@ struct HTTPAttempts: Sendable {
         self.waitsForServer = waitsForServer
     }
 
-    /// Counts how often the request breaks off, from what it was in an earlier life of the program.
+    /// Counts how often the request is interrupted, starting from the count of an earlier run of the program.
     mutating func countInterruptions(from count: UInt64, name: String, limit: UInt64?) {
         interruptions = Interruptions(name: name, count: count, limit: limit)
     }
 
-    /// Why the request is given up, if it has broken off too often.
+    /// Why the request is given up, if it was interrupted too often.
     var exhaustion: TransportError? {
         guard let interruptions, let limit = interruptions.limit, interruptions.count >= limit
         else { return nil }
         return TransportError.gaveUp(interruptions.name, after: interruptions.count)
     }
 
-    /// Whether the request has broken off since the last call.
+    /// Whether the request has been interrupted since the last call.
     mutating func takeInterruption() -> Bool {
         defer { interruptions?.isNew = false }
         return interruptions?.isNew ?? false
@@ -70,14 +70,14 @@ struct HTTPAttempts: Sendable {
         interruptions?.isNew = true
     }
 
-    /// A stream has brought something: whatever failed before it counts no more.
+    /// A stream has delivered something: earlier failures no longer count.
     mutating func began() {
         failures = 0
         hasFreshToken = false
     }
 
     /// The server has answered.
-    /// - Parameter othersAnswered: how many other requests have got their GraphQL responses so far.
+    /// - Parameter othersAnswered: how many other requests have had their GraphQL responses so far.
     mutating func answered(
         _ answer: HTTPResponse, from address: ServerAddress, othersAnswered: UInt64 = 0
     ) -> Step {
@@ -92,22 +92,22 @@ struct HTTPAttempts: Sendable {
             code: answer.status == 401 ? .unauthenticated : .refused(status: answer.status),
             message: """
                 \(address) answered with HTTP status \(answer.status)\
-                \(answer.status / 100 == 2 ? ", and not with a GraphQL response" : "")\
+                \(answer.status / 100 == 2 ? ", without a GraphQL response" : "")\
                 \(answer.body.isEmpty ? "" : ": ")\(Self.firstLine(answer.body))
                 """)
         switch answer.status {
-        // A rate limit is about all requests, so whether others are answered says nothing.
+        // A rate limit applies to all requests, so whether others are answered says nothing.
         case 429: return tryAgain(error)
-        // 503 says that nothing was done, and with a page of a success a proxy has answered in the server's place, the
-        // portal of a network, say: no interruption, however often. But where others were answered meanwhile, it is
-        // this request that the server cannot bear.
+        // 503 says that nothing was done, and a page with a success status comes from a proxy, such as a captive
+        // portal, in place of the server: neither is an interruption, however often. But if others were answered
+        // meanwhile, it is this request that the server cannot handle.
         case 503:
             if isServerWell { interrupted() }
             return tryAgain(error)
         case 200..<300:
             if isServerWell { interrupted() }
             return isRepeatable ? tryAgain(error) : .fail(error)
-        // After other errors of the server it is not known what was done.
+        // After other server errors it is unknown what was done.
         case 500...:
             interrupted()
             return isRepeatable ? tryAgain(error) : .fail(error)
@@ -115,7 +115,7 @@ struct HTTPAttempts: Sendable {
         }
     }
 
-    /// There is no token to send the request with.
+    /// No token is available to send the request with.
     mutating func hadNoToken(_ error: TransportError) -> Step {
         tryAgain(error, isUnreachable: true)
     }
@@ -124,7 +124,7 @@ struct HTTPAttempts: Sendable {
     mutating func failed(_ failure: any Error) -> Step {
         let loss = ConnectionLoss(failure)
         guard loss.remedy == .retry else { return .fail(loss.error) }
-        // Where no connection was made, nothing was done.
+        // If no connection was made, nothing was done.
         guard isRepeatable || (failure as? IOError)?.code == .cannotConnect else {
             return .fail(
                 TransportError(
@@ -153,14 +153,14 @@ struct HTTPAttempts: Sendable {
 }
 
 extension HTTPResponse {
-    /// The `content-type` without parameters, in small letters; empty where there is none.
+    /// The `content-type` without parameters, in lower case; empty if there is none.
     var mediaType: String {
         let value = headers["content-type"]?.prefix { $0 != ";" } ?? ""
         return value.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
     }
 
-    /// GraphQL over HTTP: what has the type for responses is one whatever the status is, and what is JSON only
-    /// with a status that says so. 401 and 503 are of a proxy before the server.
+    /// GraphQL over HTTP: the media type for responses makes one whatever the status; plain JSON only counts
+    /// with a success status. 401 and 503 come from a proxy in front of the server.
     fileprivate var isGraphQL: Bool {
         if status == 401 || status == 503 { return false }
         switch mediaType {

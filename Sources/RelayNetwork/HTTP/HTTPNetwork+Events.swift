@@ -8,7 +8,7 @@ import WebSocketIO
 // Subscriptions as server-sent events.
 
 extension HTTPNetwork {
-    /// Begins a subscription.
+    /// Starts a subscription.
     func events(of operation: OperationRequest) -> Responses {
         let (room, drained) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -24,7 +24,7 @@ extension HTTPNetwork {
         return Responses(channel) { task.cancel() }
     }
 
-    /// Connects, and connects anew, until the server ends the subscription or it is cancelled.
+    /// Connects, and reconnects until the server ends the subscription or it is cancelled.
     private func follow(
         _ operation: OperationRequest, _ channel: ResponseChannel, _ room: AsyncStream<Void>
     ) async throws(TransportError) {
@@ -77,7 +77,7 @@ extension HTTPNetwork {
             options.streamRetry.delay(afterFailures: failures, random: inputs.random()), name)
     }
 
-    /// One connection, from its beginning to its end.
+    /// One connection, from start to end.
     private func connect(
         _ body: [UInt8], _ token: String?, _ channel: ResponseChannel, _ progress: EventProgress
     ) async -> EventStreamAnswer.End {
@@ -108,7 +108,7 @@ extension HTTPNetwork {
     }
 }
 
-/// What one subscription has come to, for its task and for the loop's thread.
+/// The progress of one subscription, shared by its task and the loop's thread.
 private final class EventProgress: Sendable {
     private struct State {
         var subscription = EventSubscription()
@@ -132,7 +132,7 @@ private final class EventProgress: Sendable {
 
     func receive(_ item: ServerSentEvents.Item) -> EventSubscription.Step {
         state.withLock { state in
-            // Not the answer's head: a server may let us in and then go away, again and again.
+            // Not on the response's head: a server may accept us and then go away, again and again.
             state.attempts.began()
             return state.subscription.receive(item)
         }

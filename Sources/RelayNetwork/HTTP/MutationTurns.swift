@@ -1,19 +1,20 @@
 import RelayLink
 import Threads
 
-/// Lets so many mutations be under way at a time, in the order in which they were begun.
+/// Limits the number of mutations in flight, in the order in which they were started.
 ///
-/// 1. Of those that wait, the one that was begun first goes first. 2. At most ``limit`` wait. 3. Who has got a turn
-/// leaves, whatever happens, and nothing waits for it any more then. 4. When one finds no server, those that waited when
-/// it was let in have waited long enough, and end with it.
+/// 1. Of the waiting mutations, the one started first goes first.
+/// 2. At most ``limit`` wait.
+/// 3. A mutation that got its turn always leaves, and then nothing waits for it.
+/// 4. When one cannot reach the server, those that were waiting when it was let in fail with it.
 final class MutationTurns: Sendable {
     /// The place of one mutation.
     final class Turn: Sendable {
-        /// Numbers rise in the order in which mutations were begun.
+        /// Numbers increase in the order in which mutations were started.
         fileprivate let number: UInt64
         /// Whether it waits for a server as long as it takes.
         fileprivate let waitsForServer: Bool
-        /// Nil: go on.
+        /// nil: go on.
         fileprivate let word = FirstValue<TransportError?>()
 
         fileprivate init(_ number: UInt64, waitsForServer: Bool) {
@@ -22,20 +23,20 @@ final class MutationTurns: Sendable {
         }
 
         /// Waits until it is the mutation's turn, or it has left.
-        /// - Returns: why it ends without.
+        /// - Returns: the error if it ends without a turn.
         func comes() async -> TransportError? { await word.value(ifCancelled: nil) }
     }
 
     private struct State {
-        /// The number of the next one to be begun.
+        /// The number of the next mutation to be started.
         var begun: UInt64 = 0
-        /// All below have been let in, or have gone.
+        /// All below were let in, or have left.
         var next: UInt64 = 0
-        /// With what `begun` was when it was let in.
+        /// With the value of `begun` when it was let in.
         var underWay: [UInt64: UInt64] = [:]
         var waiting: [UInt64: Turn] = [:]
 
-        /// Lets in whom it may.
+        /// Lets in as many as possible.
         mutating func takeNext(_ maximum: Int) -> [Turn] {
             var turns: [Turn] = []
             while underWay.count < maximum, next < begun {
@@ -54,16 +55,16 @@ final class MutationTurns: Sendable {
     let limit: Int
 
     /// - Parameters:
-    ///   - maximum: mutations under way at a time.
+    ///   - maximum: mutations in flight.
     ///   - limit: mutations that wait.
     init(maximum: Int, limit: Int) {
         self.maximum = max(1, maximum)
         self.limit = max(1, limit)
     }
 
-    /// A mutation is begun.
-    /// - Parameter waitsForServer: it does not end with others that find none.
-    /// - Returns: nil when too many wait.
+    /// A mutation starts.
+    /// - Parameter waitsForServer: it does not fail with others that cannot reach the server.
+    /// - Returns: nil if too many are waiting.
     func take(waitsForServer: Bool = false) -> Turn? {
         let (turn, next) = state.withLock { state -> (Turn?, [Turn]) in
             if state.waiting.count >= limit { return (nil, []) }
@@ -76,7 +77,7 @@ final class MutationTurns: Sendable {
         return turn
     }
 
-    /// The mutation has ended, or is cancelled. May be said again.
+    /// The mutation has ended or was cancelled. May be called more than once.
     func leave(_ turn: Turn) {
         let next = state.withLock { state in
             state.waiting[turn.number] = nil
@@ -87,7 +88,7 @@ final class MutationTurns: Sendable {
         for turn in next { turn.word.give(nil) }
     }
 
-    /// Ends those that waited already when `turn`'s was let in, which has found no server.
+    /// Fails those that were already waiting when `turn`'s mutation, which could not reach the server, was let in.
     func end(behind turn: Turn, with error: TransportError) {
         let ended = state.withLock { state in
             let begun = state.underWay[turn.number] ?? 0

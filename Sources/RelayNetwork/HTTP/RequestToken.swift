@@ -1,6 +1,6 @@
 import RelayLink
 
-/// The token of one request, from try to try.
+/// The token of one request, from attempt to attempt.
 struct RequestToken {
     private(set) var value: String?
     private let calls: TokenCalls?
@@ -12,16 +12,16 @@ struct RequestToken {
     /// - Parameter calls: nil: no token is sent.
     init(from calls: TokenCalls?) { self.calls = calls }
 
-    /// The server does not take it.
+    /// The server rejected it.
     mutating func isRefused() {
         isWanted = true
         wasRefused = true
     }
 
-    /// Has the token that the next try needs.
-    /// - Parameter limit: how long the provider may take. One that takes longer is not asked again: its late answer is
-    ///   used at the next try.
-    /// - Returns: why there is none. It means nothing when the task is cancelled.
+    /// Gets the token for the next attempt.
+    /// - Parameter limit: how long the provider may take. One that takes longer is not called again: its late answer
+    ///   is used for the next attempt.
+    /// - Returns: the error if there is none. Meaningless if the task is cancelled.
     mutating func fetch(within limit: Duration) async -> TransportError? {
         guard isWanted, let calls else { return nil }
         while true {
@@ -35,7 +35,7 @@ struct RequestToken {
             // Those who had asked were cancelled, and the call with them.
             case .failure where call.isAbandoned && !Task.isCancelled: continue
             case .success(nil) where call.isAbandoned && !Task.isCancelled: continue
-            // It was asked for before this one was refused.
+            // It was requested before this one was rejected.
             case .success(let token) where wasRefused && !call.isRefused && token == value: continue
             case .success(let token):
                 value = token

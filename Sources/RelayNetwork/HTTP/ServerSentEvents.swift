@@ -4,18 +4,18 @@ struct ServerSentEvent: Hashable, Sendable {
     var name = "message"
     /// Its lines, joined by line feeds.
     var data: [UInt8] = []
-    /// The last id that the stream has told, in this event or before.
+    /// The last id in the stream, from this event or an earlier one.
     var id: String?
 }
 
-/// Reads a `text/event-stream` as it comes, in pieces of any size.
+/// Parses a `text/event-stream` as it arrives, in pieces of any size.
 struct ServerSentEvents: Sendable {
-    /// Larger events are not read.
+    /// Larger events are rejected.
     static let largestEventBytes = 64 << 20
 
     enum Item: Hashable, Sendable {
         case event(ServerSentEvent)
-        /// The stream goes on from another id; nothing has happened.
+        /// The stream continues from another id, without an event.
         case moved(id: String)
         /// An event or a line is too large; nothing follows.
         case tooLarge
@@ -28,7 +28,7 @@ struct ServerSentEvents: Sendable {
     private var id: String?
     private var toldID: String?
 
-    /// Takes in a piece.
+    /// Parses a piece.
     mutating func receive(_ piece: some Collection<UInt8>) -> [Item] {
         var items: [Item] = []
         for byte in piece {

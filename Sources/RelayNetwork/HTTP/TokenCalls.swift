@@ -1,12 +1,12 @@
 import RelayLink
 import Threads
 
-/// Asks a provider of tokens for all requests of a network: one call is under way at a time, and a request that needs a token
-/// meanwhile shares it. So a provider that never answers has one call, not one for each request. A call that takes
-/// longer than `patience` is given up, and the provider is asked anew.
+/// Calls a token provider for all requests of a network: one call is in flight at a time, and a request that needs a
+/// token meanwhile shares it. So a provider that never answers has one call, not one for each request. A call that
+/// takes longer than `patience` is given up, and the provider is called again.
 final class TokenCalls: Sendable {
     private struct State {
-        /// Until the provider has returned, whether or not it is waited for.
+        /// Until the provider has returned, even if nothing waits for it any more.
         var underWay: TokenCall?
     }
 
@@ -14,19 +14,19 @@ final class TokenCalls: Sendable {
     private let provider: TokenProvider
     private let patience: Duration
 
-    /// - Parameter patience: how long a call may take before the next request asks anew.
+    /// - Parameter patience: how long a call may take before the next request starts another.
     init(_ provider: TokenProvider, patience: Duration = .seconds(300)) {
         self.provider = provider
         self.patience = patience
     }
 
-    /// The call that a request waits for already, unless it was given up or takes too long; else one that it joins.
+    /// The call that a request is waiting for, unless it was given up or takes too long; otherwise one to join.
     func goOn(with call: TokenCall?, isRefused: Bool) -> TokenCall {
         if let call, !call.isAbandoned, !call.isOlder(than: patience) { return call }
         return join(isRefused: isRefused)
     }
 
-    /// The call that is under way, or else a new one. A request that joins it leaves it, or has its answer.
+    /// The call in flight, or a new one. A request that joins it either leaves it or gets its answer.
     func join(isRefused: Bool) -> TokenCall {
         let (call, late) = state.withLock { state -> (TokenCall, TokenCall?) in
             let late = state.underWay.flatMap { $0.isOlder(than: patience) ? $0 : nil }
@@ -46,14 +46,14 @@ final class TokenCalls: Sendable {
     }
 }
 
-/// One call of a provider of tokens.
+/// One call of a token provider.
 final class TokenCall: Sendable {
     typealias Answer = Result<String?, any Error>
 
     private struct State {
         var answer: Answer?
         var task: Task<Void, Never>?
-        /// Requests that wait for the answer, or will use it at their next try.
+        /// Requests that wait for the answer, or will use it for their next attempt.
         var interestedCount = 1
         var isAbandoned = false
         var waiters: [ObjectIdentifier: FirstValue<Answer?>] = [:]
@@ -66,7 +66,7 @@ final class TokenCall: Sendable {
 
     fileprivate init(isRefused: Bool) { self.isRefused = isRefused }
 
-    /// Whether the call was cancelled, because all who wanted its answer were, or because it took too long.
+    /// Whether the call was cancelled, because everyone who wanted its answer was, or because it took too long.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// - Parameter onReturn: called before the answer is given.
@@ -86,7 +86,7 @@ final class TokenCall: Sendable {
 
     fileprivate func isOlder(than age: Duration) -> Bool { ContinuousClock.now - began > age }
 
-    /// Nothing waits for it any longer, whether or not the provider hears of it.
+    /// Nothing waits for it any longer, even if the provider ignores the cancellation.
     fileprivate func abandon() {
         let task = state.withLock { state in
             state.isAbandoned = true
@@ -97,8 +97,8 @@ final class TokenCall: Sendable {
 
     fileprivate func join() { state.withLock { $0.interestedCount += 1 } }
 
-    /// Waits for the answer, as often as one likes.
-    /// - Returns: nil when there is none in time, or the task is cancelled.
+    /// Waits for the answer; may be called any number of times.
+    /// - Returns: nil if there is none in time, or the task is cancelled.
     func answer(within limit: Duration) async -> Answer? {
         let waiter = FirstValue<Answer?>()
         let answer = state.withLock { state in
@@ -107,7 +107,7 @@ final class TokenCall: Sendable {
         }
         if let answer { return answer }
         let timer = Task {
-            // Cancelled when the answer has come.
+            // Cancelled once the answer is there.
             if (try? await Task.sleep(for: limit)) != nil { waiter.give(nil) }
         }
         defer {
@@ -117,9 +117,9 @@ final class TokenCall: Sendable {
         return await waiter.value(ifCancelled: nil)
     }
 
-    /// A request does not want the answer any more.
-    /// - Parameter isCancelled: it was cancelled. If it was the last one, so is the call; one that nothing waited for
-    ///   long enough goes on, for those to come.
+    /// A request no longer wants the answer.
+    /// - Parameter isCancelled: it was cancelled. If it was the last one, the call is cancelled too; a call that its
+    ///   waiters timed out on goes on, for requests to come.
     func leave(isCancelled: Bool) {
         let isLast = state.withLock { state in
             state.interestedCount -= 1

@@ -1,10 +1,10 @@
 import Relay
 import Threads
 
-/// Runs what is handed over one after the other, in order, on the concurrent pool: the responses of one
-/// network reach their subscribers in the order in which they came, whichever operations they are for.
+/// Runs work items one after another, in order, on the concurrent pool: the responses of one network
+/// reach their subscribers in order of arrival, whichever operations they are for.
 ///
-/// What has come while something was handed over is one burst: it is written to the store in one step.
+/// Responses that arrive during a delivery form one burst: they are written to the store in one step.
 final class DeliveryOrder: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []

@@ -4,17 +4,16 @@ import Relay
 import RelayArtifacts
 import RelayLink
 
-/// A network whose operations are sequences of responses. What is the same for all of them as publishers is
-/// here.
+/// A network whose operations are sequences of responses, with what they all share as publishers.
 protocol RespondingNetwork: BytesNetwork, Sendable {
     /// The order in which responses reach their subscribers, whichever operations they are for.
     var order: DeliveryOrder { get }
 
-    /// Whether its streams may be asked for patches of records.
+    /// Whether it supports streams with patches of records.
     var takesRecords: Bool { get }
 
-    /// Begins an operation.
-    /// - Parameter asksForRecords: of a stream: whether patches of records may stand for later results.
+    /// Starts an operation.
+    /// - Parameter asksForRecords: for a stream: whether later results may be sent as patches of records.
     func responses(
         to request: RequestParameters, variables: VariableData, metadata: RelayMetadata?,
         transactionID: String?, asksForRecords: Bool, interruptions: Interruptions?
@@ -24,7 +23,7 @@ protocol RespondingNetwork: BytesNetwork, Sendable {
 extension RespondingNetwork {
     var takesRecords: Bool { false }
 
-    /// A publisher of an operation that begins for each subscriber anew.
+    /// A publisher of an operation that starts anew for each subscriber.
     func publisher(
         of request: RequestParameters, _ variables: VariableData, _ cacheConfig: CacheConfig
     ) -> AnyPublisher<[UInt8], any Error> {

@@ -2,10 +2,10 @@ import Publishing
 import RelayLink
 import Threads
 
-/// The responses to an operation as a publisher; each subscriber has an operation of its own.
+/// The responses to an operation as a publisher; each subscriber has its own operation.
 ///
-/// Responses are taken as the subscriber demands them, so a slow subscriber holds its stream up; all those of
-/// one network come in the order in which they came.
+/// Responses are read as the subscriber demands them, so a slow subscriber exerts back-pressure on its
+/// stream; responses of one network are delivered in order of arrival.
 struct ResponsePublisher: Publisher {
     typealias Output = [UInt8]
     typealias Failure = any Error
@@ -14,7 +14,7 @@ struct ResponsePublisher: Publisher {
     private let patched: WholeResults?
     private let begin: @Sendable () -> Responses
 
-    /// - Parameter patched: of a stream that may bring patches of records.
+    /// - Parameter patched: for a stream that may send patches of records.
     init(
         in order: DeliveryOrder, patched: WholeResults? = nil,
         _ begin: @escaping @Sendable () -> Responses
@@ -31,13 +31,13 @@ struct ResponsePublisher: Publisher {
     }
 }
 
-/// What connects one operation to one subscriber.
+/// Connects one operation to one subscriber.
 private final class ResponseSubscription: Subscription, @unchecked Sendable {
-    // Unchecked: a subscriber is used in the network's order of deliveries only, and never under the lock.
+    // Unchecked: a subscriber is used only in the network's delivery order, and never under the lock.
     private struct State {
         var subscriber: AnySubscriber<[UInt8], any Error>?
         var demand = Subscribers.Demand.none
-        /// Responses, and the end, whose turn has come.
+        /// Responses, including the end, whose turn has come.
         var dueCount = 0
     }
 
@@ -45,7 +45,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     private var state: State
     private let responses: Responses
     private let order: DeliveryOrder
-    /// Used in the order of deliveries only.
+    /// Used only in the delivery order.
     private var patched: WholeResults?
 
     init(
@@ -56,7 +56,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         state = State(subscriber: subscriber)
         self.responses = responses
         self.order = order
-        // Kept until the end of the responses, which gives the listener up.
+        // Retained until the end of the responses, which releases the listener.
         responses.channel.listen {
             self.order.perform {
                 self.withState { $0.dueCount += 1 }
@@ -75,7 +75,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     }
 
     func cancel() {
-        // Given up outside the lock, as it may end in user code.
+        // Released outside the lock, as this may call user code.
         let subscriber = withState { state in
             defer { state.subscriber = nil }
             return state.subscriber
@@ -84,12 +84,12 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         responses.cancel()
     }
 
-    /// Delivers what is due: responses as long as there is demand, the end without.
+    /// Delivers what is due: responses while there is demand, the end even without.
     private func deliver() {
         while let (subscriber, hasDemand) = takeDue() {
             switch hasDemand ? responses.channel.poll() : responses.channel.pollEnd() {
             case .response(let response, _):
-                // A response that is not delivered leaves the demand as it was.
+                // A response that is not delivered leaves the demand unchanged.
                 let more = whole(response).map { subscriber.receive($0) } ?? .max(1)
                 withState { $0.demand += more }
             case .end(.success): return end(.finished)
@@ -102,14 +102,14 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         }
     }
 
-    /// A response as the subscriber gets it; nil where it gets none.
+    /// A response in the form the subscriber gets it; nil if it gets none.
     private func whole(_ response: [UInt8]) -> [UInt8]? {
         guard let step = patched?.receive(response) else { return response }
         if step.renounces { responses.renounceRecords(step.cursor) }
         return step.response
     }
 
-    /// - Returns: whom something may be delivered to, and whether that may be a response.
+    /// - Returns: the subscriber, if something can be delivered, and whether that may be a response.
     private func takeDue() -> (AnySubscriber<[UInt8], any Error>, hasDemand: Bool)? {
         withState { state in
             guard let subscriber = state.subscriber, state.dueCount > 0 else { return nil }

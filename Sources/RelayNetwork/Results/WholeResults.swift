@@ -3,14 +3,14 @@ import RelayLink
 @_spi(Rooms) import RelayStore
 import ResultPatches
 
-/// The responses of one stream on their way to its subscriber, whole where the server has sent patches of records.
+/// The responses of one stream on their way to its subscriber, made whole where the server has sent patches of records.
 ///
-/// Where patches can't be used, or don't pay, the stream is asked to go on without them, behind the last response that
-/// was delivered; what comes before it does is dropped, because it comes again.
+/// If patches cannot be used or do not pay, the stream is asked to go on without them, after the last response that was
+/// delivered; what arrives before it does so is dropped, because it will be sent again.
 struct WholeResults {
     private enum State {
         case patched(PatchedResults)
-        /// The stream was asked to go on without patches, and has not begun to.
+        /// The stream was asked to go on without patches, and does not do so yet.
         case renounced
         case whole
     }
@@ -24,13 +24,13 @@ struct WholeResults {
     struct Step {
         /// To be delivered.
         var response: [UInt8]?
-        /// The stream is to go on without patches.
+        /// The stream should go on without patches.
         var renounces = false
-        /// Behind which it is to go on.
+        /// The cursor after which it should go on.
         var cursor: String?
     }
 
-    /// The next response as it came.
+    /// The next response as received.
     mutating func receive(_ response: [UInt8]) -> Step {
         switch state {
         case .whole: return Step(response: response)
@@ -42,7 +42,7 @@ struct WholeResults {
             state = .whole
             return Step()
         case .patched(var results):
-            // So that nothing else has its records, and they change in place.
+            // So that nothing else holds its records, and they change in place.
             state = .renounced
             let outcome = results.receive(response)
             switch outcome {

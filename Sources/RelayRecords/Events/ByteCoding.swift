@@ -1,4 +1,4 @@
-/// Appends the primitive forms that events are made of: bytes, LEB128 numbers, counted texts.
+/// Appends the primitives that events consist of: bytes, LEB128 numbers, counted texts.
 package struct ByteWriter: Sendable {
     package var bytes: [UInt8] = []
 
@@ -15,7 +15,7 @@ package struct ByteWriter: Sendable {
         bytes.append(UInt8(truncatingIfNeeded: number))
     }
 
-    /// A signed number, zigzag coded so that small ones are short.
+    /// A signed number, zigzag-coded so that small ones are short.
     package mutating func write(signed number: Int64) {
         write(number: UInt64(bitPattern: number << 1 ^ number >> 63))
     }
@@ -75,7 +75,7 @@ package struct ByteReader {
         return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 
-    /// A number that counts things of which each takes at least one byte of what is left.
+    /// A count of things that each take at least one of the remaining bytes.
     package mutating func readCount() throws(MalformedEvent) -> Int {
         let number = try readNumber()
         guard number <= UInt64(base.count - offset) else { throw malformed("a count") }
@@ -90,7 +90,7 @@ package struct ByteReader {
                 littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
     }
 
-    /// Counted bytes, where they stand.
+    /// Counted bytes, in place.
     package mutating func readText() throws(MalformedEvent) -> UnsafeBufferPointer<UInt8> {
         let count = try readCount()
         defer { offset += count }
@@ -109,7 +109,7 @@ package struct ByteReader {
     }
 }
 
-/// Bytes that are not an event this build understands. A frame's checksum has been checked before, so
+/// Bytes that are not an event this build understands. The frame's checksum was verified before, so
 /// this means another format, or a bug.
 package struct MalformedEvent: Error, Hashable, CustomStringConvertible {
     package var message: String

@@ -1,6 +1,6 @@
 import Threads
 
-/// How far a journal is durable, for those who wait for more of it.
+/// How far a journal is durable, and a way to wait for more.
 package final class DurableSequence: Sendable {
     private struct State {
         var sequence: UInt64
@@ -19,7 +19,7 @@ package final class DurableSequence: Sendable {
         wake { $0.sequence = max($0.sequence, sequence) }
     }
 
-    /// No more will come: those that wait are told.
+    /// No more will become durable: waiters are notified.
     package func close() {
         wake { $0.isClosed = true }
     }
@@ -33,8 +33,8 @@ package final class DurableSequence: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits until the log goes on behind a sequence.
-    /// - Returns: false when it never will, or the task is cancelled.
+    /// Waits until the log is durable beyond a sequence.
+    /// - Returns: false if it never will be, or the task is cancelled.
     package func passes(_ sequence: UInt64) async -> Bool {
         while !Task.isCancelled {
             let (current, isClosed) = state.withLock { ($0.sequence, $0.isClosed) }
@@ -53,7 +53,7 @@ package final class DurableSequence: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // Whatever happened since the caller looked needs no waiting.
+                    // If it has happened since the caller looked, there is nothing to wait for.
                     if Task.isCancelled || state.isClosed || state.sequence > sequence {
                         return true
                     }

@@ -18,9 +18,9 @@ package struct Event: Sendable, Hashable {
 package enum EventBody: Sendable, Hashable {
     /// Sequence 1: the schema and the seed records.
     case genesis(schema: String, seed: WriteSet)
-    /// The schema text is another from here on.
+    /// The schema changes here.
     case schema(String)
-    /// A client intends this; it is confirmed by a response or ended by a revocation.
+    /// A client's intent; a response confirms it, or a revocation ends it.
     case mutation(MutationIntent)
     /// A mutation ends with what it did.
     case response(MutationResponse)
@@ -28,27 +28,27 @@ package enum EventBody: Sendable, Hashable {
     case revocation(Revocation)
     /// A local change without a mutation: commitUpdate, commitPayload, import.
     case update(LocalUpdate)
-    /// Of a kind that a newer version writes. Kept, and passed over by the fold.
+    /// A kind that a newer version writes. Kept, and ignored by the fold.
     case unknown(kind: UInt8, payload: [UInt8])
 }
 
-/// What a client asked for: operation, arguments, who, and the name it gave the mutation.
+/// What a client asked for: operation, arguments, viewer, and the name it gave the mutation.
 package struct MutationIntent: Sendable, Hashable {
     /// The name of the operation in the document, if it has one.
     package var operationName: String?
-    /// The root field; each root field of a mutation operation is a commit of its own.
+    /// The root field; each root field of a mutation operation is a separate commit.
     package var field: String
     /// The field's arguments, coerced: an object, as JSON text.
     package let argumentBytes: [UInt8]
     package var mutationID: MutationID?
-    /// Who asked, as the authentication named them.
+    /// Who asked, as named by the authentication.
     package var viewer: String?
-    /// What the client expects; shown until the mutation ends to those who want to see it.
+    /// What the client expects; until the mutation ends, it is shown to those who ask for it.
     package var optimistic: WriteSet?
-    /// How often it was sent and the connection ended before its answer came. A count of the fold's: what is
-    /// appended has none.
+    /// How often it was sent and the connection ended before the answer arrived. The fold counts this:
+    /// appended events have none.
     package internal(set) var interruptionCount: UInt64 = 0
-    /// What the whole operation asked for, where it has an id: tells a repeat from another mutation.
+    /// A hash of the whole operation, if it has an id: tells a repeat from another mutation.
     package var fingerprint: MutationFingerprint?
 
     package init(
@@ -67,11 +67,11 @@ package struct MutationIntent: Sendable, Hashable {
 }
 
 extension MutationIntent {
-    /// The field's arguments, read anew at each call: a fold has no use for them.
+    /// The field's arguments, parsed on each access: a fold does not need them.
     package var arguments: JSONValue { (try? JSONValue(parsing: argumentBytes)) ?? .null }
 
-    /// The viewer to whom the mutation's id belongs. Without a fingerprint the event is of a version, or of
-    /// a client's store, in which ids were told apart by their text alone.
+    /// The viewer that the mutation's id belongs to. Without a fingerprint, the event comes from a version,
+    /// or a client's store, that distinguished ids by their text alone.
     package var idViewer: String? { fingerprint == nil ? nil : viewer }
 
     /// Whether this is the mutation that a viewer means by an id.
@@ -79,7 +79,7 @@ extension MutationIntent {
         mutationID == id && idViewer == viewer
     }
 
-    /// An intent as the log has it.
+    /// An intent as read from the log.
     init(
         operationName: String?, field: String, argumentBytes: [UInt8], mutationID: MutationID?,
         viewer: String?, optimistic: WriteSet?, interruptionCount: UInt64,
@@ -101,11 +101,11 @@ package struct MutationResponse: Sendable, Hashable {
     /// The sequence of the mutation event that this ends.
     package var mutation: UInt64
     package var writes: WriteSet
-    /// The record that the mutation made or changed; the payload is filled from it.
+    /// The record that the mutation created or changed; the payload is filled from it.
     package var result: DataID?
-    /// What the client was answered; kept only for a mutation with an id, which may be repeated.
+    /// The answer that the client got; kept only for a mutation with an id, which may be repeated.
     package var answer: [UInt8]?
-    /// What the entries that are still optimistic have become on the new state.
+    /// What the remaining optimistic entries write on the new state.
     package var rebased: [RebasedEntry] = []
 
     package init(
@@ -120,7 +120,7 @@ package struct MutationResponse: Sendable, Hashable {
     }
 }
 
-/// An optimistic entry whose updater, run again on a newer state, wrote something else: `e5'/e3'`.
+/// An optimistic entry whose updater, run again on a newer state, wrote something different: `e5'/e3'`.
 package struct RebasedEntry: Sendable, Hashable {
     /// The sequence of its mutation event.
     package var mutation: UInt64
@@ -135,9 +135,9 @@ package struct RebasedEntry: Sendable, Hashable {
 package struct Revocation: Sendable, Hashable {
     /// The sequence of the mutation event that this ends.
     package var mutation: UInt64
-    /// Why, for people.
+    /// The reason, for people.
     package var reason: String
-    /// What the entries that are still optimistic have become without it.
+    /// What the remaining optimistic entries write without it.
     package var rebased: [RebasedEntry] = []
 
     package init(mutation: UInt64, reason: String, rebased: [RebasedEntry] = []) {
@@ -150,10 +150,10 @@ package struct Revocation: Sendable, Hashable {
 package struct LocalUpdate: Sendable, Hashable {
     package var name: String
     package var writes: WriteSet
-    /// What the entries that are still optimistic have become on the new state.
+    /// What the remaining optimistic entries write on the new state.
     package var rebased: [RebasedEntry] = []
-    /// The sequence of the event of a mutation that was sent and whose connection ended before its answer
-    /// came.
+    /// The sequence of the event of a mutation that was sent and whose connection ended before the answer
+    /// arrived.
     package var interrupted: UInt64?
 
     package init(name: String, writes: WriteSet, rebased: [RebasedEntry] = []) {
@@ -162,7 +162,7 @@ package struct LocalUpdate: Sendable, Hashable {
         self.rebased = rebased
     }
 
-    /// The connection that a mutation was sent over ended before its answer came.
+    /// The connection ended before the answer to a mutation sent over it arrived.
     package static func interruption(of mutation: UInt64) -> LocalUpdate {
         var update = LocalUpdate(name: "interrupted", writes: .empty)
         update.interrupted = mutation
@@ -170,7 +170,7 @@ package struct LocalUpdate: Sendable, Hashable {
     }
 }
 
-/// A mutation that has begun and not ended.
+/// A mutation that has started and not ended.
 package struct PendingMutation: Sendable, Hashable {
     package let sequence: UInt64
     package internal(set) var intent: MutationIntent
@@ -181,7 +181,7 @@ package struct PendingMutation: Sendable, Hashable {
     }
 }
 
-/// The kinds of events by the numbers the log has for them, and the names people see.
+/// The kinds of events by their numbers in the log, and the names that people see.
 package enum EventKind: UInt8, Sendable, CaseIterable {
     case genesis = 1
     case schema = 2

@@ -1,7 +1,7 @@
 /// The bytes of an event's body in the log: a list of parts, each a number, a count and that many bytes.
 ///
-/// A reader passes over parts whose number it does not know, so that a newer minor version may add some. The
-/// kind, the sequence and the time stand in the frame, not here. docs/log-format.md lists the parts.
+/// A reader skips parts with unknown numbers, so that a newer minor version may add some. The kind, the
+/// sequence and the time are in the frame, not here. docs/log-format.md lists the parts.
 extension EventBody {
     /// The number of the kind in the log.
     package var kind: UInt8 {
@@ -54,7 +54,7 @@ extension EventBody {
         return parts.writer.bytes
     }
 
-    /// Reads a body back. Every part is checked, also the form of write sets.
+    /// Decodes a body. Every part is checked, including the form of write sets.
     package init(kind: UInt8, payload: UnsafeRawBufferPointer) throws(MalformedEvent) {
         guard let known = EventKind(rawValue: kind) else {
             self = .unknown(kind: kind, payload: Array(payload))
@@ -123,7 +123,7 @@ private struct PartWriter {
         add(number, coded.bytes)
     }
 
-    /// A count, and that many sequences and counted write sets; no part at all when there are none.
+    /// A count, then that many sequences and counted write sets; omitted if there are none.
     mutating func add(_ number: UInt8, _ rebased: [RebasedEntry]) {
         if rebased.isEmpty { return }
         var coded = ByteWriter()

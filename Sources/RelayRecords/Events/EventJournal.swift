@@ -1,36 +1,35 @@
-/// All that a store knows of its log.
+/// Everything a store knows about its log.
 ///
-/// A journal holds one history. Events may also come from other processes, so no code may assume that the
-/// next event is one's own: an append says which sequence it expects to follow.
+/// A journal holds one history. Events may also come from other processes, so code must not assume that
+/// the next event is its own: an append says which sequence it expects to follow.
 package protocol EventJournal: Sendable {
-    /// Rises whenever the history may have parted from what was once handed out: repair, fork, memory.
+    /// Increases whenever the history may differ from what was handed out earlier: repair, fork, memory.
     var epoch: UInt64 { get }
 
-    /// Hands events over to be appended behind `sequence`, in the order of the calls.
+    /// Submits events to be appended after `sequence`, in the order of the calls.
     ///
     /// Does not wait. `completion` is called once, in order, on a thread of the journal's, and must not
-    /// append itself: with the last of
-    /// the events' sequences when they are durable, or with why none of them was appended. After a failure
-    /// everything handed over behind it fails too.
+    /// append: with the last of the events' sequences when they are durable, or with the reason why none
+    /// of them was appended. After a failure everything submitted after it fails too.
     func append(
         _ events: [NewEvent], expecting sequence: UInt64,
         completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void)
 
-    /// Everything from a sequence on, as it is durable; goes on live until the task is cancelled.
+    /// Everything from a sequence on, once durable; then live until the task is cancelled.
     func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error>
 
     /// The earliest event after which the state can still be rebuilt; 0 is the state before all events.
     var earliestState: UInt64 { get }
 
-    /// A state at or before an event, as late as can be had without folding, with symbols of its own.
-    /// - Throws: when no state from which that event can be reached is kept, or can be read.
+    /// A state at or before an event, as late as possible without folding, with symbols of its own.
+    /// - Throws: if no state from which that event can be reached is kept or readable.
     func state(near sequence: UInt64, indexes: [IndexDefinition]) async throws -> Snapshot
 
-    /// The last event at or before a time, in microseconds since 1970; nil when all are later.
-    /// - Parameter last: the last event to look at.
+    /// The last event at or before a time, in microseconds since 1970; nil if all are later.
+    /// - Parameter last: the last event to consider.
     func lastEvent(at timeMicroseconds: Int64, through last: UInt64) async throws -> UInt64?
 
-    /// Whether there is room for more events, as far as a try can tell.
+    /// Whether there is room for more events, as far as an attempt can tell.
     func hasRoom() async -> Bool
 }
 
@@ -56,7 +55,7 @@ extension EventJournal {
     }
 }
 
-/// An event that has no place in the log yet.
+/// An event without a place in the log yet.
 package struct NewEvent: Sendable, Hashable {
     package var timeMicroseconds: Int64
     package var body: EventBody
@@ -73,14 +72,14 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
         /// Another writer appended first; the journal is now at this sequence.
         case overtaken(by: UInt64)
         case storageFull
-        /// More waits for the disk than the journal takes; later it takes events again.
+        /// Too much is waiting for the disk; the journal will accept events again later.
         case busy
-        /// The journal has stopped for good: an earlier write or sync failed.
+        /// The journal has stopped permanently: an earlier write or sync failed.
         case frozen
-        /// The journal cannot take these events; it can take others.
+        /// The journal cannot accept these events, but can accept others.
         case refused
         case closed
-        /// Too many events wait for a journal that refuses them.
+        /// Too many events are waiting for a journal that rejects them.
         case backlogFull
     }
 
@@ -95,8 +94,7 @@ package struct JournalError: Error, Hashable, CustomStringConvertible {
     package var description: String { message }
 }
 
-/// Why events cannot be read: something that may be the same each time, as damage is, or that passes by itself, as a lack
-/// of file descriptors does.
+/// Why events cannot be read: the cause may be permanent, like damage, or temporary, like a lack of file descriptors.
 package protocol EventReadError: Error {
     var isLasting: Bool { get }
 }
@@ -110,7 +108,7 @@ extension MalformedEvent: EventReadError {
 }
 
 extension EventJournal {
-    /// Appends and waits until the events are durable; gives the last one's sequence.
+    /// Appends and waits until the events are durable; returns the last one's sequence.
     package func append(
         _ events: [NewEvent], expecting sequence: UInt64
     ) async throws(JournalError) -> UInt64 {

@@ -1,15 +1,15 @@
 /// The newest commits of a history, each with the state after it: what a server that has just started knows
-/// of the time before.
+/// of the past.
 package struct HistoryTail: Sendable {
     package private(set) var commits: NewestCommits
-    /// The events behind the base that have brought another schema, rising.
+    /// The events after the base that changed the schema, in order.
     package private(set) var schemaChanges: [UInt64] = []
 
     /// How long a tail may be.
     package struct Limits: Sendable {
-        /// The newest events, of which the commits are wanted.
+        /// The newest events whose commits are kept.
         package var events: UInt64
-        /// What the commits have written, at most. The newest is kept whatever its size.
+        /// The limit of what the commits have written. The newest is kept whatever its size.
         package var bytes: Int
 
         package init(events: UInt64, bytes: Int) {
@@ -20,7 +20,7 @@ package struct HistoryTail: Sendable {
         package static let none = Limits(events: 0, bytes: 0)
     }
 
-    /// One without commits yet.
+    /// A tail without commits.
     /// - Parameter base: the state before the first of them.
     package init(after base: Snapshot, limits: Limits) {
         commits = NewestCommits(after: base, countLimit: .max, byteLimit: limits.bytes)

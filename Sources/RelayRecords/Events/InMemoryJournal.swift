@@ -18,8 +18,8 @@ package final class InMemoryJournal: EventJournal {
             let last = UInt64(history.count)
             guard last == sequence else {
                 let message = """
-                    Could not append \(events.count) events behind \(sequence): the journal is at \
-                    \(last) already.
+                    Could not append \(events.count) events after \(sequence): the journal is already at \
+                    \(last).
                     """
                 completion(.failure(JournalError(code: .overtaken(by: last), message: message)))
                 return last
@@ -36,7 +36,7 @@ package final class InMemoryJournal: EventJournal {
         head.advance(to: last)
     }
 
-    /// Each event is taken out of the history when it is asked for: readers keep nothing, however far behind they are.
+    /// Each event is taken from the history when it is requested: readers buffer nothing, however far behind they are.
     package func events(from sequence: UInt64) -> AsyncThrowingStream<Event, any Error> {
         let next = Lock(max(sequence, 1))
         return AsyncThrowingStream { [self] in
@@ -49,7 +49,7 @@ package final class InMemoryJournal: EventJournal {
         }
     }
 
-    /// Times of events are taken to rise; where a clock was set back they are searched as if they did.
+    /// Assumes that event times increase; if a clock was set back, it searches as if they did.
     package func lastEvent(
         at timeMicroseconds: Int64, through last: UInt64
     ) async throws -> UInt64? {

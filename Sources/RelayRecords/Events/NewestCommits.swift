@@ -1,12 +1,12 @@
 /// The newest commits of a history, in log order.
 ///
-/// States share their memory, so that what is kept is about what the commits wrote. Bounded by number and by bytes: the
-/// oldest go first, and the newest stays whatever its size.
+/// States share their memory, so the cost is about what the commits wrote. Bounded by number and by bytes: the oldest
+/// are dropped first, and the newest stays whatever its size.
 package struct NewestCommits: Sendable {
     /// The state before the first of them.
     package private(set) var base: Snapshot
     private var commits: [MutationCommit] = []
-    /// Those before it have gone, and are let go of a number at a time.
+    /// Those before it are gone; they are released in batches.
     private var first = 0
     private var byteCount = 0
     private var goneByteCount = 0
@@ -42,12 +42,12 @@ package struct NewestCommits: Sendable {
         }
     }
 
-    /// The commits behind an event; nil when not all of them are kept.
+    /// The commits after an event; nil if not all of them are kept.
     package func after(_ sequence: UInt64) -> ArraySlice<MutationCommit>? {
         base.sequence <= sequence ? commits[firstIndex(after: sequence)...] : nil
     }
 
-    /// The state after the last commit up to an event; nil when it is not kept, or not there yet.
+    /// The state after the last commit up to an event; nil if it is not kept, or does not exist yet.
     package func snapshot(at sequence: UInt64) -> Snapshot? {
         guard base.sequence <= sequence, sequence <= head.sequence else { return nil }
         let next = firstIndex(after: sequence)
@@ -60,7 +60,7 @@ package struct NewestCommits: Sendable {
 }
 
 extension MutationCommit {
-    /// About what it takes to keep it.
+    /// The approximate cost of keeping it.
     package var byteCount: Int {
         intent.byteCount + response.writes.bytes.count + (response.answer?.count ?? 0)
     }

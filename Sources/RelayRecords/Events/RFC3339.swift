@@ -1,4 +1,4 @@
-/// Points in time as RFC 3339 writes them, to and from microseconds since 1970-01-01 00:00 UTC.
+/// Points in time in RFC 3339 format, to and from microseconds since 1970-01-01 00:00 UTC.
 ///
 ///     RFC3339.text(microseconds: 1_764_000_000_123_456)  // "2025-11-24T16:00:00.123456Z"
 ///     RFC3339.microseconds("2025-11-24T17:00:00+01:00")  // 1_764_000_000_000_000
@@ -6,8 +6,8 @@ package enum RFC3339 {
     private static let microsecondsPerSecond: Int64 = 1_000_000
     private static let microsecondsPerDay: Int64 = 86_400 * microsecondsPerSecond
 
-    /// The time in UTC, always with six digits behind the second, so that texts of the years 0 to
-    /// 9999 sort as the times do.
+    /// The time in UTC, always with six fractional digits, so that texts of the years 0 to 9999
+    /// sort like the times.
     package static func text(microseconds: Int64) -> String {
         let (days, rest) = microseconds.flooredQuotientAndRemainder(dividingBy: microsecondsPerDay)
         let date = CivilDate(daysSince1970: days)
@@ -25,11 +25,11 @@ package enum RFC3339 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads a time with any offset from UTC; what is below a microsecond is dropped.
+    /// Parses a time with any offset from UTC; anything below a microsecond is dropped.
     ///
-    /// As RFC 3339 §5.6 allows, `t`, `z` and a space for the `T` are read, and a leap second, which
-    /// counts as the second after it.
-    /// - Returns: nil when the text is no such time, also when no calendar has that day.
+    /// As RFC 3339 §5.6 allows, it accepts `t`, `z` and a space for the `T`, and a leap second,
+    /// which counts as the second after it.
+    /// - Returns: nil if the text is not such a time, or if no calendar has that day.
     package static func microseconds(_ text: some StringProtocol) -> Int64? {
         var scanner = Scanner(text)
         guard let year = scanner.number(digits: 4), scanner.skip("-"),
@@ -47,21 +47,21 @@ package enum RFC3339 {
     }
 }
 
-/// A day of the Gregorian calendar, which is taken to hold for all times.
+/// A day of the Gregorian calendar, extended to all times.
 private struct CivilDate: Equatable {
     var year: Int64
     var month: Int64
     var day: Int64
 
-    /// Four hundred years, after which the calendar repeats itself.
+    /// Four hundred years, after which the calendar repeats.
     private static let daysPerEra: Int64 = 146_097
     /// From the first of March of the year 0 to 1970-01-01.
     private static let epoch: Int64 = 719_468
 }
 
 extension CivilDate {
-    // Years are counted from March on: then a leap day is the last of its year, and the days before
-    // a month are 153 in five months.
+    // Years are counted from March: then a leap day is the last of its year, and five months have
+    // 153 days.
 
     init(daysSince1970 days: Int64) {
         let (era, day) = (days + Self.epoch)
@@ -74,7 +74,7 @@ extension CivilDate {
         year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
     }
 
-    /// Nil when there is no such day.
+    /// nil if there is no such day.
     var daysSince1970: Int64? {
         guard (1...12).contains(month), (1...31).contains(day) else { return nil }
         let (era, yearOfEra) = (month <= 2 ? year - 1 : year)
@@ -83,7 +83,7 @@ extension CivilDate {
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * Self.daysPerEra + dayOfEra - Self.epoch
-        // The 31st of a shorter month reads back as another day.
+        // The 31st of a shorter month converts back to another day.
         return CivilDate(daysSince1970: days) == self ? days : nil
     }
 }
@@ -118,7 +118,7 @@ private struct Scanner {
         return number
     }
 
-    /// Microseconds; 0 when there is no fraction, nil when it has no digit.
+    /// Microseconds; 0 if there is no fraction, nil if it has no digits.
     mutating func fraction() -> Int64? {
         guard skip(".") else { return 0 }
         guard var fraction = digit() else { return nil }

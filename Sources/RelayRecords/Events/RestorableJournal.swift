@@ -1,8 +1,8 @@
-/// A journal that a client's store can be restored from, and goes on in: `FileJournal` of the product `EventStore`.
+/// A journal that a client's store can be restored from and continue in: `FileJournal` of the product `EventStore`.
 public protocol RestorableJournal: AnyObject, Sendable {
-    /// What a store goes on from. Given once.
+    /// The state that a store continues from. Returned once.
     ///
-    /// - Throws: when the journal has a store already.
+    /// - Throws: if the journal already has a store.
     func restore() throws -> JournaledState
 }
 
@@ -10,9 +10,9 @@ public protocol RestorableJournal: AnyObject, Sendable {
 public struct JournaledState: Sendable {
     /// The state that the journal's events lead to.
     package var snapshot: Snapshot
-    /// Where the store's events go.
+    /// Where the store appends its events.
     package let journal: any EventJournal
-    /// Told of states whose events are durable.
+    /// Called with states whose events are durable.
     package let journaled: @Sendable (Snapshot) -> Void
 
     package init(

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The time of day; an input of those who make events, never of the fold.
+/// The time of day; an input for those who create events, never for the fold.
 package enum WallClock {
     /// Microseconds since 1970-01-01 00:00 UTC.
     @Sendable

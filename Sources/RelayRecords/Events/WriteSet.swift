@@ -3,7 +3,7 @@ package import RelayJSON
 /// What an event does to records, as data: the only way records ever change.
 ///
 /// The bytes are what the log keeps and what the fold reads, so a live commit and its replay run the same
-/// code. For every record that is touched, in order:
+/// code. For every record touched, in order:
 ///
 ///     operation   1 byte: 1 write, 2 delete, 3 forget
 ///     id          counted text
@@ -11,10 +11,9 @@ package import RelayJSON
 ///       type      counted text
 ///       fields    tag (1 byte), storage key (counted text), value (below); ended by tag 0
 ///
-/// Values by tag: ``FieldTag``. Numbers are LEB128, texts are counted by one.
+/// Values by tag: ``FieldTag``. Numbers are LEB128, texts are preceded by a LEB128 count.
 ///
-/// Invariant: the bytes are well formed; those that come from outside are checked by
-/// ``init(checking:)``.
+/// Invariant: the bytes are well formed; those from outside are checked by ``init(checking:)``.
 package struct WriteSet: Sendable, Hashable {
     package let bytes: [UInt8]
 
@@ -32,7 +31,7 @@ enum WriteOperation: UInt8 {
     case forget = 3
 }
 
-/// How a field of a write set is coded.
+/// How a field of a write set is encoded.
 enum FieldTag: UInt8 {
     case end = 0
     case null = 1
@@ -47,17 +46,17 @@ enum FieldTag: UInt8 {
     case json = 7
     /// The id of the record.
     case link = 8
-    /// A count and that many elements: 0 for null, or 1 and an id.
+    /// A count, then that many elements: 0 for null, or 1 and an id.
     case links = 9
     /// Null because of field errors: their JSON text.
     case failed = 10
     /// The field becomes unknown.
     case unset = 11
-    /// The id of a record whose link is added at the end of the list.
+    /// The id of a record whose link is appended to the list.
     case append = 12
-    /// The id of a record whose first link is taken out of the list.
+    /// The id of a record whose first link is removed from the list.
     case remove = 13
-    /// Start, count of links taken out, and what comes in their place, as in `links`.
+    /// Start, number of links removed, and their replacement, as in `links`.
     case splice = 14
 }
 
@@ -68,7 +67,7 @@ package enum FieldValue: Sendable, Hashable {
     case int(Int64)
     case double(Double)
     case string(String)
-    /// A value that is none of the other kinds: a list of scalars, a JSON scalar.
+    /// Any other value: a list of scalars, a JSON scalar.
     case json(JSONValue)
     case link(DataID)
     case links([DataID?])
@@ -163,14 +162,14 @@ package struct WriteSetWriter: Sendable {
         writer.write(counted: id.rawValue)
     }
 
-    /// How much was written.
+    /// A position in the output.
     package struct Mark {
         fileprivate let sizeBytes: Int
     }
 
     var mark: Mark { Mark(sizeBytes: writer.bytes.count) }
 
-    /// Takes out what was written since the mark.
+    /// Removes what was written after the mark.
     mutating func removeAll(behind mark: Mark) {
         writer.bytes.removeLast(writer.bytes.count - mark.sizeBytes)
     }
@@ -290,7 +289,7 @@ extension WriteSetWriter {
 }
 
 extension WriteSet {
-    /// Takes bytes from a log or a message, after a check of their form.
+    /// Takes bytes from a log or a message, after checking their form.
     package init(checking bytes: [UInt8]) throws(MalformedEvent) {
         try Self.forEachRecord(in: bytes) { _ in }
         self.init(wellFormed: bytes)
@@ -311,7 +310,7 @@ extension WriteSet {
         return ids
     }
 
-    /// Walks over the bytes, which is their check, and shows the id of each record on the way.
+    /// Walks through the bytes, which checks them, and passes on the id of each record.
     private static func forEachRecord(
         in bytes: [UInt8], _ body: (UnsafeBufferPointer<UInt8>) -> Void
     ) throws(MalformedEvent) {

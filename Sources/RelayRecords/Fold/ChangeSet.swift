@@ -1,6 +1,6 @@
-/// What one or more writes really changed: fields whose value is another now, records that came or went.
+/// What one or more writes actually changed: fields with a new value, records that were created or deleted.
 ///
-/// A write of the value that was there is no change and wakes no subscriber.
+/// Writing an equal value is no change and wakes no subscriber.
 @_spi(Rooms) public struct ChangeSet: Sendable {
     @_spi(Rooms) public struct Field: Hashable, Sendable {
         @_spi(Rooms) public let record: RecordIndex
@@ -12,12 +12,12 @@
         }
     }
 
-    /// Changed fields, in the order of the writes; a field written twice may stand here twice.
+    /// Changed fields, in the order of the writes; a field written twice may be listed twice.
     @_spi(Rooms) public private(set) var fields: [Field] = []
-    /// Records that came to be.
+    /// Records that were created.
     @_spi(Rooms) public private(set) var created: [RecordIndex] = []
     @_spi(Rooms) public private(set) var deleted: [RecordIndex] = []
-    /// Values that follow from records and changed with them, under names of their own: counts of links.
+    /// Values derived from records that changed with them, under names of their own: counts of links.
     @_spi(Rooms) public private(set) var derived: [Field] = []
 
     @_spi(Rooms) public init() {}
@@ -57,7 +57,7 @@
             derived: derived.count)
     }
 
-    /// Takes out what was added since there was so much.
+    /// Removes what was added after these counts.
     mutating func removeAll(behind counts: Counts) {
         fields.removeLast(fields.count - counts.fields)
         created.removeLast(created.count - counts.created)
@@ -67,12 +67,12 @@
 }
 
 extension ChangeSet {
-    /// Every record that came, went or changed, each once.
+    /// Every record that was created, deleted or changed, each once.
     @_spi(Rooms) public var touchedRecords: Set<RecordIndex> {
         Set(fields.map(\.record)).union(created).union(deleted)
     }
 
-    /// Those, and the records of which something changed that follows from others.
+    /// Those, and the records with changed derived values.
     @_spi(Rooms) public var concernedRecords: Set<RecordIndex> {
         touchedRecords.union(derived.map(\.record))
     }

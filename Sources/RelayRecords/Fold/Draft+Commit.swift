@@ -18,7 +18,7 @@ package struct MutationCommit: Sendable {
     /// The sequence of the response.
     package var sequence: UInt64 { snapshot.sequence }
 
-    /// Keeps what the client was answered, for the case that it asks again.
+    /// Keeps the client's answer, in case it asks again.
     package mutating func keep(answer: [UInt8]) {
         guard intent.mutationID != nil else { return }
         response.answer = answer
@@ -29,8 +29,8 @@ package struct MutationCommit: Sendable {
 extension Draft {
     /// Ends the draft: the mutation that wrote it becomes the next two events.
     ///
-    /// The writes are in the draft's snapshot already; what is left is what the fold of the two events does
-    /// besides. Debug builds fold them too, and compare.
+    /// The writes are already in the draft's snapshot; what remains is what folding the two events does
+    /// besides. Debug builds also fold them, and compare.
     package func commit(_ intent: MutationIntent, result: DataID?) -> MutationCommit {
         let mutation = snapshot.sequence + 1
         var snapshot = snapshot
@@ -45,7 +45,7 @@ extension Draft {
         return commit
     }
 
-    /// Ends the draft: what it wrote becomes the response to a mutation that has waited.
+    /// Ends the draft: what it wrote becomes the response to a mutation that was pending.
     package func commit(ending pending: PendingMutation, result: DataID?) -> MutationCommit {
         var snapshot = snapshot
         snapshot.sequence += 1
@@ -82,7 +82,7 @@ extension Draft {
 }
 
 extension Snapshot {
-    /// Folds in the intent of a mutation that will wait. Only the store's writer may call this.
+    /// Folds in the intent of a mutation that will be pending. Only the store's writer may call this.
     package mutating func begin(_ intent: MutationIntent) -> PendingMutation {
         sequence += 1
         let mutation = PendingMutation(sequence: sequence, intent: intent)
@@ -90,7 +90,7 @@ extension Snapshot {
         return mutation
     }
 
-    /// Folds in that a mutation which waited is revoked. Only the store's writer may call this.
+    /// Folds in the revocation of a pending mutation. Only the store's writer may call this.
     package mutating func revoke(_ mutation: UInt64) {
         sequence += 1
         pending.removeAll { $0.sequence == mutation }

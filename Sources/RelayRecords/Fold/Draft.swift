@@ -1,22 +1,22 @@
-/// Changes in the making: a mutation handler or an updater writes here and reads what it has written.
+/// Work in progress: a mutation handler or an updater writes here and reads what it has written.
 ///
-/// Every write is coded as the log will keep it and applied from those bytes, so ``writeSet`` leads any
-/// replay to exactly ``snapshot``. Thrown away, it leaves nothing behind.
+/// Every write is encoded in the form the log will keep, and applied from those bytes, so that any
+/// replay of ``writeSet`` leads to exactly ``snapshot``. A discarded draft leaves nothing behind.
 package struct Draft: Sendable {
     /// The state that the draft started from.
     package let base: Snapshot
     /// The state with all writes so far.
     package var snapshot: Snapshot
-    /// What the writes so far really changed.
+    /// What the writes so far actually changed.
     package var changes = ChangeSet()
-    /// The records that were looked at, whether they exist or not, where that is asked for: what was written follows
-    /// from nothing else.
+    /// The records that were read, whether they exist or not, if that is tracked: what was written depends on
+    /// nothing else.
     package var looked: TouchedRecords?
-    /// What was looked at of records besides, and not the whole of them; kept where `looked` is.
+    /// Partial reads of further records; tracked if `looked` is.
     package var noticed = Noticed()
-    /// Fields with arguments that an updater made.
+    /// Fields with arguments that an updater created.
     package var ownFields: [ChangeSet.Field] = []
-    /// Whether a normalized payload becomes part of ``writeSet`` too: only a log asks for it.
+    /// Whether normalized payloads become part of ``writeSet`` too: only a log needs that.
     package let keepsPayloads: Bool
     private var writer = WriteSetWriter()
 
@@ -29,7 +29,7 @@ package struct Draft: Sendable {
     /// Everything written, as data.
     package var writeSet: WriteSet { writer.writeSet }
 
-    /// Writes fields of a record, which comes to be if it did not exist.
+    /// Writes fields of a record, which is created if it does not exist.
     package mutating func write(
         _ id: DataID, type: String, fields: some Sequence<(key: String, value: FieldValue)>
     ) {
@@ -38,8 +38,8 @@ package struct Draft: Sendable {
         apply(one.writeSet)
     }
 
-    /// Writes a field of a record that exists, so that what is written does not depend on the value before: nothing
-    /// but that the record exists, with its type, is noted as looked at.
+    /// Writes a field of an existing record without depending on its previous value: only the record's existence
+    /// and type count as read.
     mutating func extend(
         _ record: RecordIndex, _ id: DataID, type: String, _ field: (key: String, value: FieldValue)
     ) {
@@ -56,8 +56,8 @@ package struct Draft: Sendable {
         apply(one.writeSet)
     }
 
-    /// Makes whatever was fetched with this record in it, up to now, stale. Without effect on a record
-    /// that does not exist.
+    /// Makes everything fetched so far with this record in it stale. No effect on a record that does
+    /// not exist.
     package mutating func invalidate(_ id: DataID) {
         guard let record = snapshot.existing(id.rawValue), let type = snapshot.type(of: record)
         else { return }
@@ -67,14 +67,14 @@ package struct Draft: Sendable {
             fields: [(key: Snapshot.invalidatedKey, value: sequence)])
     }
 
-    /// Makes a record unknown, as if it had never been spoken of: garbage collection.
+    /// Makes a record unknown, as if it had never been mentioned: garbage collection.
     package mutating func forget(_ id: DataID) {
         var one = WriteSetWriter()
         one.forget(id)
         apply(one.writeSet)
     }
 
-    /// Notes those of the fields that have arguments and had no value before.
+    /// Notes those fields that have arguments and had no value before.
     mutating func noteOwn(
         _ fields: [(key: String, value: FieldValue)], of id: DataID, before: Row
     ) {
@@ -86,15 +86,15 @@ package struct Draft: Sendable {
         }
     }
 
-    /// Notes a look at a record.
+    /// Notes that a record was read.
     package mutating func look(at record: RecordIndex) { looked?.insert(record) }
 
-    /// Notes the question whether a record exists that does, and of which type it is.
+    /// Notes that an existing record was checked for existence and type.
     package mutating func notice(_ record: RecordIndex) {
         if looked != nil { noticed.existing.insert(record) }
     }
 
-    /// Notes that a node was looked for in a connection, and was not there.
+    /// Notes that a node was searched for in a connection and not found.
     package mutating func notice(_ absent: AbsentNode) {
         if looked != nil, noticed.absent.last != absent { noticed.absent.append(absent) }
     }
@@ -104,16 +104,16 @@ package struct Draft: Sendable {
         writer.append(writes)
     }
 
-    /// Gives away everything written, so that its taker goes on without a copy. It is to be put back.
+    /// Moves out everything written, so that the receiver continues without a copy. It must be put back.
     package mutating func give() -> Draft {
         var given = Draft(on: base, keepsPayloads: keepsPayloads)
         swap(&given, &self)
         return given
     }
 
-    // MARK: Taking back
+    // MARK: Rolling back
 
-    /// How far a draft has come: to go back there costs as much as what was written since.
+    /// A position in a draft: rolling back to it costs as much as what was written since.
     package struct Mark {
         fileprivate let snapshot: Snapshot
         fileprivate let changes: ChangeSet.Counts
@@ -127,7 +127,7 @@ package struct Draft: Sendable {
             writer: writer.mark)
     }
 
-    /// Takes back what was written since the mark. What was looked at stays so.
+    /// Rolls back what was written since the mark. What was read still counts as read.
     package mutating func takeBack(to mark: Mark) {
         snapshot = mark.snapshot
         changes.removeAll(behind: mark.changes)
@@ -135,7 +135,7 @@ package struct Draft: Sendable {
         writer.removeAll(behind: mark.writer)
     }
 
-    /// Takes in what was written to ``snapshot`` without passing through bytes: the normalizer's rows.
+    /// Adopts what was written to ``snapshot`` directly, not through bytes: the normalizer's rows.
     /// - Parameter before: the state that they were written on.
     package mutating func keepWrites(of written: ChangeSet, since before: Snapshot) {
         changes.formUnion(written)

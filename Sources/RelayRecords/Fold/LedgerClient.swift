@@ -1,6 +1,6 @@
 import HashTreeCollections
 
-/// What the ledger knows of one client: its newest answers, and which of its older mutations were applied.
+/// What the ledger knows of one client: its newest answers, and which older mutations were applied.
 struct LedgerClient: Sendable {
     /// An answer, and the number of the mutation that was answered after it.
     private struct Kept: Sendable {
@@ -12,11 +12,11 @@ struct LedgerClient: Sendable {
     var lastSequence: UInt64 = 0
     /// Mutations that were applied and whose answers are gone.
     private(set) var applied = NumberRanges()
-    /// By the mutations' numbers; linked from the oldest to the newest response.
+    /// By mutation number; linked from the oldest to the newest response.
     private var kept: TreeDictionary<UInt64, Kept> = [:]
     private var first: UInt64?
     private var last: UInt64?
-    /// The clients before and behind it, in the order of their newest responses.
+    /// The clients before and after it, in the order of their newest responses.
     var older: MutationScope?
     var newer: MutationScope?
 
@@ -36,15 +36,15 @@ struct LedgerClient: Sendable {
 
     var answerCount: Int { kept.count }
 
-    /// By number, rising.
+    /// By number, in increasing order.
     var answers: [(number: UInt64, answer: MutationLedger.Answer)] {
         kept.map { (number: $0.key, answer: $0.value.answer) }.sorted { $0.number < $1.number }
     }
 
-    /// About what its answers take.
+    /// The approximate size of its answers.
     private var answerBytes = 0
 
-    /// About what it takes without its name.
+    /// The approximate size of the client without its name.
     var byteCount: Int { 192 + 16 * applied.ranges.count + answerBytes }
 
     func status(of number: UInt64) -> MutationLedger.Status {
@@ -58,8 +58,8 @@ struct LedgerClient: Sendable {
         }
     }
 
-    /// Keeps an answer. The last one may be given once more, as by the next root field of an operation; of
-    /// any other mutation the first answer stays.
+    /// Keeps an answer. The last one may be replaced, as by the next root field of an operation; any other
+    /// mutation keeps its first answer.
     mutating func add(_ number: UInt64, _ answer: MutationLedger.Answer) {
         if last == number, let before = kept[number]?.answer {
             kept[number]?.answer = answer
@@ -76,7 +76,7 @@ struct LedgerClient: Sendable {
         last = number
     }
 
-    /// Lets the oldest answer go; that the mutation was applied stays known.
+    /// Drops the oldest answer; it stays known that the mutation was applied.
     mutating func dropOldest(rangeLimit: Int) {
         guard let number = first, let oldest = kept.removeValue(forKey: number) else { return }
         answerBytes -= oldest.answer.cost

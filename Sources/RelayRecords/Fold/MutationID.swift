@@ -1,6 +1,6 @@
 import RelayJSON
 
-/// `CLIENT:N`: the name a client gives one of its mutations; N rises with every one.
+/// `CLIENT:N`: a client's name for one of its mutations; N increases each time.
 package struct MutationID: Hashable, Sendable, CustomStringConvertible {
     package let client: String
     package let number: UInt64
@@ -10,8 +10,8 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// Reads `CLIENT:N`; the client's name may itself have colons. Nil when the text is not that: N has one
-    /// spelling, digits without a sign or a zero before them.
+    /// Parses `CLIENT:N`; the client's name may contain colons. nil if the text does not have that form: N
+    /// has one spelling, digits without a sign or leading zeros.
     package init?(_ text: String) {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon > text.startIndex,
             case let digits = text[text.utf8.index(after: colon)...],
@@ -33,9 +33,9 @@ package struct MutationID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Whose numbers they are: two viewers may use the same client name without meeting.
+/// The owner of a series of numbers: two viewers may use the same client name without conflict.
 package struct MutationScope: Hashable, Sendable {
-    /// Nil for the unnamed viewer: everyone, where viewers are not told apart.
+    /// nil for the unnamed viewer: everyone, if viewers are not distinguished.
     package let viewer: String?
     package let client: String
 
@@ -59,7 +59,7 @@ package struct MutationScope: Hashable, Sendable {
         client.hashBytes(into: &hasher)
     }
 
-    /// The order of the names' bytes; the unnamed viewer comes first.
+    /// Ordered by the bytes of the names; the unnamed viewer comes first.
     package func precedes(_ other: MutationScope) -> Bool {
         switch (viewer, other.viewer) {
         case (nil, nil): break
@@ -75,7 +75,7 @@ package struct MutationScope: Hashable, Sendable {
 }
 
 /// What a mutation asked for, as a hash of its root fields and their coerced arguments: tells a repeat
-/// from another mutation that uses the same id.
+/// from another mutation with the same id.
 package struct MutationFingerprint: Hashable, Sendable {
     /// The number of its bytes.
     package static let size = 16
@@ -83,7 +83,7 @@ package struct MutationFingerprint: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// - Returns: nil when there are not ``size`` bytes.
+    /// - Returns: nil unless there are ``size`` bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.size else { return nil }
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

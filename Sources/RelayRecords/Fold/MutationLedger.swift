@@ -1,41 +1,41 @@
 import HashTreeCollections
 
-/// Which mutations of each client have been applied, and what they were answered.
+/// Which mutations of each client were applied, and their answers.
 ///
-/// A client numbers its mutations, rising. The newest answers of each client are kept; of older ones it is
-/// only known that they were applied. Part of the fold, so it survives restarts, knows no clock, and is the
-/// same for all who fold the same events. What it may take is bounded (``Limits``).
+/// A client numbers its mutations in increasing order. The newest answers of each client are kept; for
+/// older mutations only the fact that they were applied. Part of the fold, so it survives restarts, uses no
+/// clock, and is the same for all who fold the same events. Its size is bounded (``Limits``).
 ///
 /// Invariants:
 /// 1. Clients are linked in the order of their newest responses.
-/// 2. Those before `oldestAnswered` have no answers; it and all behind it have some.
+/// 2. Those before `oldestAnswered` have no answers; it and all after it have some.
 package struct MutationLedger: Sendable {
-    /// What is kept. The same for all who fold a log, so part of what a fold version means.
+    /// What is kept. The same for all who fold a log, so it is part of a fold version.
     package struct Limits: Sendable {
-        /// Answers of each client.
+        /// Answers per client.
         package var answers = MutationLedger.answerLimit
-        /// Ranges of each client's older mutations; beyond that the lowest is forgotten.
+        /// Ranges of older mutations per client; beyond that the lowest is forgotten.
         package var ranges = 256
-        /// Clients; beyond that the one that was silent longest is forgotten.
+        /// Clients; beyond that the one idle longest is forgotten.
         package var clients = 100_000
-        /// About how many bytes everything may take. Beyond that answers go, those of the clients that were
-        /// silent longest first, then such clients whole.
+        /// The approximate total size in bytes. Beyond that answers are dropped, those of the clients idle
+        /// longest first, then whole clients.
         package var bytes = 128 << 20
-        /// A client that was silent for more events is forgotten.
+        /// A client that is idle for more events than this is forgotten.
         package var silentEvents: UInt64 = 100_000_000
 
         package init() {}
     }
 
-    /// Answers kept for each client.
+    /// Answers kept per client.
     package static let answerLimit = 1_000
 
     package struct Answer: Sendable, Hashable {
         /// The sequence of the response event.
         package let sequence: UInt64
-        /// The response as it was sent: `{"data": …}`. Empty where none was kept.
+        /// The response as it was sent: `{"data": …}`. Empty if none was kept.
         package let bytes: [UInt8]
-        /// What was asked for; nil in logs of versions that did not note it.
+        /// What was asked for; nil in logs of versions that did not record it.
         package let fingerprint: MutationFingerprint?
 
         package init(sequence: UInt64, bytes: [UInt8], fingerprint: MutationFingerprint? = nil) {
@@ -48,22 +48,22 @@ package struct MutationLedger: Sendable {
     }
 
     package enum Status: Sendable, Hashable {
-        /// Never applied, as far as can be known.
+        /// Never applied, as far as is known.
         case new
         case answered(Answer)
-        /// Applied, but its answer is gone.
+        /// Applied, but its answer was dropped.
         case applied
-        /// So long ago that it is not known whether it was applied.
+        /// So long ago that it is unknown whether it was applied.
         case unknown
     }
 
     private let limits: Limits
     private var clients: TreeDictionary<MutationScope, LedgerClient> = [:]
-    /// The clients that were silent longest and shortest.
+    /// The clients idle longest and shortest.
     private var oldest: MutationScope?
     private var newest: MutationScope?
     private var oldestAnswered: MutationScope?
-    /// About what everything takes.
+    /// The approximate total size.
     package private(set) var byteCount = 0
 
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -77,7 +77,7 @@ package struct MutationLedger: Sendable {
         clients[MutationScope(viewer: viewer, client: id.client)]?.status(of: id.number) ?? .new
     }
 
-    /// Keeps an answer, and lets go what is beyond the limits because of it.
+    /// Keeps an answer, and drops what exceeds the limits because of it.
     package mutating func record(_ id: MutationID, by viewer: String? = nil, _ answer: Answer) {
         let scope = MutationScope(viewer: viewer, client: id.client)
         assert(
@@ -99,7 +99,7 @@ package struct MutationLedger: Sendable {
         assert(byteCount >= 0, "what is counted was there")
     }
 
-    /// Invariant 1, where it costs nothing to look.
+    /// Invariant 1, where checking it is free.
     private var areEndsLinked: Bool {
         guard let first = oldest.flatMap({ clients[$0] }),
             let last = newest.flatMap({ clients[$0] })
@@ -108,15 +108,15 @@ package struct MutationLedger: Sendable {
             && (last.older.flatMap { clients[$0] }?.lastSequence ?? 0) <= last.lastSequence
     }
 
-    /// Invariant 2, of the client before.
+    /// Invariant 2, for the client before.
     private var hasNoAnswerBeforeOldestAnswered: Bool {
-        // All answers may have been too many bytes.
+        // All answers may have been too large.
         guard let oldestAnswered else { return true }
         guard let client = clients[oldestAnswered] else { return false }
         return client.older.flatMap { clients[$0] }?.answerCount ?? 0 == 0
     }
 
-    /// Changes a client and counts what it takes from then on.
+    /// Changes a client and updates the total size.
     private mutating func change(_ scope: MutationScope, _ body: (inout LedgerClient) -> Void) {
         // In place, so that nothing of the client is copied.
         byteCount += Self.growth(of: &clients[scope, default: LedgerClient()], by: body)
@@ -187,8 +187,8 @@ package struct MutationLedger: Sendable {
         byteCount -= scope.cost + client.byteCount
     }
 
-    /// Lets the oldest answer go of the client that was silent longest and has any. False when only the newest
-    /// of all is left.
+    /// Drops the oldest answer of the client idle longest among those that have any. False if only the newest
+    /// answer of all is left.
     private mutating func dropAnswer() -> Bool {
         guard let scope = oldestAnswered, let client = clients[scope],
             scope != newest || client.answerCount > 1
@@ -213,7 +213,7 @@ extension MutationLedger {
         package var lastSequence: UInt64
         /// Mutations that were applied and whose answers are gone.
         package var applied: NumberRanges
-        /// By number, rising.
+        /// By number, in increasing order.
         package var answers: [(number: UInt64, answer: Answer)]
 
         package init(
@@ -227,7 +227,7 @@ extension MutationLedger {
         }
     }
 
-    /// Every client that is known, in the order of ``MutationScope``.
+    /// Every known client, in the order of ``MutationScope``.
     package var scopes: [MutationScope] { clients.keys.sorted { $0.precedes($1) } }
 
     package func entry(of scope: MutationScope) -> Entry? {
@@ -237,7 +237,7 @@ extension MutationLedger {
             answers: client.answers)
     }
 
-    /// Puts together what ``entry(of:)`` has taken apart.
+    /// Reassembles what ``entry(of:)`` returned.
     package init(_ entries: [Entry], limits: Limits = Limits()) {
         self.init(limits: limits)
         let byAge = entries.sorted {
@@ -257,7 +257,7 @@ extension MutationLedger {
         }
     }
 
-    /// Nothing has been let go yet that the limits do not let go.
+    /// Whether everything beyond the limits has been dropped.
     package var isWithinLimits: Bool {
         clients.count <= limits.clients && byteCount <= limits.bytes
             && clients.values.allSatisfy { $0.answerCount <= limits.answers }

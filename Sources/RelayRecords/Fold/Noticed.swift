@@ -1,4 +1,4 @@
-/// A node that was looked for in a connection and that no edge of it linked to.
+/// A node that was searched for in a connection and that no edge linked to.
 package struct AbsentNode: Hashable, Sendable {
     package let node: RecordIndex
     package let connection: RecordIndex
@@ -9,16 +9,16 @@ package struct AbsentNode: Hashable, Sendable {
     }
 }
 
-/// What was looked at of records without a look at the whole of them.
+/// What was read of records without reading them as a whole.
 ///
-/// An update that adds an edge to a connection depends on very little of it: were it taken to depend on the whole
-/// record, then of `n` updates that add to one connection all that wait would run again at each answer.
+/// An update that adds an edge to a connection depends on very little of it: if it counted as depending on the
+/// whole record, then of `n` updates that add to one connection all waiting ones would run again at each answer.
 package struct Noticed: Sendable {
-    /// Records of which only was asked whether they exist (they did), and of which type they are.
+    /// Records that were only checked for existence (they did exist) and type.
     package var existing = TouchedRecords()
     package var absent: [AbsentNode] = []
 
-    /// Every record that stands here in any way.
+    /// Inserts every record mentioned here.
     package func insert(into records: inout TouchedRecords) {
         records.insert(existing)
         for absent in absent {

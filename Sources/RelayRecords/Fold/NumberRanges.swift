@@ -1,22 +1,22 @@
-/// A set of numbers as ranges, rising and apart from each other; a few ranges hold millions.
+/// A set of numbers as disjoint ranges in increasing order; a few ranges hold millions.
 ///
-/// Bounded: when there would be more ranges than ``limit`` the lowest is let go, and of what lies at or
-/// below its end nothing is known any more.
+/// Bounded: if there would be more ranges than ``limit``, the lowest is dropped, and nothing is known
+/// any more of the numbers up to its end.
 package struct NumberRanges: Sendable, Hashable {
     package enum Answer: Sendable, Hashable {
         case contained
         case missing
-        /// It lies where ranges were let go.
+        /// It lies where ranges were dropped.
         case unknown
     }
 
     package private(set) var ranges: [ClosedRange<UInt64>] = []
-    /// Nothing is known of numbers up to this one, unless a range has them.
+    /// Nothing is known of numbers up to this one, unless a range contains them.
     package private(set) var unknownThrough: UInt64?
 
     package init() {}
 
-    /// - Returns: nil when the ranges are not rising and apart.
+    /// - Returns: nil unless the ranges are disjoint and increasing.
     package init?(_ ranges: [ClosedRange<UInt64>], unknownThrough: UInt64?) {
         var last: UInt64?
         for range in ranges {
@@ -55,7 +55,7 @@ package struct NumberRanges: Sendable, Hashable {
         }
     }
 
-    /// The place of the first range that ends at or behind a number.
+    /// The index of the first range that ends at or after a number.
     private func firstPlace(endingFrom number: UInt64) -> Int {
         ranges.indices.firstIndex(whereNot: { ranges[$0].upperBound < number })
     }

@@ -1,6 +1,6 @@
 extension Snapshot {
     /// Applies a write set. Only the store's writer may call this.
-    /// - Parameter changes: what really changed is added to it.
+    /// - Parameter changes: what actually changed is added to it.
     package mutating func apply(_ writes: WriteSet, changes: inout ChangeSet) {
         var looked: TouchedRecords?
         apply(writes, changes: &changes, looked: &looked)
@@ -23,7 +23,7 @@ extension Snapshot {
 }
 
 extension Snapshot {
-    /// Takes a record out; what is known of it afterwards is that it was deleted, or nothing.
+    /// Removes a record; afterwards it is known to be deleted, or unknown.
     fileprivate mutating func remove(
         _ record: RecordIndex, leaving slot: RecordSlot, changes: inout ChangeSet
     ) {
@@ -32,7 +32,7 @@ extension Snapshot {
         case (.nonexistent, .nonexistent), (.unknown, .unknown): return
         default: set(record, slot)
         }
-        // From unknown to deleted, or back, too: readers that miss it must look again.
+        // From unknown to deleted, or back, too: readers that lack it must look again.
         changes.delete(record)
         guard let old else { return }
         recordCount -= 1
@@ -40,7 +40,7 @@ extension Snapshot {
     }
 }
 
-/// Reads a write set and applies it, field by field, without a tree between the two.
+/// Decodes a write set and applies it, field by field, without a tree in between.
 private struct WriteSetApplier {
     var reader: ByteReader
     private var builder = RowBuilder()
@@ -85,7 +85,7 @@ private struct WriteSetApplier {
         written.removeAll(keepingCapacity: true)
         while let tag = try readTag() {
             let name = try reader.readText()
-            // Such errors are JSON lists; no other tag is worth the look.
+            // Such errors are JSON lists; for other tags it is not worth checking.
             if tag == .json, Symbols.isOfElementErrors(name) { symbols.noteElementErrors() }
             let key = symbols.name(name)
             let slot = builder.slot(for: key, shapes: symbols.shapes)
@@ -110,7 +110,7 @@ private struct WriteSetApplier {
         snapshot.updateIndexes(record, old: old, new: new, changes: &changes)
     }
 
-    /// Notes the fields whose value is another now. False when the row may stay as it was.
+    /// Notes the fields whose value changes. False if the row can stay as it was.
     private func note(
         of record: RecordIndex, old: Row?, new: Row, changes: inout ChangeSet
     ) -> Bool {
@@ -120,7 +120,7 @@ private struct WriteSetApplier {
             return true
         }
         var isChanged = old.type != new.type
-        if isChanged { changes.create(record) }  // under another type: its readers read anew
+        if isChanged { changes.create(record) }  // under another type: its readers read again
         for field in written {
             let isSame =
                 field.slot < old.slotCount
@@ -171,13 +171,13 @@ private struct WriteSetApplier {
         }
     }
 
-    /// Takes the first link to a record out of a list, without a walk through it where its place is known.
+    /// Removes the first link to a record from a list, without a walk through it if its place is known.
     private mutating func remove(
         _ target: RecordIndex, _ key: NameIndex, of record: RecordIndex, _ old: Row?, _ slot: Int,
         _ indexes: Indexes
     ) {
         let list = builder.list(slot) ?? .empty
-        // The index knows the record as it was; another write of the same set may have changed the list.
+        // The index knows the record as it was; an earlier write of the same set may have changed the list.
         if let old, slot < old.slotCount, old.tag(slot) == .links, old.links(slot) === list,
             indexes.knowsPlaces(in: key, of: old.type)
         {

@@ -1,7 +1,7 @@
 extension Snapshot {
-    /// What changed from another state to this one in the given records.
+    /// What changed in the given records from another state to this one.
     ///
-    /// Both must be of one store. A row that the two share costs one comparison.
+    /// Both must be of the same store. A row that they share costs one comparison.
     package func difference(
         from old: Snapshot, in records: some Sequence<RecordIndex>
     ) -> ChangeSet {
@@ -9,7 +9,7 @@ extension Snapshot {
         for record in records {
             switch (old.row(record), row(record)) {
             case (nil, nil):
-                // From unknown to deleted, or back: readers that miss it must look again.
+                // From unknown to deleted, or back: readers that lack it must look again.
                 if !isSameState(old[record], self[record]) { changes.delete(record) }
             case (nil, .some):
                 changes.create(record)
@@ -32,7 +32,7 @@ extension Snapshot {
 }
 
 extension Row {
-    /// Notes the fields whose value is another here than in the row before.
+    /// Notes the fields whose value differs from the earlier row.
     func noteDifference(from old: Row, of record: RecordIndex, in changes: inout ChangeSet) {
         if type != old.type { changes.create(record) }
         if shape === old.shape {

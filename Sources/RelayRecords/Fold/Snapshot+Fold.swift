@@ -1,9 +1,9 @@
 extension Snapshot {
-    /// Folds the next event in. Pure: the result follows from the snapshot and the event alone.
+    /// Folds in the next event. Pure: the result depends on the snapshot and the event alone.
     ///
     /// Only the store's writer may call this.
-    /// - Parameter changes: what really changed in the confirmed records is added to it.
-    /// - Throws: ``FoldError`` when the event cannot follow; the snapshot is then as it was.
+    /// - Parameter changes: what actually changed in the confirmed records is added to it.
+    /// - Throws: ``FoldError`` if the event cannot follow; the snapshot is then unchanged.
     package mutating func fold(_ event: Event, changes: inout ChangeSet) throws(FoldError) {
         guard sequence == 0 || event.sequence == sequence + 1 else {
             throw FoldError(
@@ -38,7 +38,7 @@ extension Snapshot {
         sequence = event.sequence
     }
 
-    /// Notes that a mutation with an id was applied, and what its client was answered.
+    /// Notes that a mutation with an id was applied, and its answer.
     package mutating func note(
         _ intent: MutationIntent, answered answer: [UInt8], at sequence: UInt64
     ) {
@@ -48,7 +48,7 @@ extension Snapshot {
             .init(sequence: sequence, bytes: answer, fingerprint: intent.fingerprint))
     }
 
-    /// Takes in what entries that are still optimistic have become. One that has ended is passed over.
+    /// Applies what the remaining optimistic entries write now. One that has ended is skipped.
     package mutating func rebase(_ entries: [RebasedEntry]) {
         for entry in entries {
             guard let place = pendingPlace(of: entry.mutation) else { continue }
@@ -56,14 +56,14 @@ extension Snapshot {
         }
     }
 
-    /// Where a mutation stands among those that are pending, which stand in log order.
+    /// The index of a mutation among the pending ones, which are in log order.
     private func pendingPlace(of mutation: UInt64) -> Int? {
         let place = pending.indices.firstIndex(whereNot: { pending[$0].sequence < mutation })
         return place < pending.count && pending[place].sequence == mutation ? place : nil
     }
 
-    /// A mutation was sent, and its connection ended before the answer came. One that has ended is passed
-    /// over.
+    /// A mutation was sent, and its connection ended before the answer arrived. One that has ended is
+    /// skipped.
     package mutating func noteInterruption(of mutation: UInt64) {
         guard let place = pendingPlace(of: mutation) else { return }
         pending[place].intent.interruptionCount &+= 1
@@ -85,7 +85,7 @@ package struct FoldError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case gap(after: UInt64)
         case genesisNotFirst
-        /// A response or revocation names a mutation that has not begun, or has ended.
+        /// A response or revocation names a mutation that has not started, or has ended.
         case endsUnknownMutation(sequence: UInt64)
     }
 
@@ -101,7 +101,7 @@ package struct FoldError: Error, Hashable, CustomStringConvertible {
         let what =
             switch reason {
             case .gap(let after): "the event before it is \(after)"
-            case .genesisNotFirst: "a genesis event stands only at the start of a log"
+            case .genesisNotFirst: "a genesis event can only be at the start of a log"
             case .endsUnknownMutation(let mutation):
                 "it ends mutation \(mutation), which is not waiting for an answer"
             }

@@ -1,9 +1,9 @@
 extension Snapshot {
-    /// The changed fields as data: applied to the state before, they lead to this one.
-    /// - Parameter base: the state before; a list that grew is told by what came in, not whole.
+    /// The changed fields as data: applied to the earlier state, they lead to this one.
+    /// - Parameter base: the earlier state; a list that grew is written as its additions, not whole.
     func writeSet(of changes: ChangeSet, since base: Snapshot) -> WriteSet {
         var writer = WriteSetWriter()
-        // One that a response has made twice, under two types, is told once, as it is in the end.
+        // A record that a response made twice, under two types, is written once, in its final form.
         var created: Set<RecordIndex> = []
         for record in changes.created where created.insert(record).inserted {
             guard let row = row(record) else { continue }
@@ -12,7 +12,7 @@ extension Snapshot {
             {
                 write(slot, of: row, since: base.row(record), to: &writer)
             }
-            // Under another type, and packed: what was taken away has no slot.
+            // Under another type, and compacted: what was removed has no slot.
             if let before = base.row(record) {
                 for (slot, key) in before.shape.keys.enumerated()
                 where before.tag(slot) != .absent && row.shape.slot(of: key) == nil {
@@ -22,7 +22,7 @@ extension Snapshot {
             writer.end()
         }
         var open: RecordIndex?
-        // A field may have been written twice. What came into a list must be told once.
+        // A field may have been written twice. Additions to a list must be written once.
         var lists: Set<ChangeSet.Field> = []
         for field in changes.fields where !created.contains(field.record) {
             guard let row = row(field.record) else { continue }
@@ -36,7 +36,7 @@ extension Snapshot {
             if let slot {
                 write(slot, of: row, since: base.row(field.record), to: &writer)
             } else {
-                // Taken away, and the row was packed.
+                // Removed, and the row was compacted.
                 writer.field(.unset, symbols.nameText(field.key))
             }
         }

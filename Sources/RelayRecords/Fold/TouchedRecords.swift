@@ -1,7 +1,7 @@
-/// Records, each once, in the order in which they came. Most commits touch one or two.
+/// Records, each once, in order of insertion. Most commits touch one or two.
 @_spi(Rooms) public struct TouchedRecords: Sequence, Sendable {
     private var records: ContiguousArray<RecordIndex> = []
-    /// The same, where a scan would take longer.
+    /// The same, once a scan would take longer.
     private var set: Set<RecordIndex> = []
 
     private static let scanLimit = 12
@@ -17,7 +17,7 @@
     }
 
     @_spi(Rooms) public mutating func insert(_ changes: ChangeSet) {
-        // A record's fields stand together, more often than not.
+        // A record's fields usually come together.
         var last: RecordIndex?
         for field in changes.fields where field.record != last {
             insert(field.record)
@@ -31,7 +31,7 @@
         set.isEmpty ? records.contains(record) : set.contains(record)
     }
 
-    /// Whether a record is in both.
+    /// Whether the two have a record in common.
     @_spi(Rooms) public func meets(_ other: TouchedRecords) -> Bool {
         records.count < other.records.count
             ? records.contains(where: other.contains) : other.records.contains(where: contains)

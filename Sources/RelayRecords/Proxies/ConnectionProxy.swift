@@ -4,16 +4,16 @@ package import RelayArtifacts
 public protocol ConnectionProxy: AnyObject {
     /// The nodes that exist.
     var nodes: [any RecordProxy] { get }
-    /// Adds a node. One that is in the connection already stays where it is.
+    /// Adds a node. One that is already in the connection stays where it is.
     ///
     /// - Parameters:
     ///   - node: the record.
-    ///   - edgeType: the type of the edge, where edges are records.
+    ///   - edgeType: the type of the edge, if edges are records.
     ///   - place: where in the connection.
     func insert(_ node: any RecordProxy, edgeType: String, at place: ConnectionPlace)
-    /// Takes a node out, however often it is there. The record itself stays.
+    /// Removes a node, however often it occurs. The record itself stays.
     func delete(nodeID: DataID)
-    /// Puts a node of the connection elsewhere in it; without effect when it is not in there.
+    /// Moves a node of the connection; no effect if it is not in the connection.
     func move(nodeID: DataID, to place: ConnectionPlace)
 }
 
@@ -21,16 +21,16 @@ public protocol ConnectionProxy: AnyObject {
 public enum ConnectionPlace: Hashable, Sendable {
     /// Before all others.
     case start
-    /// Behind all others.
+    /// After all others.
     case end
-    /// Before this node; at the start when it is not in the connection.
+    /// Before this node; at the start if it is not in the connection.
     case before(nodeID: DataID)
-    /// Behind this node; at the end when it is not in the connection.
+    /// After this node; at the end if it is not in the connection.
     case after(nodeID: DataID)
 }
 
 extension ConnectionPlace {
-    /// The node that the place is told by.
+    /// The node that the place is relative to.
     package var neighbour: DataID? {
         switch self {
         case .start, .end: nil
@@ -38,7 +38,7 @@ extension ConnectionPlace {
         }
     }
 
-    /// Where in a list of node ids the place is.
+    /// The index of the place in a list of node ids.
     package func index(in ids: [DataID?]) -> Int {
         switch self {
         case .start: 0
@@ -51,7 +51,7 @@ extension ConnectionPlace {
     package func isEnd(of ids: [DataID?]) -> Bool { index(in: ids) == ids.count }
 }
 
-/// How one end keeps its connections.
+/// How server or client keeps its connections.
 package protocol ConnectionStyle: Sendable {
     /// - Parameter key: of `@connection(key:)`.
     /// - Returns: nil for a connection that the record does not have.

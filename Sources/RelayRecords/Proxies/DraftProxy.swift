@@ -2,30 +2,30 @@ package import RelayArtifacts
 
 /// The records of a ``Draft``, for updaters and shared mutations.
 ///
-/// Its record proxies can be kept and read. Once the updater has returned (``end()``), what they write goes
-/// nowhere: a store's names and shapes belong to its writer, and a kept proxy may be used on any thread.
+/// Its record proxies can be kept and read. Once the updater has returned (``end()``), their writes are
+/// ignored: a store's names and shapes belong to its writer, and a kept proxy may be used on any thread.
 package final class DraftProxy: RecordSourceSelectorProxy {
     /// The state with everything written so far.
     package private(set) var draft: Draft
     private var hasEnded = false
-    /// The first mistake of the updater that could not be thrown at it.
+    /// The updater's first mistake that could not be thrown.
     package private(set) var failure: UpdaterError?
     let connections: any ConnectionStyle
-    /// Invalidation is for confirmed state: optimistic updaters must not do it, so theirs is passed over.
+    /// Invalidation is for confirmed state: optimistic updaters must not do it, so theirs is ignored.
     private let isOptimistic: Bool
-    /// The record of the operation's own result, where ``getRootField(_:)`` looks. Every mutation and every event
-    /// of a subscription has one of its own; ``root`` and ``invalidateStore()`` are about ``DataID/rootID``.
+    /// The record of the operation's own result, where ``getRootField(_:)`` looks. Every mutation and every
+    /// subscription event has its own; ``root`` and ``invalidateStore()`` refer to ``DataID/rootID``.
     private let operationRoot: DataID
-    /// Whether the program writes, and not a directive's handler.
+    /// Whether the program is writing, not a directive's handler.
     private let isUpdater: Bool
     private let rootKey: RootKey
     private let makeID: (_ typeName: String) -> DataID
 
-    /// Gives the storage key of one of the operation's root fields by its name in the response; nil for a field that
-    /// the operation does not have.
+    /// Returns the storage key of one of the operation's root fields by its name in the response; nil for a field
+    /// that the operation does not have.
     package typealias RootKey = (_ name: String, _ symbols: Symbols) -> String?
 
-    /// - Parameter makeID: gives the ids of new records that the updater does not name.
+    /// - Parameter makeID: makes the ids of new records that the updater does not name.
     package init(
         _ draft: Draft, connections: any ConnectionStyle, isOptimistic: Bool = false,
         operationRoot: DataID = .rootID, isUpdater: Bool = false,
@@ -101,11 +101,11 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     package func row(_ dataID: DataID) -> Row? { find(dataID).flatMap { draft.snapshot.row($0) } }
 
     private func exists(_ dataID: DataID) -> Bool {
-        // Of one that does not exist, everything that comes is new.
+        // For a record that does not exist, anything written is new.
         notice(dataID) != nil || row(dataID) != nil
     }
 
-    /// A record that exists; the caller looks at nothing else of it.
+    /// A record that exists; the caller reads nothing else of it.
     package func notice(_ dataID: DataID) -> (record: RecordIndex, row: Row)? {
         guard let record = draft.snapshot.symbols.findRecord(dataID.rawValue),
             let row = draft.snapshot.row(record)
@@ -114,19 +114,19 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         return (record, row)
     }
 
-    /// A node is not among those of a connection.
+    /// A node was not found in a connection.
     package func notice(_ absent: AbsentNode) {
         if !hasEnded { draft.notice(absent) }
     }
 
-    /// The record with an id, which the caller goes on to look at.
+    /// The record with an id, which the caller goes on to read.
     package func find(_ dataID: DataID) -> RecordIndex? {
         let symbols = draft.snapshot.symbols
         if let record = symbols.findRecord(dataID.rawValue) {
             look(at: record)
             return record
         }
-        // What is looked for needs a number, or its coming would go unnoticed.
+        // What is searched for needs a number, or its creation would go unnoticed.
         if draft.looked != nil, !hasEnded { look(at: symbols.record(dataID.rawValue)) }
         return nil
     }
@@ -137,7 +137,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
 
     package func write(_ dataID: DataID, _ fields: [(key: String, value: FieldValue)]) {
         guard let row = row(dataID) else {
-            fail("Record \"\(dataID)\" does not exist any more; it cannot be written.")
+            fail("Record \"\(dataID)\" no longer exists; it cannot be written.")
             return
         }
         let type = draft.snapshot.symbols.nameString(row.type)
@@ -147,7 +147,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
         }
     }
 
-    /// Writes a field, so that what is written does not depend on its value before.
+    /// Writes a field without depending on its previous value.
     package func extend(_ dataID: DataID, _ field: (key: String, value: FieldValue)) {
         guard let (record, row) = notice(dataID) else {
             write(dataID, [field])
@@ -158,7 +158,7 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     }
 
     /// The updater has returned, or thrown.
-    /// - Returns: the draft with what it wrote, which nothing else has. The proxy's records can still be read.
+    /// - Returns: the draft with what it wrote, not shared with anything. The proxy's records can still be read.
     @discardableResult
     package func end() -> Draft {
         hasEnded = true
@@ -174,9 +174,9 @@ package final class DraftProxy: RecordSourceSelectorProxy {
     func fail(_ message: String) { failure = failure ?? UpdaterError(message: message) }
 }
 
-/// What an updater did wrong. Nothing of what it wrote remains.
+/// An updater's mistake. Nothing of what it wrote remains.
 public struct UpdaterError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// For people: what was tried on which record.
+    /// For people: what was attempted on which record.
     public let message: String
 
     package init(message: String) { self.message = message }
@@ -184,7 +184,7 @@ public struct UpdaterError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { message }
 }
 
-/// Names a field by its arguments, as all that read or write it do.
+/// Names a field by its arguments, the same for everyone who reads or writes it.
 package func storageKey(_ name: String, _ args: (any VariableDataConvertible)?) -> String {
     guard let args else { return name }
     return StorageKey(name: name, values: args.variableData).resolved(with: VariableData())

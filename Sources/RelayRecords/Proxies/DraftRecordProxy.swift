@@ -24,7 +24,7 @@ package final class DraftRecordProxy: RecordProxy {
                 return
             }
             if !value.isFinite {
-                // JSON has no such numbers: written as text, it would be null when it is read.
+                // JSON has no such numbers: written as text, it would be read as null.
                 source.fail("Field \"\(name)\" of \"\(dataID)\" cannot hold NaN or infinity.")
                 return
             }
@@ -77,6 +77,13 @@ package final class DraftRecordProxy: RecordProxy {
             source.fail("The fields of \"\(record.dataID)\" cannot be copied: it does not exist.")
             return
         }
+        copy(fields)
+    }
+
+    /// Takes over what another record has, but for its identity.
+    package func copyFields(from record: RecordJSON) { copy(record.fields) }
+
+    private func copy(_ fields: [(key: String, value: FieldValue)]) {
         source.write(dataID, fields.filter { $0.key != "id" && $0.key != Snapshot.invalidatedKey })
     }
 
@@ -95,7 +102,7 @@ package final class DraftRecordProxy: RecordProxy {
 }
 
 extension FieldValue {
-    /// Whether JSON can say it.
+    /// Whether JSON can express it.
     fileprivate var isFinite: Bool {
         switch self {
         case .double(let number): number.isFinite
@@ -123,7 +130,7 @@ extension FieldValue {
             self = .unset
             return
         }
-        // The usual types, by their very type: a cast to a protocol costs more than the write.
+        // The usual types, by exact type: a cast to a protocol costs more than the write.
         let type = type(of: value)
         if type == String.self, let text = value as? String {
             self = .string(text)
@@ -155,7 +162,7 @@ extension JSONValue {
         }
     }
 
-    /// The JSON that values of Swift's own types stand for; nil when one of them stands for none.
+    /// The JSON for values of Swift's own types; nil if one of them has none.
     package init?(plain value: Any) {
         switch value {
         case let value as JSONValue: self = value
@@ -183,7 +190,7 @@ extension JSONValue {
         case let value as any RawRepresentable:
             guard let raw = JSONValue(plain: value.rawValue) else { return nil }
             self = raw
-        // By its name, because the server does without Foundation.
+        // By name, because the server does not use Foundation.
         case let value where "\(type(of: value))" == "NSNull": self = .null
         default: return nil
         }

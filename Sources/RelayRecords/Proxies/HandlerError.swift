@@ -1,4 +1,4 @@
-/// What a handler or a shared mutation throws to say more than a message: `extensions.code` of the error that a
+/// Thrown by a handler or a shared mutation to give more than a message: `extensions.code` of the error that a
 /// client gets.
 public protocol CodedError: Error {
     /// For programs: `NOT_FOUND`, `CONFLICT`, `FORBIDDEN`, or one of your own.

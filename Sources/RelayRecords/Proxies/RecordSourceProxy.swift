@@ -2,17 +2,16 @@ public import RelayArtifacts
 
 /// All records, as an updater or a shared mutation sees and changes them.
 ///
-/// What is written is seen at once through the same proxy, and nowhere else until the
-/// updater has returned. An updater that throws leaves nothing behind.
+/// Writes are visible at once through the same proxy, and nowhere else until the updater has
+/// returned. An updater that throws leaves nothing behind.
 public protocol RecordSourceProxy {
-    /// A new record. If one with this id exists, it is given as it is.
+    /// A new record. If one with this id exists, it is returned unchanged.
     mutating func create(dataID: DataID, typeName: String) -> any RecordProxy
-    /// A new record with an id that the store makes: one of the server's there, one for the time being on a
-    /// client.
+    /// A new record with an id made by the store: a server id on the server, a temporary one on a client.
     mutating func create(typeName: String) -> any RecordProxy
     /// Deletes a record. Links to it stay and read as null.
     mutating func delete(dataID: DataID)
-    /// The record with this id; nil when it was deleted or is unknown.
+    /// The record with this id; nil if it was deleted or is unknown.
     subscript(_ dataID: DataID) -> (any RecordProxy)? { get }
     /// The record with the fields of the query type.
     var root: any RecordProxy { get }
@@ -20,7 +19,7 @@ public protocol RecordSourceProxy {
     mutating func invalidateStore()
 }
 
-/// What the updater of an operation gets: also the root fields of the operation's own result.
+/// What the updater of an operation gets: adds the root fields of the operation's own result.
 public protocol RecordSourceSelectorProxy: RecordSourceProxy {
     /// The record that a root field of the operation links to.
     /// - Parameter name: the field's alias, or its name.
@@ -32,37 +31,37 @@ public protocol RecordSourceSelectorProxy: RecordSourceProxy {
 
 /// One record, as an updater sees and changes it.
 ///
-/// Fields are named as in the schema; one with arguments is another field for each combination of them.
+/// Fields are named as in the schema; a field with arguments is a different one for each combination of them.
 public protocol RecordProxy: AnyObject {
     /// The record's id.
     var dataID: DataID { get }
     /// The name of the record's type; empty once the record is deleted.
     var typeName: String { get }
-    /// The value of a leaf: String, Int, Double, Bool, `VariableValue.null`, or arrays and dictionaries of
-    /// them; nil when it is unknown. Setting nil makes it unknown; Foundation's `NSNull()` is a null too.
+    /// The value of a leaf: String, Int, Double, Bool, `VariableValue.null`, or arrays and dictionaries of them; nil if
+    /// it is unknown. Setting nil makes it unknown; Foundation's `NSNull()` also counts as null.
     subscript(_ name: String, args: (any VariableDataConvertible)?) -> Any? { get set }
-    /// The linked record; nil when the field is unknown or null, or the record was deleted.
+    /// The linked record; nil if the field is unknown or null, or the record was deleted.
     func getLinkedRecord(_ name: String, args: (any VariableDataConvertible)?)
         -> (any RecordProxy)?
-    /// The linked records; nil when the field is unknown or null.
+    /// The linked records; nil if the field is unknown or null.
     func getLinkedRecords(_ name: String, args: (any VariableDataConvertible)?)
         -> [(any RecordProxy)?]?
-    /// The linked record, made if there is none.
+    /// The linked record, created if there is none.
     func getOrCreateLinkedRecord(
         _ name: String, typeName: String, args: (any VariableDataConvertible)?
     ) -> any RecordProxy
     /// Sets a link; nil is null.
     func setLinkedRecord(
         _ name: String, args: (any VariableDataConvertible)?, record: (any RecordProxy)?)
-    /// Sets a list of links; nil among them is null.
+    /// Sets a list of links; nil elements are null.
     func setLinkedRecords(
         _ name: String, args: (any VariableDataConvertible)?, records: [(any RecordProxy)?])
     /// Sets every field that the other record has.
     func copyFields(from record: any RecordProxy)
     /// Makes everything that was fetched with this record in it stale.
     func invalidateRecord()
-    /// A list of nodes that is paged: on the client the record that `@connection(key:)` keeps, on the
-    /// server the list behind the connection field. nil when it was never fetched, or is null.
+    /// A paged list of nodes: on the client the record that `@connection(key:)` keeps, on the server
+    /// the list behind the connection field. nil if it was never fetched, or is null.
     func connection(_ key: String, filters: (any VariableDataConvertible)?)
         -> (any ConnectionProxy)?
 }
@@ -84,7 +83,7 @@ extension RecordProxy {
         getLinkedRecords(name, args: nil)
     }
 
-    /// The linked record of a field without arguments, made if there is none.
+    /// The linked record of a field without arguments, created if there is none.
     public func getOrCreateLinkedRecord(_ name: String, typeName: String) -> any RecordProxy {
         getOrCreateLinkedRecord(name, typeName: typeName, args: nil)
     }
@@ -99,7 +98,7 @@ extension RecordProxy {
         setLinkedRecords(name, args: nil, records: records)
     }
 
-    /// The connection without filters; nil when it was never fetched, or is null.
+    /// The connection without filters; nil if it was never fetched, or is null.
     public func connection(_ key: String) -> (any ConnectionProxy)? {
         connection(key, filters: nil)
     }

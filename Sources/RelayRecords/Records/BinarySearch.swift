@@ -1,5 +1,5 @@
 extension Range<Int> {
-    /// The first index of which this is not so, the upper bound if there is none; those of which it is so come first.
+    /// The first index for which `isBefore` is false, or the upper bound; those for which it is true come first.
     func firstIndex(whereNot isBefore: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {

@@ -1,4 +1,4 @@
-/// Whether two texts are the same, eight bytes at a time.
+/// Whether two texts are the same, compared eight bytes at a time.
 @inlinable @inline(__always)
 @_spi(Rooms) public func areSame(
     _ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>
@@ -15,7 +15,7 @@
         if word(left, offset) != word(right, offset) { return false }
         offset += 8
     }
-    // The last eight, some of which may have been looked at.
+    // The last eight, some of which may have been compared already.
     return word(left, count - 8) == word(right, count - 8)
 }
 

@@ -1,9 +1,9 @@
-// The errors of single elements of a list stand next to the list, in a field of the same record whose key is the
-// list's with a suffix. To the record it is a field like others; readers of the list are shown its errors and are
-// told when they change, and a response that gives the list anew takes the place of its errors too.
+// The errors of single elements of a list are kept next to the list, in a field of the same record whose key is
+// the list's with a suffix. To the record it is a field like any other; readers of the list see its errors and
+// are notified when they change, and a response with a new list replaces its errors too.
 
 extension Symbols {
-    /// Behind a storage key: the errors of elements of that field's list.
+    /// Suffix of a storage key: the errors of elements of that field's list.
     package static let elementErrorsSuffix = ":errors"
 
     /// The key of the errors of a list's elements; nil when no list of this name ever had any.
@@ -12,7 +12,7 @@ extension Symbols {
         return findName(nameString(list) + Self.elementErrorsSuffix)
     }
 
-    /// The list that a key keeps the errors of; nil for the key of any other field.
+    /// The list whose errors a key holds; nil for any other field.
     package func list(withElementErrors key: NameIndex) -> NameIndex? {
         guard mayHaveElementErrors, Self.isOfElementErrors(nameText(key)) else { return nil }
         return findName(String(nameString(key).dropLast(Self.elementErrorsSuffix.utf8.count)))

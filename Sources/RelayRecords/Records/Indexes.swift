@@ -1,41 +1,41 @@
 import HashTreeCollections
 import RelayJSON
 
-/// A look-up that a snapshot keeps with its records.
+/// A look-up that a snapshot maintains for its records.
 package enum IndexDefinition: Hashable, Sendable {
-    /// All records of a type, in the order in which they came to be.
+    /// All records of a type, in creation order.
     case records(type: String)
-    /// Records of a type by the value of a field that no two of them share.
+    /// Records of a type by the value of a field that is unique among them.
     case unique(type: String, key: String)
-    /// Where a record stands in a list that is a field of the records of a type.
+    /// Where a record is in a list that is a field of the records of a type.
     case places(type: String, key: String)
     /// How many links of a field lead to a record that matches.
     case count(CountDefinition)
 }
 
-/// The look-ups of a snapshot: kept up to date record by record, shared between copies like the records.
+/// The look-ups of a snapshot: updated record by record, and shared between copies like the records.
 ///
-/// They follow from the records and are not part of the state: no event, checkpoint or hash has them.
+/// They are derived from the records and not part of the state: no event, checkpoint or hash includes them.
 package struct Indexes: Sendable {
     private struct FieldOfType: Hashable {
         let type: NameIndex
         let key: NameIndex
     }
 
-    /// A link's position is its record's place in the order of creation, so a cursor means the same after
-    /// a restart.
+    /// A link's position is its record's place in creation order, so a cursor keeps its meaning after a
+    /// restart.
     private var recordsByType: [NameIndex: LinkList] = [:]
     private var recordsByValue: [FieldOfType: TreeDictionary<ExactText, RecordIndex>] = [:]
-    /// Records that have a value which a later one has taken as well, in that order. Only within a draft: what
-    /// is committed has unique values.
+    /// Records with a value that a later one has taken too, in that order. Only within a draft: committed
+    /// values are unique.
     private var displaced: [FieldOfType: [ExactText: [RecordIndex]]] = [:]
     /// The unique fields of each type.
     private var uniqueKeys: [NameIndex: [NameIndex]] = [:]
-    /// The fields of each type whose links are read backwards.
+    /// The fields of each type whose links are indexed in reverse.
     private var placedKeys: [NameIndex: [NameIndex]] = [:]
     private var places = LinkPlaces()
     private var counts: [LinkCount] = []
-    /// What was asked for.
+    /// The requested look-ups.
     let definitions: [IndexDefinition]
     /// Whether there are none.
     private(set) var isEmpty = true
@@ -68,7 +68,7 @@ package struct Indexes: Sendable {
 
     // MARK: Reading
 
-    /// All records of a type, in creation order; nil when no such index was asked for.
+    /// All records of a type, in creation order; nil if there is no such index.
     package func records(of type: NameIndex) -> LinkList? { recordsByType[type] }
 
     /// The record of a type whose unique field has this value.
@@ -83,21 +83,21 @@ package struct Indexes: Sendable {
         placedKeys[type]?.contains(key) ?? false
     }
 
-    /// Where a record stands first in a list of another one, if it does.
+    /// The first place of a record in a list of another one, if any.
     package func position(
         of record: RecordIndex, in key: NameIndex, of owner: RecordIndex
     ) -> Int? {
         places.position(of: record, in: .init(owner: owner, key: key))
     }
 
-    /// The count with this name (``CountDefinition/name``) of a record; nil when it is not kept.
+    /// The count with this name (``CountDefinition/name``) of a record; nil if it is not maintained.
     package func count(_ name: NameIndex, of owner: RecordIndex) -> Int? {
         counts.first { $0.name == name }.map { $0.counts[owner] ?? 0 }
     }
 
     // MARK: Writing
 
-    /// Takes in that a record changed, came to be (`old` nil) or was deleted (`new` nil).
+    /// Updates for a record that was changed, created (`old` nil) or deleted (`new` nil).
     /// - Parameters:
     ///   - rows: all records, this one as it is now.
     ///   - changes: the counts that changed are added to it.
@@ -116,7 +116,7 @@ package struct Indexes: Sendable {
         updateLinks(record, old, new, rows, &changes)
     }
 
-    /// The same where counts are not wanted.
+    /// The same without counts.
     mutating func update(
         _ record: RecordIndex, old: Row?, new: Row?, rows: RowTree
     ) {
@@ -171,7 +171,7 @@ package struct Indexes: Sendable {
         if displaced[unique]?[value]?.isEmpty == true { displaced[unique]?[value] = nil }
     }
 
-    /// Takes in that a record may count now where it did not, or the other way round.
+    /// Updates counts for a record that may have started or stopped matching.
     private mutating func recount(
         _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: RowTree,
         _ changes: inout ChangeSet
@@ -190,7 +190,7 @@ package struct Indexes: Sendable {
         }
     }
 
-    /// Takes in that a record's lists are others.
+    /// Updates for a record whose lists have changed.
     private mutating func updateLinks(
         _ record: RecordIndex, _ old: Row?, _ new: Row?, _ rows: RowTree,
         _ changes: inout ChangeSet
@@ -225,7 +225,7 @@ package struct Indexes: Sendable {
         }
     }
 
-    /// A scalar as the text under which it is found.
+    /// A scalar as the text that it is found by.
     private static func text(of key: NameIndex, in row: Row) -> ExactText? {
         guard let slot = row.slot(of: key) else { return nil }
         return switch row.tag(slot) {
@@ -244,7 +244,7 @@ extension Row {
 }
 
 extension LinkList {
-    /// With a link at a position, in front of those behind it; nearly always there are none.
+    /// With a link inserted at a position, before those after it; nearly always there are none.
     fileprivate func inserting(_ record: RecordIndex, at position: Int) -> LinkList {
         if position >= end { return appending(record, at: position) }
         var builder = LinkListBuilder()

@@ -1,13 +1,13 @@
 import HashTreeCollections
 package import RelayJSON
 
-/// How many links of a field lead to a record that matches: what `@count` asks for, kept up to date link by
-/// link so that counting is not needed.
+/// How many links of a field lead to a record that matches: the value of `@count`, updated link by link
+/// instead of being counted.
 package struct CountDefinition: Hashable, Sendable {
     /// The type of the records that have the field.
     package let type: String
     package let field: String
-    /// Values that fields of the linked record must have; leaves.
+    /// Values that leaf fields of the linked record must have.
     package let conditions: [Condition]
 
     package struct Condition: Hashable, Sendable {
@@ -26,7 +26,7 @@ package struct CountDefinition: Hashable, Sendable {
         self.conditions = conditions
     }
 
-    /// The name under which a change of the count is noted, as if it were a field; no field is called so.
+    /// The name under which a change of the count is noted, like that of a field; no field has this name.
     package var name: String {
         let conditions = conditions.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ")
         return "@count(\(type).\(field), {\(conditions)})"

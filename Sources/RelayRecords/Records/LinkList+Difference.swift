@@ -2,8 +2,8 @@ extension LinkList {
     /// Calls the bodies with the links that one list has and the other has not, link by link and position
     /// by position.
     ///
-    /// Costs what is different, plus one step for each 8,192 links, where one list was made from the
-    /// other; after a packing or a splice it costs the length of the list.
+    /// The cost is the difference plus one step for each 8,192 links, if one list was made from the
+    /// other; after packing or a splice it is the length of the list.
     func forEachDifference(
         from old: LinkList, removed: (_ position: Int, RecordIndex) -> Void,
         added: (_ position: Int, RecordIndex) -> Void
@@ -15,10 +15,11 @@ extension LinkList {
         }
     }
 
-    /// Calls the body with every link that this list has and an older one has not, null elements included; after a
+    /// Calls the body with every link that this list has and an older one has not, including null elements; after
     /// packing or a splice perhaps with some that both have.
     ///
-    /// Costs what ``forEachDifference(from:removed:added:)`` does, and after a prepend that found room what is different.
+    /// The cost is that of ``forEachDifference(from:removed:added:)``, and after a prepend that found room, the
+    /// difference.
     package func forEachLinkAdded(since old: LinkList, _ body: (RecordIndex?) -> Void) {
         if self === old { return }
         guard positions == nil && old.positions == nil || sharesPositions(with: old) else {

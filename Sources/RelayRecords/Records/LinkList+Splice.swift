@@ -1,4 +1,4 @@
-/// What makes one list of links out of another: in one place, so many links taken out and others put there.
+/// Turns one list of links into another: at one place, removes a number of links and inserts others.
 package struct LinkSplice: Hashable, Sendable {
     /// Counted without holes, as a reader of the list counts.
     package let start: Int
@@ -7,10 +7,10 @@ package struct LinkSplice: Hashable, Sendable {
 }
 
 extension LinkList {
-    /// The shortest splice that makes this list of an older one; nil when they have the same links.
+    /// The shortest splice that turns an older list into this one; nil if they have the same links.
     ///
-    /// A list that was appended to, or prepended to where it had room, is compared where it differs; otherwise this
-    /// walks through both, and takes no memory but for what is different.
+    /// For a list that was appended to, or prepended to where it had room, only the differences are compared;
+    /// otherwise this walks through both, using memory only for the difference.
     package func splice(from old: LinkList) -> LinkSplice? {
         if self === old { return nil }
         let start = commonBeginning(with: old)
@@ -23,7 +23,7 @@ extension LinkList {
 
     /// How many links both begin with.
     private func commonBeginning(with old: LinkList) -> Int {
-        // Without holes and positions of their own, what two lists share in memory need not be looked at.
+        // Without holes and explicit positions, memory shared by the two lists need not be compared.
         if hasNoHoles, old.hasNoHoles, room == old.room {
             var first = min(count, old.count)
             places.forEachDifference(from: old.places) { place, _, _ in

@@ -1,27 +1,27 @@
 /// A list of links to records, as a field holds it: an immutable value that shares memory with the lists
 /// it was made from.
 ///
-/// Every link has a *position*, given once, rising, and never given again while the list is only appended
-/// to and removed from. That is what makes a connection's cursors stable (Cursor Connections §Cursor)
-/// without a word about them in the log. Only `splicing` before the end renumbers.
+/// Every link has a *position*, assigned once, in increasing order, and never reused while the list is
+/// only appended to and removed from. That makes a connection's cursors stable (Cursor Connections
+/// §Cursor) without anything about them in the log. Only `splicing` before the end renumbers.
 ///
-/// A removed link leaves a hole. While there are few of them, a link's position is its place in memory;
-/// when more places are holes than links, the list is packed, and keeps the positions with the links.
-/// A list that was prepended to has room in front, and the next prepend copies nothing else: places count from the
-/// beginning of the room, positions from its end. The difference cannot be seen from outside.
+/// A removed link leaves a hole. While there are few holes, a link's position is its place in memory; once there
+/// are more holes than links, the list is packed and stores the positions with the links. A list that was
+/// prepended to has room in front, and the next prepend copies nothing else: places count from the beginning of
+/// the room, positions from its end. The difference is not visible from outside.
 ///
-/// Positions come from outside too, as cursors, and counts as splices of a log. Every operation takes any
-/// `Int`: what lies outside of the list is before or behind everything in it.
+/// Positions also come from outside, as cursors, and counts as splices of a log. Every operation accepts
+/// any `Int`: anything outside the list is before or after everything in it.
 ///
-/// Invariants: 1. `count` is the number of places that are not holes. 2. Holes are equal to `hole` and
-/// nothing else is. 3. All places before `firstPlace` are holes, those of the room among them; `firstPlace` is none,
-/// or is `places.count`. 4. `positions`, if there are any, rise and are as many as the places; there is no room then.
-/// 5. All positions are below `end`.
+/// Invariants: 1. `count` is the number of places that are not holes. 2. Holes are equal to `hole` and nothing else
+/// is. 3. All places before `firstPlace` are holes, including the room; the place at `firstPlace` is not, or it is
+/// `places.count`. 4. `positions`, if present, are increasing and as many as the places; then there is no room. 5.
+/// All positions are below `end`.
 @_spi(Rooms) public final class LinkList: Sendable {
     let places: PersistentVector<UInt32>
-    /// The position of each place; nil while they are the same.
+    /// The position of each place; nil while they are equal.
     let positions: PersistentVector<Int>?
-    /// Places in front of position 0, for links to come.
+    /// Places before position 0, for links to be prepended.
     let room: Int
     private let firstPlace: Int
     /// Links in the list.
@@ -32,7 +32,7 @@
     static let hole = UInt32.max
     /// A record that the server could not link (`null` in a list).
     static let null = UInt32.max - 1
-    /// A list is not packed for fewer holes than this.
+    /// A list with fewer holes than this is not packed.
     private static let leastHoles = 64
     private static let leastRoom = 32
 
@@ -76,7 +76,7 @@
         firstPlace < places.count ? position(ofPlace: firstPlace) : end
     }
 
-    /// What stands at a position.
+    /// What is at a position.
     @_spi(Rooms) public enum Place: Equatable {
         case hole
         case link(RecordIndex?)
@@ -89,7 +89,7 @@
         return Self.content(places[place])
     }
 
-    /// The first link at or behind a position.
+    /// The first link at or after a position.
     @_spi(Rooms) public func next(from position: Int) -> (position: Int, record: RecordIndex?)? {
         var links = links(from: position)
         return links.next()
@@ -102,12 +102,12 @@
         return links.next()
     }
 
-    /// The links at and behind a position, in order.
+    /// The links at and after a position, in order.
     @_spi(Rooms) public func links(from position: Int) -> Links {
         Links(list: self, place: max(place(atOrBehind: position), firstPlace), step: 1)
     }
 
-    /// The links behind a position, in order.
+    /// The links after a position, in order.
     @_spi(Rooms) public func links(after position: Int) -> Links {
         Links(list: self, place: max(place(behind: position), firstPlace), step: 1)
     }
@@ -122,7 +122,7 @@
         Links(list: self, place: place(atOrBehind: position) - 1, step: -1)
     }
 
-    /// Goes from link to link; finding its place in the list once.
+    /// Iterates over links; finds its place in the list only once.
     @_spi(Rooms) public struct Links {
         fileprivate let list: LinkList
         fileprivate var place: Int
@@ -140,7 +140,7 @@
         }
     }
 
-    /// Where a record stands first, or nil. Looks at the whole list, if need be.
+    /// The first position of a record, or nil. May scan the whole list.
     @_spi(Rooms) public func position(of record: RecordIndex) -> Int? {
         var found: Int?
         places.forEachLeaf(from: firstPlace) { start, leaf in
@@ -181,13 +181,13 @@
         }
     }
 
-    // MARK: Lists made from this one
+    // MARK: Lists derived from this one
 
     @_spi(Rooms) public func appending(_ record: RecordIndex?) -> LinkList {
         appending(record, at: end)
     }
 
-    /// With a link at the end, at a position of the caller's: one that is at least `end`.
+    /// With a link at the end, at a position given by the caller that is at least `end`.
     func appending(_ record: RecordIndex?, at position: Int) -> LinkList {
         if room > 0, position != end { return packed().appending(record, at: position) }
         var places = places
@@ -203,12 +203,12 @@
             firstPlace: isEmpty ? places.count - 1 : firstPlace, end: position + 1)
     }
 
-    /// Without the first link to a record; the list itself when there is none.
+    /// Without the first link to a record; the list itself if there is none.
     @_spi(Rooms) public func removing(_ record: RecordIndex) -> LinkList {
         position(of: record).map(removing(at:)) ?? self
     }
 
-    /// Without the link at a position; the list itself when there is none.
+    /// Without the link at a position; the list itself if there is none.
     @_spi(Rooms) public func removing(at position: Int) -> LinkList {
         let place = place(atOrBehind: position)
         guard position >= 0, place < self.places.count, self.position(ofPlace: place) == position,
@@ -246,8 +246,8 @@
         return LinkList(records)
     }
 
-    /// With links in front of all others. Many prepends, one after the other, copy each link a few times: a copy of the
-    /// whole list is made with room for half as many again.
+    /// With links before all others. A series of prepends copies each link only a few times: the copy of the list has
+    /// room for half as many again.
     private func prepending(_ inserted: some Collection<RecordIndex?>) -> LinkList {
         let count = count + inserted.count
         var places = places
@@ -272,13 +272,13 @@
     @inline(__always)
     func position(ofPlace place: Int) -> Int { positions.map { $0[place] } ?? place - room }
 
-    /// The first place whose position is not before this one.
+    /// The first place with this position or a later one.
     private func place(atOrBehind position: Int) -> Int {
         guard let positions else { return min(max(position, 0), places.count - room) + room }
         return (0..<positions.count).firstIndex(whereNot: { positions[$0] < position })
     }
 
-    /// The first place whose position is behind this one.
+    /// The first place with a later position.
     private func place(behind position: Int) -> Int {
         position >= end ? places.count : place(atOrBehind: position + 1)
     }
@@ -304,19 +304,19 @@
 }
 
 extension LinkList: Equatable {
-    /// Equal links in equal order; positions do not count.
+    /// Equal links in equal order; positions are ignored.
     @_spi(Rooms) public static func == (left: LinkList, right: LinkList) -> Bool {
         left === right || (left.count == right.count && left.records == right.records)
     }
 }
 
-/// Puts a list together from links and their positions.
+/// Builds a list from links and their positions.
 @_spi(Rooms) public struct LinkListBuilder {
     private var links: [(position: Int, value: UInt32)] = []
 
     @_spi(Rooms) public init() {}
 
-    /// - Parameter position: behind those of the links before it.
+    /// - Parameter position: after those of the links before it.
     @_spi(Rooms) public mutating func append(_ record: RecordIndex?, at position: Int) {
         links.append((position, record?.rawValue ?? LinkList.null))
     }

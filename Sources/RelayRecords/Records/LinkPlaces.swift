@@ -1,9 +1,9 @@
 import HashTreeCollections
 
-/// In which lists a record stands, and where: the links of some fields, read backwards.
+/// In which lists a record is, and where: the links of some fields in reverse.
 ///
-/// With it a mutation finds a link without a walk through the list. Most records stand in one list, which
-/// takes no memory of its own.
+/// With it a mutation finds a link without scanning the list. Most records are in one list, which takes
+/// no extra memory.
 struct LinkPlaces: Sendable {
     /// A field of a record that holds links.
     struct List: Hashable, Sendable {
@@ -14,13 +14,13 @@ struct LinkPlaces: Sendable {
     private enum Entry: Sendable {
         case none
         case one(List, position: Int)
-        /// Positions, rising.
+        /// Positions, in increasing order.
         case several(TreeDictionary<List, [Int]>)
     }
 
     private var entries = PersistentVector<Entry>()
 
-    /// Where a record stands first in a list.
+    /// The first position of a record in a list.
     func position(of record: RecordIndex, in list: List) -> Int? {
         switch entry(record) {
         case .none: nil
@@ -29,7 +29,7 @@ struct LinkPlaces: Sendable {
         }
     }
 
-    /// Every list that a record stands in, with how often it does.
+    /// Every list that contains a record, with the number of occurrences.
     func forEachList(of record: RecordIndex, _ body: (List, _ times: Int) -> Void) {
         switch entry(record) {
         case .none: return

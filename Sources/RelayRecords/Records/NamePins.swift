@@ -2,8 +2,8 @@ import Threads
 
 /// The storage keys of a plan, which keep their numbers as long as the plan, or anything read with it, lives.
 ///
-/// Plans are made on any thread, and are used long after. What is not in a record while a collection looks is still
-/// what the plan writes next.
+/// Plans are made on any thread and used long after. A key that no record has during a collection may still be what
+/// the plan writes next.
 package final class NamePins: Sendable {
     private let symbols: Symbols
     private let pinned = Lock<[UInt32]>([])
@@ -16,7 +16,7 @@ package final class NamePins: Sendable {
     }
 
     package func name(_ name: String) -> NameIndex {
-        // Others are never let go of.
+        // Others are never released.
         guard Symbols.hasArguments(name) else { return symbols.name(name) }
         let number = symbols.pin(name)
         pinned.withLock { $0.append(number.rawValue) }

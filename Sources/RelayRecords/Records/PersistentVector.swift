@@ -1,8 +1,8 @@
-/// A vector whose copies share what they have in common: taking a copy costs nothing, and a write after
-/// it copies one path (a leaf of 64, a branch of 128 and the short list of branches).
+/// A vector whose copies share their common parts: a copy is free, and a write after it copies one path
+/// (a leaf of 64, a branch of 128 and the short list of branches).
 ///
-/// The sharing is that of Swift's own arrays, three deep: a write goes in place wherever an array is
-/// not shared, so a batch of writes after one copy pays for each path once.
+/// The sharing is that of Swift's own arrays, three levels deep: a write is in place wherever an
+/// array is not shared, so a batch of writes after one copy pays for each path once.
 @_spi(Rooms) public struct PersistentVector<Element: Sendable>: Sendable {
     @usableFromInline typealias Leaf = ContiguousArray<Element>
     @usableFromInline typealias Branch = ContiguousArray<Leaf>
@@ -55,8 +55,8 @@
 }
 
 extension PersistentVector where Element: Equatable {
-    /// Calls the body with every index at which two vectors differ; nil stands for what one of them does not
-    /// reach. What they share is passed over, a branch of 8,192 elements at a time.
+    /// Calls the body with every index at which two vectors differ; nil stands for what is beyond the end of
+    /// one. Shared parts are skipped, a branch of 8,192 elements at a time.
     func forEachDifference(
         from old: PersistentVector,
         _ body: (_ index: Int, _ before: Element?, _ after: Element?) -> Void
@@ -87,7 +87,7 @@ extension PersistentVector where Element: Equatable {
         }
     }
 
-    /// The same memory, so equal without a look at it.
+    /// The same memory, so equal without a comparison.
     private static func areIdentical<T>(_ one: ContiguousArray<T>, _ other: ContiguousArray<T>)
         -> Bool
     {

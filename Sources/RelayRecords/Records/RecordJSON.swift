@@ -1,8 +1,8 @@
 package import RelayJSON
 
-/// One record as a line of a seed file, an export or `replay … state` has it:
-/// `{"id": …, "type": …, "fields": {name: VALUE}}`, VALUE being a scalar, null, `{"ref": id}`,
-/// `{"refs": [id…]}` or `{"value": any JSON}`.
+/// One record as a line of a seed file, an export or `replay … state`: `{"id": …, "type": …,
+/// "fields": {name: VALUE}}`, where VALUE is a scalar, null, `{"ref": id}`, `{"refs": [id…]}` or
+/// `{"value": any JSON}`.
 package struct RecordJSON: Sendable, Hashable {
     package var id: DataID
     package var type: String
@@ -25,7 +25,7 @@ package struct RecordJSONError: Error, Hashable, CustomStringConvertible {
 // MARK: Reading
 
 extension RecordJSON {
-    /// Reads one line.
+    /// Parses one line.
     package init(line: some Sequence<UInt8>) throws(RecordJSONError) {
         let value: JSONValue
         do throws(JSONError) {
@@ -124,7 +124,7 @@ extension FieldValue {
 }
 
 extension Snapshot {
-    /// A record that exists, with its fields in the order in which they came to be.
+    /// A record that exists, with its fields in the order in which they were created.
     package func recordJSON(_ record: RecordIndex) -> RecordJSON? {
         defer { withExtendedLifetime(parts) {} }
         guard let row = row(record) else { return nil }
@@ -138,7 +138,7 @@ extension Snapshot {
             fields: fields)
     }
 
-    /// The value of one field of a record; nil when it is unknown.
+    /// The value of one field of a record; nil if it is unknown.
     package func fieldValue(_ key: String, of record: RecordIndex) -> FieldValue? {
         defer { withExtendedLifetime(parts) {} }
         guard let row = row(record), let name = symbols.findName(key),
@@ -147,7 +147,7 @@ extension Snapshot {
         return fieldValue(slot, of: row)
     }
 
-    /// The list of links that a field holds; nil when it holds anything else.
+    /// The list of links in a field; nil if it holds anything else.
     package func links(_ key: String, of record: RecordIndex) -> LinkList? {
         defer { withExtendedLifetime(parts) {} }
         guard let row = row(record), let name = symbols.findName(key),

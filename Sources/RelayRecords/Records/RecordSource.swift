@@ -1,14 +1,14 @@
 import RelayJSON
 
-/// All records of a store at one point, as a value: to be kept in a file, say, and given to a store of the
-/// next process.
+/// All records of a store at one point, as a value: to be kept in a file, for example, and passed to a
+/// store of the next process.
 ///
 ///     let bytes = try JSONEncoder().encode(try store.source)
 ///     let store = Store(source: try JSONDecoder().decode(RecordSource.self, from: bytes))
 ///
-/// Coded, a record is `{"id": …, "type": …, "fields": {…}}`, as in the files that `relay log import` reads; the
-/// ids of deleted records are kept with them, because a deleted record is not an unknown one. A store
-/// that is to survive a crash has a journal instead (`Store(journal:)` of the product `EventStore`).
+/// Encoded, a record is `{"id": …, "type": …, "fields": {…}}`, as in the files that `relay log import` reads;
+/// the ids of deleted records are included, because a deleted record is not an unknown one. A store that must
+/// survive a crash has a journal instead (`Store(journal:)` of the product `EventStore`).
 public struct RecordSource: Codable, Sendable {
     private var records: [RecordJSON]
     private var deleted: [DataID]
@@ -27,7 +27,7 @@ public struct RecordSource: Codable, Sendable {
     /// How many records exist.
     public var count: Int { records.count }
 
-    /// The ids of the records that exist, in the order in which they came to be.
+    /// The ids of the records that exist, in creation order.
     public var recordIDs: [DataID] { records.map(\.id) }
 
     /// The state of a store that has these records and no history.
@@ -43,7 +43,7 @@ public struct RecordSource: Codable, Sendable {
         case deletedRecordIDs
     }
 
-    /// - Throws: `DecodingError` for what is no record, with the reason.
+    /// - Throws: `DecodingError` for anything that is not a record, with the reason.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         records = try container.decode([CodableJSON].self, forKey: .records).map { record in

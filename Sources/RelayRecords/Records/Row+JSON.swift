@@ -1,29 +1,29 @@
 package import RelayJSON
 
-/// What a leaf's type makes of a stored value: result coercion of the scalars (GraphQL §3.5).
+/// How a leaf's type converts a stored value: result coercion of the scalars (GraphQL §3.5).
 package enum LeafKind: UInt8, Sendable {
     case int
     case float
     case string
     case boolean
     case id
-    /// A scalar of the schema's own: any JSON.
+    /// A custom scalar of the schema: any JSON.
     case any
 }
 
-/// What became of a leaf.
+/// The result of writing a leaf.
 package enum LeafOutcome: Sendable {
     case written
-    /// The field is null or was never set; nothing has been written.
+    /// The field is null or was never set; nothing was written.
     case null
-    /// The stored value is none of the type's; nothing has been written.
+    /// The stored value does not fit the type; nothing was written.
     case mismatch
 }
 
 extension Row {
     /// Writes the value of a field as JSON, straight from the row's memory.
-    /// - Parameter hint: where the last look-up ended. Fields are often asked for in the order in which
-    ///   the shape has them, so the next slot is tried first.
+    /// - Parameter hint: where the last look-up ended. Fields are often requested in the shape's order,
+    ///   so the next slot is tried first.
     package func writeLeaf(
         _ key: NameIndex, hint: inout Int, as kind: LeafKind, to writer: inout JSONWriter
     ) -> LeafOutcome {

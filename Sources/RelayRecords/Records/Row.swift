@@ -19,14 +19,14 @@
         }
     }
 
-    // The header is read through its address: as a stored property it would be checked for exclusive
+    // The header is read through its address: a stored property would be checked for exclusive
     // access each time, and it is never written.
     @inlinable
     @_spi(Rooms) public var shape: Shape {
         @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.shape } }
     }
 
-    /// The shape's address: to compare, without a look at the shape.
+    /// The shape's address: for comparisons without loading the shape.
     @inlinable
     @_spi(Rooms) public var shapeIdentity: UnsafeRawPointer {
         @inline(__always) get {
@@ -39,7 +39,7 @@
     @inlinable
     @_spi(Rooms) public var type: NameIndex { shape.type }
 
-    /// The place of this record in the order in which the store's records came to be.
+    /// The place of this record in the store's creation order.
     @inlinable
     @_spi(Rooms) public var creation: UInt64 {
         withUnsafeMutablePointerToHeader { $0.pointee.creation }
@@ -55,7 +55,7 @@
 
     /// What kind of value a slot holds.
     @_spi(Rooms) public enum Tag: UInt8, Sendable {
-        /// The record was never told about this field.
+        /// The record has no information about this field.
         case absent
         case null
         case `false`
@@ -63,14 +63,14 @@
         case int
         case double
         case string
-        /// Any JSON value that is none of the others: lists of scalars, JSON scalars.
+        /// Any other JSON value: lists of scalars, JSON scalars.
         case json
         case link
         case links
-        /// Null because of field errors, which are kept as a JSON list.
+        /// Null because of field errors, which are stored as a JSON list.
         case failed
 
-        /// As a row keeps it. What the compiler makes of a raw value is not inlined into other rooms.
+        /// As a row stores it. The compiler's code for a raw value is not inlined into other rooms.
         @inlinable
         @_spi(Rooms) public var byte: UInt8 { unsafeBitCast(self, to: UInt8.self) }
 
@@ -171,10 +171,10 @@
 
 /// What a snapshot knows of one record.
 @_spi(Rooms) public enum RecordSlot: @unchecked Sendable {
-    // Unchecked: ManagedBuffer refuses to be Sendable because it can be written; a row, once made,
-    // is not.
+    // Unchecked: ManagedBuffer is not Sendable because it can be written; a row is never written
+    // after it was made.
 
-    /// Nothing was ever said about it.
+    /// It was never mentioned.
     case unknown
     /// It was deleted.
     case nonexistent
@@ -216,8 +216,8 @@
 }
 
 extension Row {
-    /// Whether a slot of this row and one of another hold the same value. A link list counts as the
-    /// same only when its links are.
+    /// Whether a slot of this row and one of another hold the same value. Link lists are compared
+    /// by their links.
     @_spi(Rooms) public func slot(_ slot: Int, equals other: Row, _ otherSlot: Int) -> Bool {
         let tag = tag(slot)
         guard tag == other.tag(otherSlot) else { return false }

@@ -1,18 +1,18 @@
-/// Makes rows: starts from an existing one or from nothing, takes writes, and lays the result out.
+/// Builds rows: starts from an existing one or from nothing, takes writes, and lays out the result.
 ///
-/// Kept and used again by the store's writer, so that making a row allocates nothing but the row.
+/// Reused by the store's writer, so that building a row allocates nothing but the row.
 @_spi(Rooms) public struct RowBuilder {
     private var shape: Shape?
     /// ``Row/Tag``s by slot.
     private var tags = ContiguousArray<UInt8>()
-    /// As in a row. The place of a text is in `text` where the slot was written, else in `source`; a list
-    /// belongs to `lists` where the slot was written, else to `source`.
+    /// As in a row. A text's place refers to `text` if the slot was written, else to `source`; a list
+    /// belongs to `lists` if the slot was written, else to `source`.
     private var words = ContiguousArray<UInt64>()
     private var isWritten = ContiguousArray<Bool>()
     private var text = ContiguousArray<UInt8>()
     private var lists = ContiguousArray<(slot: Int, list: LinkList)>()
     private var source: Row?
-    /// Keys that a wide record gets besides those of `shape`, and their slots.
+    /// Keys that a wide record gets in addition to those of `shape`, and their slots.
     private var added = ContiguousArray<NameIndex>()
     private var addedSlots: [NameIndex: Int] = [:]
 
@@ -39,7 +39,7 @@
         isWritten.append(contentsOf: repeatElement(false, count: tags.count))
     }
 
-    /// Starts a record that has every key of a shape, none of them with a value yet.
+    /// Starts a record with all keys of a shape, none of them with a value yet.
     @_spi(Rooms) public mutating func begin(_ shape: Shape) {
         clear()
         self.shape = shape
@@ -61,7 +61,7 @@
         addedSlots.removeAll(keepingCapacity: true)
     }
 
-    /// The slot of a key, which the shape grows by if need be.
+    /// The slot of a key, which is added to the shape if necessary.
     @_spi(Rooms) public mutating func slot(for key: NameIndex, shapes: ShapeTable) -> Int {
         guard let current = shape else { preconditionFailure("begin(_:type:shapes:) comes first") }
         if let slot = current.slot(of: key) { return slot }
@@ -111,7 +111,7 @@
         lists.append((slot, list))
     }
 
-    /// Lays the row out. The builder lets go of everything it held.
+    /// Lays out the row. The builder releases everything it held.
     @_spi(Rooms) public mutating func finish(creation: UInt64, shapes: ShapeTable) -> Row {
         guard var shape else { preconditionFailure("begin(_:type:shapes:) comes first") }
         if !added.isEmpty {
@@ -152,7 +152,7 @@
         return row
     }
 
-    /// A wide row without the keys that have no value, once these are many; else the row itself.
+    /// A wide row without the keys that have no value, once there are many; otherwise the row itself.
     @_spi(Rooms) public mutating func compacted(_ row: Row, shapes: ShapeTable) -> Row {
         guard row.slotCount > ShapeTable.wideLimit, row.kinds.contains(TagSet(.absent)) else {
             return row

@@ -1,8 +1,8 @@
-/// What a snapshot knows of each record, by its number; a copy takes no time and shares what it has in
-/// common with the original.
+/// What a snapshot knows of each record, by its number; a copy is free and shares common parts with
+/// the original.
 ///
 /// A write after a copy copies one path: a leaf of 16 rows, two levels of 32 below a short list. Each row in
-/// a copied leaf is counted once more, which touches that row's memory; so leaves are short, and a write
+/// a copied leaf is retained once more, which touches that row's memory; so leaves are short, and a write
 /// costs the same however many records there are. Within a batch of writes each path is copied once.
 @_spi(Rooms) public struct RowTree: Sendable {
     @usableFromInline typealias Leaf = ContiguousArray<RecordSlot>
@@ -57,7 +57,7 @@
         count += 1
     }
 
-    /// Calls the body with every record that was spoken of, in the order of the numbers.
+    /// Calls the body with every record that was ever mentioned, in the order of the numbers.
     @inlinable @inline(__always)
     @_spi(Rooms) public func forEach(_ body: (RecordIndex, RecordSlot) -> Void) {
         var index: UInt32 = 0

@@ -1,15 +1,15 @@
-/// The type of a record and its storage keys in slot order; rows with the same ones share it.
+/// The type of a record and its storage keys in slot order, shared by all rows with the same ones.
 ///
 /// A shape grows by one key at a time, and remembers what it grew into, so that records written with the
-/// same fields in the same order end up with one shape (as JavaScript engines do it). Fixed once made;
+/// same fields in the same order end up with one shape (as in JavaScript engines). Otherwise immutable;
 /// only the writer looks at the growth.
 @_spi(Rooms) public final class Shape: @unchecked Sendable {
-    // Unchecked: `grown` is the writer's alone.
+    // Unchecked: only the writer uses `grown`.
 
     @_spi(Rooms) public let type: NameIndex
     @_spi(Rooms) public let keys: ContiguousArray<NameIndex>
     fileprivate var grown: [NameIndex: Shape] = [:]
-    /// Slots by the numbers of their keys, rising, where a scan would take longer.
+    /// Slots in increasing order of their keys' numbers, if a scan would take longer.
     @usableFromInline let order: ContiguousArray<UInt32>
 
     private static let scanLimit = 24
@@ -49,7 +49,7 @@
         return merged
     }
 
-    /// The slot of a key, or nil when no record of this shape has it.
+    /// The slot of a key, or nil if no record of this shape has it.
     @inlinable @inline(__always)
     @_spi(Rooms) public func slot(of key: NameIndex) -> Int? {
         if !order.isEmpty { return orderedSlot(of: key) }
@@ -74,25 +74,25 @@
 
 /// All shapes of a store. Only the writer uses it.
 ///
-/// A record with more keys than ``wideLimit`` is *wide*: it has a shape of its own, which is not looked up. Such are
-/// records with a field that is asked for with ever other arguments; each of their shapes would be used once.
+/// A record with more keys than ``wideLimit`` is *wide*: it has a shape of its own, which is not shared. Such
+/// records have a field that is requested with ever-changing arguments; each of their shapes would be used once.
 @_spi(Rooms) public final class ShapeTable: @unchecked Sendable {
-    // Unchecked: the writer's alone; readers reach shapes through rows.
+    // Unchecked: only the writer uses it; readers reach shapes through rows.
 
-    /// Types have fewer fields, nearly always.
+    /// Types nearly always have fewer fields.
     @_spi(Rooms) public static let wideLimit = 128
 
     /// Whether there ever was a wide record.
     @_spi(Rooms) public private(set) var hasWideRows = false
     private var roots: [NameIndex: Shape] = [:]
-    /// Rows are made in it; it is taken and put back.
+    /// Used to build rows; taken out and put back.
     var builder = RowBuilder()
     /// Likewise, for the fields of a record that are written.
     var written: ContiguousArray<(slot: Int, key: NameIndex)> = []
 
     deinit {
-        // Taken apart here: shapes that let go of each other would take a part of the stack for each, and a record
-        // with thousands of fields has a chain of as many.
+        // Taken apart here: shapes that release each other would each take part of the stack, and a record with
+        // thousands of fields has a chain just as long.
         var left = Array(roots.values)
         while let shape = left.popLast() {
             left.append(contentsOf: shape.grown.values)
@@ -100,7 +100,7 @@
         }
     }
 
-    /// Lets go of shapes that no record and no plan has.
+    /// Releases shapes that no record and no plan uses.
     @_spi(Rooms) public func letGoOfUnused() {
         var places: [(parent: Shape, key: NameIndex)] = []
         var next = 0
@@ -110,14 +110,14 @@
             if let shape = parent.grown[key] { places += shape.grown.keys.map { (shape, $0) } }
             next += 1
         }
-        // The newest first: each holds the one that it grew out of no longer when that one's turn comes.
+        // Newest first: by the time it is a shape's turn, those that grew out of it have released it.
         while let (parent, key) = places.popLast() {
             guard parent.grown[key]?.grown.isEmpty ?? false else { continue }
             if isKnownUniquelyReferenced(&parent.grown[key]) { parent.grown[key] = nil }
         }
     }
 
-    /// The shape of a record of this type that has no field yet.
+    /// The shape of a record of this type without fields.
     @_spi(Rooms) public func root(of type: NameIndex) -> Shape {
         if let shape = roots[type] { return shape }
         let shape = Shape(type: type, keys: [])
@@ -134,7 +134,7 @@
         return Shape(type: type, keys: ContiguousArray(keys))
     }
 
-    /// The shape of one wide record that has more keys than before.
+    /// The shape of one wide record that has gained keys.
     func widening(_ shape: Shape, by keys: ContiguousArray<NameIndex>) -> Shape {
         hasWideRows = true
         return Shape(type: shape.type, keys: shape.keys + keys, growing: shape)

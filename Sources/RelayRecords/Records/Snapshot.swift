@@ -1,16 +1,16 @@
-/// All records of a store at one point of its history: an immutable value that takes no time to copy.
+/// All records of a store at one point of its history: an immutable value that is free to copy.
 ///
 /// Copies share memory; the holder of one sees the same records for as long as it likes, while the
-/// store's one writer folds events into its own copy. Reading takes no lock. The mutating methods are the
-/// writer's alone, because the ``Symbols`` behind all copies are shared and have one writer.
+/// store's one writer folds events into its own copy. Reading takes no lock. Only the writer may call the
+/// mutating methods, because the ``Symbols`` behind all copies are shared and have one writer.
 package struct Snapshot: Sendable {
-    /// To be used as long as the snapshot is held: a client's store gives numbers again that no snapshot has.
+    /// To be used only while the snapshot is held: a client's store reuses numbers that no snapshot has.
     package let symbols: Symbols
-    /// The sequence of the last event that is folded in; 0 before the first.
+    /// The sequence of the last event folded in; 0 before the first.
     package var sequence: UInt64 = 0
     /// Records that exist.
     package var recordCount = 0
-    /// Mutations that have begun and not ended, in log order.
+    /// Mutations that have started and not ended, in log order.
     package var pending: [PendingMutation] = []
 
     package var rows = RowTree()
@@ -26,7 +26,7 @@ package struct Snapshot: Sendable {
 
     /// The type of the record ``DataID/rootID``.
     package static let rootTypeName = "__Root"
-    /// The key under which a record keeps the sequence of the event that invalidated it last.
+    /// The key under which a record keeps the sequence of the event that last invalidated it.
     package static let invalidatedKey = "__invalidatedAt"
 
     // MARK: Reading
@@ -43,7 +43,8 @@ package struct Snapshot: Sendable {
 
     /// The record with this id, if it exists.
     package func existing(_ id: String) -> RecordIndex? {
-        // Or else a copy for this call might go before the search is over, and with it what is searched.
+        // Otherwise a copy made for this call might be released, with what is being searched, before the search is
+        // over.
         defer { withExtendedLifetime(parts) {} }
         guard let record = symbols.findRecord(id), row(record) != nil else { return nil }
         return record
@@ -51,7 +52,7 @@ package struct Snapshot: Sendable {
 
     package func type(of record: RecordIndex) -> NameIndex? { row(record)?.type }
 
-    /// Every record that exists, in the order in which they came to be.
+    /// Every record that exists, in creation order.
     package func recordsInCreationOrder() -> [RecordIndex] {
         var found: [(creation: UInt64, record: RecordIndex)] = []
         found.reserveCapacity(recordCount)
@@ -62,7 +63,7 @@ package struct Snapshot: Sendable {
         return found.map(\.record)
     }
 
-    /// The ids of the records that were deleted and not made again, sorted.
+    /// The ids of the records that were deleted and not created again, sorted.
     package func deletedIDs() -> [String] {
         defer { withExtendedLifetime(parts) {} }
         var ids: [String] = []
@@ -77,7 +78,7 @@ package struct Snapshot: Sendable {
         rows[Int(record.rawValue)] = slot
     }
 
-    /// Takes in a record that did not exist.
+    /// Adds a record that did not exist.
     package mutating func create(_ record: RecordIndex, _ row: Row) {
         nextCreation += 1
         recordCount += 1
@@ -92,15 +93,15 @@ package struct Snapshot: Sendable {
 }
 
 extension Snapshot {
-    /// Whether these are the look-ups that it keeps.
+    /// Whether these are the look-ups that it maintains.
     package func isIndexed(by definitions: [IndexDefinition]) -> Bool {
         indexes.definitions == definitions
     }
 
-    /// The same state with other look-ups, made anew from the records. Only the writer may call this.
+    /// The same state with other look-ups, rebuilt from the records. Only the writer may call this.
     package func indexed(by definitions: [IndexDefinition]) -> Snapshot {
         var indexes = Indexes(definitions, symbols: symbols)
-        // As if the records came one after the other: each is taken in once, and finds those before it.
+        // As if the records came one after another: each is added once, and finds those before it.
         var known = RowTree()
         known.grow(to: rows.count)
         for record in recordsInCreationOrder() {

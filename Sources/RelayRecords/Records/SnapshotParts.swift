@@ -1,5 +1,5 @@
-/// What a snapshot has besides its records: rarely written, so all of it is behind one reference, and a copy of a
-/// snapshot counts that one.
+/// What a snapshot has besides its records: rarely written, so all of it is behind one reference, and copying a
+/// snapshot retains only that one.
 ///
 /// Belongs to one snapshot as long as it is written; see ``Snapshot``.
 final class SnapshotParts: @unchecked Sendable {
@@ -8,7 +8,7 @@ final class SnapshotParts: @unchecked Sendable {
     var indexes: Indexes
     var ledger: MutationLedger
     var schema: String
-    /// Lives as long as any snapshot that was taken before the next one began.
+    /// Lives as long as any snapshot that was taken before the next epoch began.
     var epoch: SymbolEpoch
 
     init(
@@ -40,7 +40,7 @@ extension Snapshot {
         }
     }
 
-    /// The schema text in force, from the genesis event and the schema events after it.
+    /// The schema in force, from the genesis event and the schema events after it.
     package internal(set) var schema: String {
         get { parts.schema }
         set { ownedParts().schema = newValue }
@@ -56,7 +56,7 @@ extension Snapshot {
         return parts
     }
 
-    /// Takes into the look-ups that a record changed, came to be (`old` nil) or was deleted (`new` nil).
+    /// Updates the look-ups for a record that was changed, created (`old` nil) or deleted (`new` nil).
     /// - Parameter changes: the counts that changed are added to it.
     package mutating func updateIndexes(
         _ record: RecordIndex, old: Row?, new: Row?, changes: inout ChangeSet
@@ -65,7 +65,7 @@ extension Snapshot {
         ownedParts().indexes.update(record, old: old, new: new, rows: rows, changes: &changes)
     }
 
-    /// The same where counts are not wanted.
+    /// The same without counts.
     package mutating func updateIndexes(_ record: RecordIndex, old: Row?, new: Row?) {
         if parts.indexes.isEmpty { return }
         ownedParts().indexes.update(record, old: old, new: new, rows: rows)

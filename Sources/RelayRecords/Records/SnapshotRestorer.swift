@@ -1,18 +1,18 @@
 import HashTreeCollections
 
-/// Puts a snapshot together again, record by record, from what a checkpoint kept of it.
+/// Rebuilds a snapshot, record by record, from what a checkpoint kept of it.
 ///
 /// First ``begin(sequence:schema:creationCount:)``; then for every record, in creation order,
 /// ``beginRecord(_:)``, ``set(_:_:)`` for each field and ``endRecord(_:creation:)``; the rest in
-/// any order. The look-ups follow from the records as they come.
+/// any order. The look-ups are built along the way.
 package struct SnapshotRestorer {
-    /// What is restored so far.
+    /// What has been restored so far.
     package private(set) var snapshot: Snapshot
     private var builder = RowBuilder()
 
     package init(indexes: [IndexDefinition]) { snapshot = Snapshot(indexes: indexes) }
 
-    /// The value of a field, its text where it stands.
+    /// The value of a field, with its text in place.
     package enum Value {
         case null
         case bool(Bool)
@@ -53,7 +53,7 @@ package struct SnapshotRestorer {
         }
     }
 
-    /// - Parameter creation: the record's place in creation order, behind the one before it.
+    /// - Parameter creation: the record's place in creation order, after the one before it.
     package mutating func endRecord(_ record: RecordIndex, creation: UInt64) {
         let row = builder.finish(creation: creation, shapes: snapshot.symbols.shapes)
         snapshot.set(record, .existent(row))
@@ -79,7 +79,7 @@ extension Snapshot {
     /// The number the next new record gets. Part of the state: it orders records to come.
     package var creationCount: UInt64 { nextCreation }
 
-    /// The records that were deleted and not made again, in no particular order.
+    /// The records that were deleted and not created again, in no particular order.
     package func deletedRecords() -> [RecordIndex] {
         var records: [RecordIndex] = []
         rows.forEach { record, slot in

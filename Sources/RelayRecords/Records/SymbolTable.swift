@@ -1,28 +1,28 @@
 import Synchronization
 import Threads
 
-/// A table that gives every distinct text (a record id, a name) a small dense number.
+/// Gives every distinct text (a record id, a name) a small dense number.
 ///
 /// Any thread may look up, without a lock, and add, with one. Why that is safe:
-/// 1. Texts and entries never move. They change only when a number is given again, and that comes after every thread
-///    that could have found it with its old text has gone; see 4.
-/// 2. A reader knows a number only from a snapshot that was handed to it after the entry was written,
-///    or from a slot of the hash table, which is published with release order and read with acquire.
+/// 1. Texts and entries never move. They change only when a number is reused, and that happens after every thread that
+///    could have found it with its old text has gone; see 4.
+/// 2. A reader knows a number only from a snapshot that it received after the entry was written, or from a slot of the
+///    hash table, which is published with release order and read with acquire.
 /// 3. A hash table that became too small is replaced, not rewritten, and lives on until such readers have gone, so a
-///    reader may finish its search in the old one; it misses at most texts that were added
-///    after its snapshot was taken.
-/// 4. A number goes in two steps, each a promise of ``SymbolCollection``: ``withdraw(below:unless:)`` makes it unfindable once
-///    no state and no older snapshot has it, ``vacate(_:)`` gives it again once all have gone who may have been
-///    looking while it was withdrawn. A text that is pinned is not withdrawn.
+///    reader may finish its search in the old one; it misses at most texts that were added after its snapshot was
+///    taken.
+/// 4. A number is freed in two steps, for each of which ``SymbolCollection`` vouches: ``withdraw(below:unless:)`` makes
+///    it unfindable once no state and no older snapshot has it, and ``vacate(_:)`` allows its reuse once everyone has
+///    gone who may have been looking while it was withdrawn. A pinned text is not withdrawn.
 ///
 /// The hash is seeded per table, so texts that collide cannot be chosen from outside.
 @_spi(Rooms) public final class SymbolTable: @unchecked Sendable {
-    // Unchecked: see the rules above. Everything that is not atomic belongs to who holds
-    // `adding`, or is fixed before a reader can learn of it.
+    // Unchecked: see the rules above. Everything that is not atomic belongs to the holder of
+    // `adding`, or is constant before a reader can learn of it.
 
-    /// Sixteen bytes. A text of up to 15 bytes stands in the entry itself, with its count behind it in the last
-    /// byte: who looks it up touches one line of memory less. A longer one stands in an arena: its address, then
-    /// its count and a last byte of 255. (Little-endian machines: the last byte is the highest.)
+    /// Sixteen bytes. A text of up to 15 bytes is in the entry itself, with its length in the last byte: a
+    /// look-up then touches one cache line less. A longer one is in an arena: the entry has its address, then
+    /// its length and a last byte of 255. (Little-endian machines: the last byte is the highest.)
     private struct Entry {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
@@ -35,7 +35,7 @@ import Threads
             high |= UInt64(text.count) << 56
         }
 
-        /// Where the text stands, and its size; nil where it stands in the entry.
+        /// Where the text is, and its size; nil if it is in the entry.
         static func place(
             _ entry: UnsafePointer<Entry>
         ) -> (UnsafeMutablePointer<UInt8>, size: Int)? {
@@ -67,7 +67,7 @@ import Threads
 
     /// Blocks of entries; block k holds 256 << k of them, so number -> block is arithmetic.
     private let blocks: UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
-    /// Likewise: how many hold each number fast who look no text up for it.
+    /// Likewise: how many holders each number has that do not look up its text.
     private let holds: UnsafeMutablePointer<UnsafeMutablePointer<Atomic<UInt32>>?>
     private static let blockLimit = 25
     private static let firstBlockBits = 8
@@ -87,11 +87,11 @@ import Threads
     /// Numbers that are withdrawn or vacant.
     private var gone = SymbolSet()
     private var vacant: [UInt32] = []
-    /// Places for longer texts that are vacant, by their size.
+    /// Vacant places for longer texts, by size.
     private var vacantTexts: [Int: [UnsafeMutablePointer<UInt8>]] = [:]
-    /// How many hold each number fast.
+    /// How many pins each number has.
     private var pins: [UInt32: Int] = [:]
-    /// Numbers that were asked for, added or let go of since the watch began.
+    /// Numbers that were looked up, added or unpinned since the watch began.
     private var noted = SymbolSet()
     private let isWatched = Atomic(false)
     private let live = Atomic(0)
@@ -146,7 +146,7 @@ import Threads
         return text.withUTF8 { find($0) }
     }
 
-    /// Whether one of the texts is such. Looks at all of them, under the lock.
+    /// Whether a text matches. Looks at all of them, under the lock.
     func contains(where isSuch: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
         adding.withLock { _ in
             (0..<UInt32(count)).contains { !gone.contains($0) && isSuch(text($0)) }
@@ -155,7 +155,7 @@ import Threads
 
     // MARK: Writing
 
-    /// The number of a text, which is added when it is new.
+    /// The number of a text, which is added if it is new.
     @_spi(Rooms) public func intern(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
         let hash = hash(text)
         if let number = find(text, hash: hash).number {
@@ -199,9 +199,9 @@ import Threads
         return text.withUTF8 { intern($0) }
     }
 
-    // MARK: Letting go; see SymbolCollection
+    // MARK: Freeing numbers; see SymbolCollection
 
-    /// The number of a text, which is added when it is new, held fast until ``unpin(_:)``. Any thread may.
+    /// The number of a text, which is added if it is new, pinned until ``unpin(_:)``. Any thread may call this.
     func pin(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
         adding.withLock { _ in
             let number = add(text, hash: hash(text))
@@ -215,7 +215,7 @@ import Threads
         return text.withUTF8 { pin($0) }
     }
 
-    /// Any thread may. Its holder may have written it just now, so it counts as asked for.
+    /// Any thread may call this. The holder may just have written the text, so it counts as looked up.
     func unpin(_ numbers: [UInt32]) {
         adding.withLock { _ in
             for number in numbers {
@@ -226,13 +226,13 @@ import Threads
         }
     }
 
-    /// Holds a number fast that the caller has from a snapshot; he keeps that meanwhile. Any thread may.
+    /// Holds a number that the caller has from a snapshot, which it keeps meanwhile. Any thread may call this.
     @inline(__always)
     @_spi(Rooms) public func hold(_ number: UInt32) {
         holdCount(number).pointee.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
 
-    /// Ends one ``hold(_:)``. Any thread may.
+    /// Ends one ``hold(_:)``. Any thread may call this.
     @inline(__always)
     @_spi(Rooms) public func endHold(_ number: UInt32) {
         holdCount(number).pointee.wrappingSubtract(1, ordering: .acquiringAndReleasing)
@@ -242,7 +242,7 @@ import Threads
         holdCount(number).pointee.load(ordering: .acquiring) != 0
     }
 
-    /// From now on it is noted which numbers are asked for, until ``withdraw(below:unless:)``.
+    /// From now on, look-ups of numbers are noted, until ``withdraw(below:unless:)``.
     /// - Returns: how many numbers there are.
     @_spi(Rooms) public func watch() -> Int {
         adding.withLock { _ in
@@ -252,9 +252,9 @@ import Threads
         }
     }
 
-    /// Makes numbers unfindable: of those below `limit` all that neither the caller nor anything since ``watch()``
-    /// needs, and that are not held fast. Their entries stay as they are.
-    /// - Parameter isNeeded: may not use this table.
+    /// Makes numbers unfindable: those below `limit` that neither the caller nor anything since ``watch()`` needs,
+    /// and that are not held or pinned. Their entries stay as they are.
+    /// - Parameter isNeeded: must not use this table.
     @_spi(Rooms) public func withdraw(
         below limit: Int, unless isNeeded: (UInt32, UnsafeBufferPointer<UInt8>) -> Bool
     ) -> [UInt32] {
@@ -273,7 +273,7 @@ import Threads
         }
     }
 
-    /// Gives numbers to new texts from now on: numbers that were withdrawn, and that are not in use any more.
+    /// Allows the reuse of numbers that were withdrawn and are no longer in use.
     @_spi(Rooms) public func vacate(_ numbers: [UInt32]) {
         adding.withLock { _ in
             for number in numbers {
@@ -285,8 +285,8 @@ import Threads
         }
     }
 
-    /// Lets go of hash tables that were replaced. No thread may be looking for a text in one of them.
-    /// - Parameter count: the oldest so many of ``replacedCount``.
+    /// Releases hash tables that were replaced. No thread may be searching one of them.
+    /// - Parameter count: how many of ``replacedCount``, oldest first.
     @_spi(Rooms) public func freeReplaced(_ count: Int) {
         adding.withLock { _ in
             for old in retiredSlots.prefix(count) { old.deallocate() }
@@ -344,7 +344,7 @@ import Threads
         return UnsafePointer(place)
     }
 
-    /// The size of the place that a text gets: a few sizes only, so that another text fits in later.
+    /// The size of a text's allocation: only a few sizes, so that another text fits in later.
     private static func textSize(_ count: Int) -> Int {
         var step = 8
         while count > step * 16 { step *= 2 }
@@ -423,7 +423,7 @@ import Threads
         retiredSlots.append(old)
     }
 
-    /// Eight bytes a step, each folded in by the high and low halves of a 128-bit product.
+    /// Eight bytes at a time, each folded in by the high and low halves of a 128-bit product.
     private func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let bytes = UnsafeRawBufferPointer(text)
         let count = bytes.count
@@ -436,7 +436,7 @@ import Threads
         return Self.mix(Self.mix(hash ^ Self.rest(bytes, from: offset)))
     }
 
-    /// The last bytes, at most eight of them: two halves that overlap where there are fewer.
+    /// The last bytes, at most eight: two overlapping halves if there are fewer.
     @inline(__always)
     private static func rest(_ bytes: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
         let count = bytes.count

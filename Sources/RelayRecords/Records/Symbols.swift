@@ -18,14 +18,14 @@ import Synchronization
     }
 }
 
-/// What one store calls its records, fields and types, and the shapes its records have.
+/// A store's names for its records, fields and types, and the shapes of its records.
 ///
 /// Shared by all snapshots of a store. Any thread may look up and add; see ``SymbolTable``. Numbers are private
 /// to the process: logs and messages carry the texts.
 ///
-/// A client's store gives the numbers of ids and of storage keys with arguments again, once they are not in use; see
-/// ``SymbolCollection``. Code that adds without the writer's lock there pins (``NamePins``), code that keeps a record's
-/// number beyond the snapshot that it comes from holds it fast (``SeenRecords``).
+/// A client's store reuses the numbers of ids and of storage keys with arguments once they are no longer in use; see
+/// ``SymbolCollection``. Code that adds without the writer's lock there pins (``NamePins``); code that keeps a record's
+/// number beyond the snapshot that it comes from holds it (``SeenRecords``).
 @_spi(Rooms) public final class Symbols: Sendable {
     @_spi(Rooms) public let ids = SymbolTable()
     @_spi(Rooms) public let names = SymbolTable()
@@ -81,7 +81,8 @@ import Synchronization
         NameIndex(rawValue: names.intern(name))
     }
 
-    /// Whether a storage key has arguments: then there may be any number of such, else as many as the schema has fields.
+    /// Whether a storage key has arguments: then there may be any number of them, otherwise as many as the schema has
+    /// fields.
     @_spi(Rooms) public func hasArguments(_ name: NameIndex) -> Bool {
         nameText(name).contains(UInt8(ascii: "("))
     }
@@ -99,13 +100,13 @@ import Synchronization
 
     // MARK: Errors of elements
 
-    /// Whether a record may have errors about elements of a list. Nearly always none does, and there is no look.
+    /// Whether a record may have errors about elements of a list. Nearly always none does, and nothing is looked up.
     @inline(__always)
     @_spi(Rooms) public var mayHaveElementErrors: Bool { hasElementErrors.load(ordering: .relaxed) }
 
     func noteElementErrors() { hasElementErrors.store(true, ordering: .relaxed) }
 
-    /// Finds out whether the names that are known by now have such errors among them: of records from elsewhere.
+    /// Finds out whether the names known so far include such errors: for records from elsewhere.
     @_spi(Rooms) public func lookForElementErrors() {
         if names.contains(where: Self.isOfElementErrors) { noteElementErrors() }
     }

@@ -1,15 +1,15 @@
-/// What is prepared for types that the compiler did not know, which may have abstract types that it asks for: one for
-/// each set of answers.
+/// What is prepared for types that the compiler did not know and that may belong to abstract types it asks for: one
+/// variant for each set of answers.
 package struct TypeVariants<Prepared> {
     private var variants: [(type: NameIndex, answers: [TypeQuestions.Answer], prepared: Prepared)] =
         []
 
     package init() {}
 
-    /// Beyond, what is prepared is not kept: answers come from outside, and need not be the same twice.
+    /// Beyond this, variants are not cached: answers come from outside, and may never repeat.
     package static var limit: Int { 256 }
 
-    /// What was prepared under the very answers that are given now.
+    /// What was prepared for exactly these answers.
     package func prepared(for type: NameIndex, has: (_ abstractKey: String) -> Bool) -> Prepared? {
         for variant in variants where variant.type == type {
             if variant.answers.allSatisfy({ has($0.abstractKey) == $0.isYes }) {
@@ -26,15 +26,15 @@ package struct TypeVariants<Prepared> {
     }
 }
 
-/// Asks whether a type has abstract ones that the compiler did not count it to: about each once.
+/// Asks whether a type belongs to abstract ones that the compiler did not assign it to: once for each.
 package struct TypeQuestions {
-    /// Whether a type has an abstract one, as an object or the store says.
+    /// Whether a type belongs to an abstract one, according to a response or the store.
     package struct Answer: Equatable {
         package let abstractKey: String
         package let isYes: Bool
     }
 
-    /// Where there are none, what is prepared is for all objects of the type.
+    /// If there are none, what is prepared is for all objects of the type.
     package private(set) var answers: [Answer] = []
     private let has: (_ abstractKey: String) -> Bool
 
@@ -51,10 +51,10 @@ package struct TypeQuestions {
 }
 
 extension Snapshot {
-    /// The record that keeps what objects told of their type.
+    /// The record that keeps what responses said about a type.
     package static func typeRecordID(_ type: String) -> DataID { DataID("client:__type:" + type) }
 
-    /// Whether objects told that a type has an abstract one (`__isTYPE`).
+    /// Whether responses said that a type belongs to an abstract one (`__isTYPE`).
     package func type(_ type: NameIndex, has abstractKey: String) -> Bool {
         let id = Self.typeRecordID(symbols.nameString(type))
         guard let record = existing(id.rawValue) else { return false }

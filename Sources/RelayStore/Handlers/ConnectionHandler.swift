@@ -120,7 +120,8 @@ public final class ConnectionHandler: Handler {
         }
         let merge = ConnectionMerge(
             source, server: source.proxy(serverID),
-            id: parent.dataID.clientID(storageKey: fieldPayload.handleKey), args: fieldPayload.args)
+            id: parent.dataID.clientID(storageKey: fieldPayload.handleKey), args: fieldPayload.args,
+            fieldPayload.response)
         merge.run(fieldPayload.part)
         if parent.value(fieldPayload.handleKey) != .link(merge.id) {
             source.write(parent.dataID, [(fieldPayload.handleKey, .link(merge.id))])

@@ -21,6 +21,9 @@ import RelayArtifacts
 /// whatever stands behind it by then. What comes of another is left out, like the page; but one whose place is free
 /// again, because the first page was fetched anew, is joined with all that has come of it.
 ///
+/// Several responses may bring the same page at once. The connection has it of the one whose edges began last: nothing
+/// more of the others is taken.
+///
 /// An edge whose node is in the list already is left out. What others have changed in the connection between the parts
 /// stays.
 struct ConnectionMerge {
@@ -29,10 +32,13 @@ struct ConnectionMerge {
     private let page: PageOfConnection
     private let pages: ConnectionPages
 
-    init(_ source: DraftProxy, server: DraftRecordProxy, id: DataID, args: VariableData) {
+    init(
+        _ source: DraftProxy, server: DraftRecordProxy, id: DataID, args: VariableData,
+        _ response: PartedResponse?
+    ) {
         self.source = source
         self.id = id
-        page = PageOfConnection(server, args)
+        page = PageOfConnection(server, args, response)
         pages = ConnectionPages(connection: id, source)
     }
 
@@ -43,29 +49,32 @@ struct ConnectionMerge {
         let isNew = source.row(id) == nil
         if isNew { _ = source.create(dataID: id, typeName: page.record.typeName) }
         page.noteInfo(part)
+        let isThere = pages.contains(page)
+        let isOurs = isThere && page.isPlaced
         switch part {
         case nil: begin(with: nil)
         case .beginning(let names): begin(with: names)
         case .members(let names):
-            let isThere = pages.contains(page)
-            if names.contains("edges"), !isThere || pages.isAtItsEnd(page) {
+            if names.contains("edges"), !isOurs || pages.isAtItsEnd(page) {
                 // All edges at once, as a page has them that has not been deferred.
                 begin(with: names)
-            } else if isThere {
+            } else if isOurs {
                 copyFields(names)
                 if names.contains("edges") { edges.add(edges.all) }
                 if names.contains("pageInfo") { takeInfo() }
             }
         case .items(let range, of: "edges"?):
-            if pages.contains(page) {
+            if isOurs {
                 edges.add(range)
-            } else if isNew || page.side != .whole && pages.awaited(at: page.side) == nil {
+            } else if !isThere,
+                isNew || page.side != .whole && pages.awaited(at: page.side) == nil
+            {
                 begin(with: ["edges"], edges: 0..<range.upperBound)
             }
         case .object(in: "edges", index: let index?):
-            if pages.contains(page) { edges.renew(index) }
+            if isOurs { edges.renew(index) }
         case .object(in: "pageInfo", _):
-            if pages.contains(page) { takeInfo() }
+            if isOurs { takeInfo() }
         case .items, .object: break
         }
     }
@@ -81,11 +90,13 @@ struct ConnectionMerge {
         let hasPlace = hasPlace
         if hasPlace { copyFields(names) }
         guard hasPlace, names?.contains("edges") ?? true else {
-            // Of a page whose edges are still to come, the connection keeps what it had before.
-            if !hasPlace || page.side == .whole { pages.remove(page.record.dataID) }
+            // Of a page whose edges are still to come, the connection keeps what it had before. What comes of that is told
+            // from what comes of this response, where both are known.
+            if page.isPlaced, !hasPlace || page.side == .whole { pages.remove(page.record.dataID) }
             return
         }
         let brought = range ?? edges.all
+        page.notePlaced()
         if page.side == .whole {
             pages.add(page)
             edges.replaceAll(by: brought)

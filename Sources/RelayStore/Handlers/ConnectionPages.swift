@@ -21,8 +21,11 @@ struct PageOfConnection {
     let side: Side
     /// Of the edge that it stands behind or before; nil: it is the whole connection.
     let cursor: String?
+    /// The one that says it now; nil: it came whole, or cannot be told from others.
+    private let response: PartedResponse?
 
-    init(_ record: DraftRecordProxy, _ args: VariableData) {
+    init(_ record: DraftRecordProxy, _ args: VariableData, _ response: PartedResponse?) {
+        self.response = response
         func text(_ name: String) -> String? {
             if case .string(let text) = args[name] { text } else { nil }
         }
@@ -31,48 +34,75 @@ struct PageOfConnection {
         side = text("after") != nil ? .end : cursor != nil ? .start : .whole
     }
 
-    // MARK: What has come
+    // MARK: Its response
 
-    /// On the page's record: its pageInfo is that of an earlier response. The record outlives many of them.
+    /// On the page's record: its pageInfo is that of an earlier response than this one. The record outlives many of them.
     private static let awaitsInfo = "__awaitsPageInfo"
+    /// On the page's record: the response whose edges the connection has.
+    private static let placedBy = "__placedBy"
 
-    /// Whether the response that is under way, or was the last, has brought a pageInfo.
-    var hasInfo: Bool {
-        if case .link = record.value("pageInfo") {
-            record.value(Self.awaitsInfo) == nil
-        } else {
-            false
-        }
-    }
+    private var responseID: FieldValue? { response.map { .string($0.id.text) } }
 
-    func info(_ field: String) -> FieldValue? {
-        guard case .link(let id) = record.value("pageInfo") else { return nil }
-        return record.source.proxy(id).value(field)
+    /// Whether the edges that the connection has of the page are this response's.
+    var isPlaced: Bool { record.value(Self.placedBy) == responseID }
+
+    /// The connection has this response's edges now.
+    func notePlaced() {
+        if !isPlaced { write(Self.placedBy, responseID) }
     }
 
     /// Notes whether a pageInfo has come, or is still to come.
     func noteInfo(_ part: FieldPart?) {
-        let isOld: Bool
         switch part {
-        case nil: isOld = false
-        case .beginning(let names): isOld = !names.contains("pageInfo")
-        case .members(let names) where names.contains("pageInfo"): isOld = false
-        case .members, .items, .object: return
+        case .beginning(let names) where !names.contains("pageInfo"):
+            write(Self.awaitsInfo, responseID ?? .bool(true))
+        case nil, .beginning: if awaited != nil { write(Self.awaitsInfo, nil) }
+        case .members(let names) where names.contains("pageInfo"):
+            // Another may have begun meanwhile, and awaits its own.
+            if awaited == responseID ?? .bool(true) { write(Self.awaitsInfo, nil) }
+        case .members, .items, .object: break
         }
-        if isOld != (record.value(Self.awaitsInfo) != nil) {
-            record.source.write(record.dataID, [(Self.awaitsInfo, isOld ? .bool(true) : .unset)])
-        }
+    }
+
+    private var awaited: FieldValue? { record.value(Self.awaitsInfo) }
+
+    private func write(_ field: String, _ value: FieldValue?) {
+        record.source.write(record.dataID, [(field, value ?? .unset)])
+    }
+
+    // MARK: What has come
+
+    /// The records as the response has them. Of the page's own, others may have another state.
+    var records: Snapshot { response?.own ?? record.source.draft.snapshot }
+
+    private func value(_ field: String, of record: DataID) -> FieldValue? {
+        self.record.source.find(record).flatMap { records.fieldValue(field, of: $0) }
+    }
+
+    /// Whether the response that is under way, or was the last, has brought a pageInfo.
+    var hasInfo: Bool {
+        guard case .link = value("pageInfo", of: record.dataID) else { return false }
+        return value(Self.awaitsInfo, of: record.dataID) == nil
+    }
+
+    func info(_ field: String) -> FieldValue? {
+        guard case .link(let id) = value("pageInfo", of: record.dataID) else { return nil }
+        return value(field, of: id)
+    }
+
+    /// nil where it has no list.
+    var edges: LinkList? {
+        record.source.find(record.dataID).flatMap { records.links("edges", of: $0) }
     }
 
     /// All but the edges and the pageInfo.
     var fields: [(key: String, value: FieldValue)] {
-        let snapshot = record.source.draft.snapshot
-        guard let index = record.source.find(record.dataID), let row = snapshot.row(index)
+        guard let index = record.source.find(record.dataID), let row = records.row(index)
         else { return [] }
         return row.shape.keys.compactMap { key in
-            let name = snapshot.symbols.nameString(key)
-            guard !["edges", "pageInfo", Self.awaitsInfo].contains(name),
-                let value = snapshot.fieldValue(name, of: index)
+            let name = records.symbols.nameString(key)
+            guard !["edges", "pageInfo", Self.awaitsInfo, Self.placedBy].contains(name),
+                let value = records.fieldValue(name, of: index)
             else { return nil }
             return (name, value)
         }

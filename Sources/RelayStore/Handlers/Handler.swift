@@ -35,6 +35,8 @@ public struct HandleFieldPayload: Sendable {
     public var handleArgs: VariableData
     /// What has come of the field now; nil: the field itself, with all that is selected of it.
     package var part: FieldPart?
+    /// What it has come with; nil: a response that came whole.
+    package var response: PartedResponse?
 
     /// A field with a handler.
     /// - Parameters:
@@ -55,6 +57,22 @@ public struct HandleFieldPayload: Sendable {
         self.args = args
         self.handleArgs = handleArgs
     }
+}
+
+/// A response that comes in parts, while others may write the same records.
+package struct PartedResponse: Sendable {
+    /// Its name, which no other response to a store has or will have.
+    package struct ID: Hashable, Sendable {
+        /// The events in the store's history before it, and how many such responses this process has had.
+        let sequence, number: UInt64
+
+        var text: String { "\(sequence).\(number)" }
+    }
+
+    let id: ID
+    /// The records as the response has them: what its parts have brought, without what others have written since it began.
+    /// nil: the store's.
+    var own: Snapshot?
 }
 
 /// What has come of a field of which something is deferred or streamed. Members have the names of the records' fields.

@@ -22,9 +22,7 @@ final class PageEdges {
         self.pages = pages
         source = connection.source
         node = source.draft.snapshot.symbols.findName("node")
-        own = source.find(page.record.dataID).flatMap { [source] page in
-            source.draft.snapshot.links("edges", of: page)?.records
-        }
+        own = page.edges?.records
     }
 
     var all: Range<Int> { 0..<(own?.count ?? 0) }
@@ -37,7 +35,7 @@ final class PageEdges {
         var known: Set<RecordIndex> = []
         // An edge without a node is kept: the server counts it, and it says nothing wrong.
         let new = own[range.clamped(to: all)].filter { edge in
-            edge.map { known.insert(content(of: $0)).inserted } ?? true
+            edge.map { known.insert(content(of: $0, in: page.records)).inserted } ?? true
         }
         write(.links(kept(new)))
     }
@@ -52,7 +50,9 @@ final class PageEdges {
     /// Takes the page's edges out of the connection: those that are named by it, also of a response before.
     /// - Returns: where the first of them stood.
     func takeOut(of page: DataID) -> Int? {
-        let places = old.indices.filter { old[$0].map { isNamed($0, by: page) } ?? false }
+        let places = old.indices.filter {
+            old[$0].map { isNamed($0, by: page, content(of: $0)) } ?? false
+        }
         for place in places.reversed() { write(.splice(start: place, deleted: 1, [])) }
         return places.first
     }
@@ -183,12 +183,16 @@ final class PageEdges {
 
     /// What tells an edge of the connection from others: its node, or itself where it has none.
     private func content(of edge: RecordIndex) -> RecordIndex {
-        node.flatMap { source.draft.snapshot.link($0, of: edge) } ?? edge
+        content(of: edge, in: source.draft.snapshot)
+    }
+
+    private func content(of edge: RecordIndex, in records: Snapshot) -> RecordIndex {
+        node.flatMap { records.link($0, of: edge) } ?? edge
     }
 
     /// The same of an edge of the page. One whose node has come later is known in the connection as it was before.
     private func content(ofOwn edge: RecordIndex) -> RecordIndex {
-        let content = content(of: edge)
+        let content = content(of: edge, in: page.records)
         if content != edge, withoutNode.isEmpty { return content }
         guard let former = source.find(idWithoutNode(edge)) else { return content }
         return content == edge || withoutNode.contains(former) ? former : content
@@ -197,7 +201,7 @@ final class PageEdges {
     /// An edge of the page has got fields: the connection's copy gets them, too.
     func renew(_ index: Int) {
         guard let own, own.indices.contains(index), let edge = own[index] else { return }
-        let content = content(of: edge)
+        let content = content(of: edge, in: page.records)
         let isThere = old.contains { $0.map(self.content(of:)) == content }
         if content != edge, case let former = self.content(ofOwn: edge), former != content,
             let place = old.firstIndex(of: former)
@@ -215,16 +219,16 @@ final class PageEdges {
     private func kept(_ edges: [RecordIndex?]) -> [DataID?] {
         edges.map { edge -> DataID? in
             guard let edge else { return nil }
-            let edgeID = id(of: edge)
-            if isNamed(edge, by: page.record.dataID) { return edgeID }
-            let node = content(of: edge)
+            let node = content(of: edge, in: page.records)
+            if isNamed(edge, by: page.record.dataID, node) { return id(of: edge) }
             let keptID =
                 node == edge
                 ? idWithoutNode(edge)
                 : connection.dataID.clientID(storageKey: id(of: node).rawValue)
-            let proxy = source.proxy(edgeID)
-            _ = source.create(dataID: keptID, typeName: proxy.typeName)
-            source.proxy(keptID).copyFields(from: proxy)
+            if let edge = page.records.recordJSON(edge) {
+                _ = source.create(dataID: keptID, typeName: edge.type)
+                source.proxy(keptID).copyFields(from: edge)
+            }
             return keptID
         }
     }
@@ -233,9 +237,8 @@ final class PageEdges {
         connection.dataID.clientID(storageKey: id(of: edge).rawValue)
     }
 
-    private func isNamed(_ edge: RecordIndex, by page: DataID) -> Bool {
-        let node = content(of: edge)
-        return node != edge
+    private func isNamed(_ edge: RecordIndex, by page: DataID, _ node: RecordIndex) -> Bool {
+        node != edge
             && id(of: edge) == page.clientID(storageKey: "edges", place: id(of: node).rawValue)
     }
 

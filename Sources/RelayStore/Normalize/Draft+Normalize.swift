@@ -35,16 +35,18 @@ extension Draft {
     ) throws -> ResponseSummary {
         try normalize(
             response, plan, root: root, handlers: handlers, isOptimistic: isOptimistic,
-            places: nil, read: read
+            response: nil, places: nil, read: read
         ).summary
     }
 
-    /// - Parameter places: where what the response says belongs; nil: that is to be found.
+    /// - Parameters:
+    ///   - parted: the response that this is, or is a part of, if parts of it may come.
+    ///   - places: where what the response says belongs; nil: that is to be found.
     /// - Returns: also where they belong.
     mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID,
-        handlers: any HandlerProvider, isOptimistic: Bool = false, places: ResponsePlaces?,
-        read: (Snapshot) -> Void = { _ in }
+        handlers: any HandlerProvider, isOptimistic: Bool = false, response parted: PartedResponse?,
+        places: ResponsePlaces?, read: (Snapshot) -> Void = { _ in }
     ) throws -> (summary: ResponseSummary, places: ResponsePlaces) {
         let before = snapshot
         let record = snapshot.symbols.record(root.rawValue)
@@ -61,14 +63,17 @@ extension Draft {
         snapshot = normalizer.snapshot
         looked = normalizer.looked
         keepWrites(of: normalizer.changes, since: before)
+        let isParted = reader.summary.hasNext || reader.summary.isPart
         read(
-            handle(normalizer.handled, plan.context.variables, handlers, isOptimistic))
+            handle(
+                normalizer.handled, of: isParted ? parted : nil, plan.context.variables, handlers,
+                isOptimistic))
         return (reader.summary, reader.places)
     }
 
     /// - Returns: the state with the records that were deleted.
     private mutating func handle(
-        _ fields: [Normalizer.Handled], _ variables: VariableData,
+        _ fields: [Normalizer.Handled], of response: PartedResponse?, _ variables: VariableData,
         _ handlers: any HandlerProvider, _ isOptimistic: Bool
     ) -> Snapshot {
         if fields.isEmpty { return snapshot }
@@ -86,7 +91,7 @@ extension Draft {
                 handleKey: field.handle.handleKey.resolved(with: variables),
                 handle: field.handle.handle, args: field.handle.args.values(from: variables),
                 handleArgs: field.handle.handleArgs.values(from: variables))
-            payload.part = field.part
+            (payload.part, payload.response) = (field.part, response)
             handler.update(store: &source, fieldPayload: payload)
         }
         self = proxy.end()

@@ -14,25 +14,35 @@ package final class ResponseParts: Sendable {
         var isNothing: Bool { if case .nothing = self { true } else { false } }
     }
 
-    private let now = Lock(Held.nothing)
+    private let now = Lock<(held: Held, response: PartedResponse.ID?)>((.nothing, nil))
 
     package init() {}
 
-    var held: Held { now.withLock { $0 } }
+    var held: Held { now.withLock(\.held) }
 
     var state: Snapshot? { if case .state(let state) = held { state } else { nil } }
 
+    /// The response of which parts are to come; also when its state has been let go of.
+    var response: PartedResponse.ID? { now.withLock(\.response) }
+
     /// - Returns: what was held. Freeing it may take long.
-    func hold(_ new: Held) -> Held {
-        now.withLock { held in
-            defer { held = new }
-            return held
+    func hold(_ new: Held, of response: PartedResponse.ID?) -> Held {
+        now.withLock { now in
+            defer { now = (new, response) }
+            return now.held
         }
     }
 
-    /// For callers that hold no lock.
-    /// - Parameter state: nil where no part is to come.
-    package func note(_ state: Snapshot?) { _ = hold(state.map { .state($0) } ?? .nothing) }
+    /// - Returns: what was held. Freeing it may take long.
+    func letGo() -> Held {
+        now.withLock { now in
+            defer { now.held = .nothing }
+            return now.held
+        }
+    }
+
+    /// Nothing more is to come. For callers that hold no lock.
+    package func end() { _ = hold(.nothing, of: nil) }
 }
 
 /// The executions of which parts are outstanding. Each holds a whole state of the store, with all its numbers; they let go
@@ -57,6 +67,6 @@ struct OutstandingParts {
     mutating func letGo(butOf epoch: SymbolEpoch) -> [ResponseParts.Held] {
         entries.values.compactMap(\.parts)
             .filter { parts in parts.state.map { $0.epoch !== epoch } ?? false }
-            .map { $0.hold(.nothing) }
+            .map { $0.letGo() }
     }
 }

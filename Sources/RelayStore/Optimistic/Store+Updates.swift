@@ -213,13 +213,15 @@ extension Store {
     /// - Returns: also the state that the operation reads the response from.
     func normalize(
         _ response: [UInt8], _ operation: OperationDescriptor, _ draft: inout Draft,
-        _ writer: inout Writer
+        _ writer: inout Writer, of parted: PartedResponse? = nil
     ) throws -> (summary: ResponseSummary, state: Snapshot) {
         let plan = writer.plans.plan(operation, symbols)
         let handlers = handlers
         var state = draft.snapshot
         let summary = try response.withUnsafeBytes {
-            try draft.normalize($0, plan, root: operation.root, handlers: handlers) { state = $0 }
+            try draft.normalize(
+                $0, plan, root: operation.root, handlers: handlers, response: parted, places: nil
+            ) { state = $0 }.summary
         }
         guard summary.hasData else { throw StoreError.responseWithoutData(summary) }
         return (summary, state)

@@ -23,6 +23,8 @@ public final class Store: Sendable {
         var ownFields: Set<ChangeSet.Field> = []
         var symbols: SymbolCollection
         var outstanding = OutstandingParts()
+        /// Responses that may have come in parts.
+        var partedCount: UInt64 = 0
         /// The garbage collection under way.
         var collection: GarbageCollection?
         /// Another was asked for meanwhile.

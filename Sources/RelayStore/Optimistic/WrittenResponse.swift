@@ -31,21 +31,24 @@ extension Store {
     ) throws -> TakenResponse {
         let operation = payload.operation
         do {
-            let (summary, state) = try normalize(payload, &draft, &writer)
+            let (summary, state, response) = try normalize(payload, &draft, &writer)
             let reading = read(operation, state)
             if let updater = payload.updater {
                 try run(updater, of: operation, reading, &draft, &writer)
             }
-            note(summary.hasNext ? .state(state) : .nothing, payload, &writer, &outcome)
+            let held = summary.hasNext ? ResponseParts.Held.state(state) : .nothing
+            note(held, of: summary.hasNext ? response : nil, payload, &writer, &outcome)
             return TakenResponse(operation: operation, summary: summary, reading: reading)
         } catch StoreError.responseWithoutData(let summary) {
             // A last word without data: nothing more is to come.
-            if summary.isPart, !summary.hasNext { note(.nothing, payload, &writer, &outcome) }
+            if summary.isPart, !summary.hasNext {
+                note(.nothing, of: nil, payload, &writer, &outcome)
+            }
             throw StoreError.responseWithoutData(summary)
         } catch {
             // Behind a part that is refused, others go on with what was before it.
             if !ResponseSummary.isPart(payload.response) {
-                note(.refused, payload, &writer, &outcome)
+                note(.refused, of: nil, payload, &writer, &outcome)
             }
             throw error
         }
@@ -53,22 +56,30 @@ extension Store {
 
     /// Keeps what the next part is read with.
     private func note(
-        _ held: ResponseParts.Held, _ payload: ArrivedPayload, _ writer: inout Writer,
-        _ outcome: inout Outcome
+        _ held: ResponseParts.Held, of response: PartedResponse.ID?, _ payload: ArrivedPayload,
+        _ writer: inout Writer, _ outcome: inout Outcome
     ) {
         guard let parts = payload.parts else { return }
-        outcome.held.append(parts.hold(held))
+        outcome.held.append(parts.hold(held, of: response))
         if case .state = held { writer.outstanding.insert(parts) }
     }
 
-    /// - Returns: also the state that the operation reads the response from: of a part, with the parts before it alone.
+    /// - Returns: also the state that the operation reads the response from: of a part, with the parts before it alone;
+    ///   and the response, if parts of it may come.
     private func normalize(
         _ payload: ArrivedPayload, _ draft: inout Draft, _ writer: inout Writer
-    ) throws -> (summary: ResponseSummary, state: Snapshot) {
+    ) throws -> (summary: ResponseSummary, state: Snapshot, response: PartedResponse.ID?) {
         let (operation, response) = (payload.operation, payload.response)
+        let held = payload.parts?.held ?? .nothing
+        let begun = payload.parts?.response
         // Most responses come in one piece: they are not looked through for what makes a part.
-        guard let held = payload.parts?.held, !held.isNothing, ResponseSummary.isPart(response)
-        else { return try normalize(response, operation, &draft, &writer) }
+        let isPart = (!held.isNothing || begun != nil) && ResponseSummary.isPart(response)
+        let id = isPart ? begun : payload.parts.map { _ in makeResponseID(&writer) }
+        guard isPart, !held.isNothing else {
+            let (summary, state) = try normalize(
+                response, operation, &draft, &writer, of: id.map { PartedResponse(id: $0) })
+            return (summary, state, id)
+        }
         guard case .state(let former) = held else {
             var summary = ResponseSummary()
             summary.isPart = true
@@ -81,15 +92,25 @@ extension Store {
         return try response.withUnsafeBytes { bytes in
             var own = Draft(on: former, keepsPayloads: false)
             var state = former
+            var parted = id.map { PartedResponse(id: $0) }
             let (summary, places) = try own.normalize(
-                bytes, plan, root: operation.root, handlers: handlers, places: nil
+                bytes, plan, root: operation.root, handlers: handlers, response: parted,
+                places: nil
             ) { state = $0 }
             guard summary.hasData else { throw StoreError.responseWithoutData(summary) }
+            parted?.own = state
             // Its path is that of its own response: others may have linked other records there.
             _ = try draft.normalize(
-                bytes, plan, root: operation.root, handlers: handlers, places: places)
-            return (summary, state)
+                bytes, plan, root: operation.root, handlers: handlers, response: parted,
+                places: places)
+            return (summary, state, id)
         }
+    }
+
+    private func makeResponseID(_ writer: inout Writer) -> PartedResponse.ID {
+        writer.partedCount += 1
+        return PartedResponse.ID(
+            sequence: writer.state.confirmed.sequence, number: writer.partedCount)
     }
 
     /// A response whose draft has been committed under the same lock.

@@ -14,9 +14,7 @@ struct MutationDefinition: Sendable {
     let references: [String: [TypeID]]
     /// The input field that names the record the mutation is about; nil when it makes one.
     let subject: String?
-    let makeHandler: @Sendable (Symbols) -> any MutationHandler
-    /// For a mutation that waits before it is carried out.
-    var makeWaiting: (@Sendable (Symbols) -> WaitingMutation)?
+    let serve: @Sendable (Symbols) -> ServedMutation
 }
 
 /// Reads the mutation type: a handler for each root field, resolvers for the payloads.
@@ -62,10 +60,19 @@ struct MutationCompiler {
                 indexes.append(.places(type: list.owner.name, key: list.name))
             }
             guard let makeHandler = plan.makeHandler else { continue }
-            define(
-                field, inputName: site.input.name, inputFields: site.input.inputFields,
+            let checks = handlers.checks[field.name] ?? []
+            let registered = handlers.mutations[field.name].map { swift($0, field) }
+            definitions[field.name] = MutationDefinition(
+                field: field, inputName: site.input.name, inputFields: site.input.inputFields,
                 payload: site.payload, references: plan.references, subject: plan.subject
-            ) { makeHandler($0) }
+            ) { symbols in
+                let directive = makeHandler(symbols)
+                return registered?(directive.payload)
+                    ?? .atOnce(
+                        AtOnceMutation(
+                            checks: checks, body: .directive(directive), payload: directive.payload)
+                    )
+            }
         }
         for (type, parts) in parts {
             resolvers[type] = parts.mapValues { part in { _ in .payloadPart(part) } }
@@ -76,49 +83,30 @@ struct MutationCompiler {
     private mutating func compile(_ field: SchemaField, _ mutation: RegisteredMutation) {
         guard let site = SwiftMutationSite(field, types: types, mistakes: mistakes) else { return }
         fill(site.payload, site.parts, of: field)
-        define(
-            field, inputName: site.inputName, inputFields: site.inputFields,
+        let served = swift(mutation, field)
+        definitions[field.name] = MutationDefinition(
+            field: field, inputName: site.inputName, inputFields: site.inputFields,
             payload: site.payload, references: site.references, subject: nil
-        ) { symbols in
-            PayloadHolder(payload: site.payloadSource(symbols))
-        }
+        ) { served(site.payloadSource($0)) }
     }
 
-    /// - Parameter makeHandler: what a directive does, or, without one, how the payload is filled; Swift
-    ///   code that is registered for the mutation comes in its place or before it.
-    private mutating func define(
-        _ field: SchemaField, inputName: String, inputFields: [SchemaInputValue],
-        payload: NamedType, references: [String: [TypeID]], subject: String?,
-        makeHandler: @escaping @Sendable (Symbols) -> any DirectiveMutation
-    ) {
-        let writes = HandlerWriteCheck(mutation: field.name, types: types)
+    /// Swift code that is registered for a mutation, behind the checks of it.
+    private func swift(
+        _ registered: RegisteredMutation, _ field: SchemaField
+    ) -> @Sendable (PayloadSource) -> ServedMutation {
         let checks = handlers.checks[field.name] ?? []
-        let registered = handlers.mutations[field.name]
-        @Sendable func swift(
-            _ body: @escaping MutationBody, _ symbols: Symbols
-        ) -> SwiftMutation {
-            SwiftMutation(body: body, payload: makeHandler(symbols).payload, writes: writes)
-        }
-        var definition = MutationDefinition(
-            field: field, inputName: inputName, inputFields: inputFields, payload: payload,
-            references: references, subject: subject
-        ) { symbols in
-            let handler: any MutationHandler =
-                switch registered {
-                case nil: makeHandler(symbols)
-                case .atOnce(let body): swift(body, symbols)
-                case .waiting: PayloadHolder(payload: makeHandler(symbols).payload)
-                }
-            return checks.isEmpty ? handler : CheckedMutation(checks: checks, mutation: handler)
-        }
-        if case .waiting(let prepare) = registered {
-            definition.makeWaiting = { symbols in
-                WaitingMutation(
-                    checks: checks, prepare: prepare, payload: makeHandler(symbols).payload
-                ) { swift($0, symbols) }
+        let writes = HandlerWriteCheck(mutation: field.name, types: types)
+        return { payload in
+            switch registered {
+            case .atOnce(let body):
+                .atOnce(
+                    AtOnceMutation(checks: checks, body: .swift(body, writes), payload: payload))
+            case .waiting(let prepare):
+                .waiting(
+                    WaitingMutation(
+                        checks: checks, prepare: prepare, payload: payload, writes: writes))
             }
         }
-        definitions[field.name] = definition
     }
 
     /// Several mutations may share a payload type, if its fields mean the same for all of them.

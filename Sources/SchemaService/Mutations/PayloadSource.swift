@@ -10,6 +10,15 @@ package struct PayloadSource: Sendable {
     /// The record is gone; its id is what is left. Nil for Swift code, which may have deleted it.
     let isDeletion: Bool?
 
+    /// The payload of a mutation that is in the log.
+    /// - Parameter snapshot: the state right after the response.
+    func payload(
+        of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot
+    ) -> MutationPayload {
+        payload(
+            (intent.arguments.object ?? [:]).mutationInput, result: response.result, in: snapshot)
+    }
+
     func payload(
         _ input: JSONObject, result: DataID?, in snapshot: Snapshot
     ) -> MutationPayload {

@@ -65,7 +65,7 @@ package final class PastSubscription {
                 replaying: event, intent, changes, service: service, snapshot: snapshot)
         else { return [] }
         subscriber?.table.handle(
-            [.step(Step(.commit(commit), expected: .current(nil)))], isBehind: false,
+            [.step(Step(publication: .commit(commit)))], isBehind: false,
             hand: sink.receive)
         return sink.take()
     }

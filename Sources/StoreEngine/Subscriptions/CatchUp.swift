@@ -8,22 +8,21 @@ import Threads
 /// Tells subscriptions what they have missed when it is more than a few commits: from memory when it is recent, else
 /// from the log.
 ///
-/// Those that wait are served together, by a pass from where the first of them stopped: each event is read at its
-/// own sequence, and equal subscriptions are executed once. Who has missed little is not kept waiting by who has missed
-/// much: what is in memory is told during the passes over the log, and those go from the near to the far, each with
-/// subscriptions of which none has missed more than four times as much as another; together they read less than
-/// two and a half times as much as one pass for all. A subscriber that has no room for a result leaves the pass
-/// with it, and comes back when it has taken what it had; results that are on their way to it count. At the end of the
-/// pass all go to the publisher, which knows the rest.
+/// Those that wait are served together, by a pass that begins where the first of them stopped: each event is read at
+/// its own sequence, and equal subscriptions are executed once. A subscription that has missed little does not wait
+/// for one that has missed much: what is in memory is told during the passes over the log, and those go from the near
+/// to the far, each with subscriptions of which none has missed more than four times as much as another; together they
+/// read less than two and a half times as much as one pass for all. A subscriber that has no room for a result leaves
+/// the pass with it, and comes back when it has taken what it had; results that are on their way to it count. At the
+/// end of the pass all go to the publisher, which knows the rest.
 ///
-/// A pass over recent commits neither reads nor folds anything. What one over the log costs is bounded: at most
-/// three states of the past are in memory, whatever waits: the pass's, the one that it began with, and the one at
-/// which those go on who have left it; they share what has not changed between them. The second is kept for a
-/// minute: who is cut off while the log is read comes back with the same cursor, and nothing is folded twice. And
-/// who was away for more events than the limit, or is that far from where a state can be had, is told that the
-/// cursor is too old.
+/// A pass over recent commits neither reads nor folds anything. What one over the log costs is bounded: at most three
+/// states of the past are in memory, however many subscriptions wait: the pass's own, and two that are kept
+/// (``KeptStates``). A client that was away for more events than the limit, or is that far from where a state can be
+/// had, is told that its cursor is too old.
 package final class CatchUp: Sendable {
-    private struct Waiting: Sendable {
+    /// A subscription that waits for its turn.
+    struct Waiting: Sendable {
         var request: SubscriptionRequest
         /// Everything up to this event has been told.
         var sequence: UInt64
@@ -61,39 +60,20 @@ package final class CatchUp: Sendable {
         /// Memory has what they have missed.
         var recent = Lane()
         var log = Lane()
-        /// The log could not be read for them; it is tried again.
-        var retrying = WaitingLine<ObjectIdentifier, Waiting>()
-        var isRetryDue = false
-        /// The last event that can't be read, as far as is known: what follows an earlier one is lost.
-        var readableAfter: UInt64 = 0
-        var parked: ParkedState?
-        var reached: ReachedState?
-        var isWatched = false
+        /// The log could not be read for them.
+        var failed = FailedReadings()
 
-        var waitingCount: Int { recent.count + log.count + retrying.count }
-
-        /// The latest state at or before an event that takes no reading.
-        func nearest(to sequence: UInt64) -> Snapshot? {
-            [parked?.snapshot, reached?.snapshot].compactMap { $0 }
-                .filter { $0.sequence <= sequence }.max { $0.sequence < $1.sequence }
-        }
+        var waitingCount: Int { recent.count + log.count + failed.count }
     }
 
-    /// Events of which sinks are told before they are waited for, so that what is on its way to them is bounded.
+    /// Events that sinks are told of before they are waited for, so that what is on its way to them is bounded.
     package static let settleInterval = 32
-    /// Events after which it is looked which have gone meanwhile: nothing is read for none.
+    /// How many events are read before subscriptions that have ended are looked for: nothing is read when all have.
     private static let lookInterval: UInt64 = 1_024
     /// What sinks are told before they are waited for, apart from what one event leads to.
     package static let settleSize = DeliverySize(count: 16_384, byteCount: 16 << 20)
-    /// Who has missed no more events than these has missed little.
+    /// A subscription that has missed no more events than these has missed little.
     private static let fewEvents: UInt64 = 32
-    /// What a reading waits for that has failed, and how often it is tried again: half a minute in all.
-    private static let retryInterval = Duration.seconds(1)
-    static let retryLimit = 30
-    /// How often is looked whether a state is still needed.
-    private static let parkingInterval = Duration.seconds(5)
-    /// How often is looked at the state that a pass has begun with, before it is dropped: a minute.
-    private static let keepingLooks = 12
 
     private let journal: any EventJournal
     private let identity: StoreIdentity
@@ -107,6 +87,7 @@ package final class CatchUp: Sendable {
     private let waitingLimit: Int
     private let counters: ServiceCounters
     private let logger: Logger
+    private let kept: KeptStates
     private let state = Lock(State())
     /// Where results go, and requests that are done here.
     private let outputs = Lock<Outputs?>(nil)
@@ -139,6 +120,7 @@ package final class CatchUp: Sendable {
         waitingLimit = limits.resumingSubscriptions
         self.counters = counters
         self.logger = logger
+        kept = KeptStates(tasks)
     }
 
     /// Says where results go; to be called once, before anything else.
@@ -180,7 +162,7 @@ package final class CatchUp: Sendable {
         let gone = state.withLock { state in
             (
                 state.recent.remove(sink), state.log.remove(sink),
-                state.retrying.remove(ObjectIdentifier(sink))
+                state.failed.remove(sink)
             )
         }
         withExtendedLifetime(gone) {}
@@ -226,9 +208,7 @@ package final class CatchUp: Sendable {
     private func tellFromMemory(_ batch: [Waiting], _ outputs: Outputs) async {
         guard var sequence = batch.map(\.sequence).min() else { return }
         // Memory has what they go on from; no state has to be kept for them.
-        state.withLock { state in
-            for waiting in batch { state.parked?.remove(waiting.request.sink) }
-        }
+        kept.leave(batch.map(\.request.sink))
         assert(
             batch.allSatisfy { $0.sequence <= durable.snapshot.sequence },
             "what is not durable has not been told")
@@ -302,7 +282,7 @@ package final class CatchUp: Sendable {
         // What is durable and not published yet is told by the publisher.
         let end = recent.end
         var batch = all
-        let readableAfter = state.withLock { $0.readableAfter }
+        let readableAfter = state.withLock { $0.failed.readableAfter }
         // One that has been told that it goes on does go on.
         let isTooFar: (Waiting) -> Bool = {
             !$0.isAnnounced
@@ -325,13 +305,71 @@ package final class CatchUp: Sendable {
                 ? await tellWithoutState(at: first, batch, outputs) : tryAgain(batch, outputs)
         }
         counters.count(\.resumedEvents, replay.readEvents)
-        keep(replay.snapshot)
-        state.withLock { state in
-            for waiting in batch { state.parked?.remove(waiting.request.sink) }
-        }
+        kept.keep(replay.snapshot)
+        kept.leave(batch.map(\.request.sink))
         var pass = CatchUpPass(service.on(replay.snapshot.symbols), identity, documents)
         enter(batch, &pass, on: replay.snapshot, outputs)
         await run(&pass, replay, through: end, outputs)
+    }
+
+    /// The state after an event, and what comes then. Where a subscriber left an earlier pass, nothing has to be
+    /// read or folded for it again.
+    private func replay(at sequence: UInt64, limit: UInt64) async throws -> PastReplay {
+        let near = kept.nearest(to: sequence)
+        if let near, sequence - near.sequence <= nearEvents {
+            return try await PastReplay(journal, from: near, to: sequence)
+        }
+        return try await PastReplay(
+            journal, at: sequence, indexes: service.indexes, orFrom: near, budget: limit)
+    }
+
+    private func run(
+        _ pass: inout CatchUpPass, _ start: PastReplay, through end: UInt64, _ outputs: Outputs
+    ) async {
+        var replay = start
+        var unsettled = 0
+        var size = DeliverySize()
+        while replay.snapshot.sequence < end, !pass.isEmpty {
+            let step: PastReplay.Step
+            do {
+                step = try await replay.step()
+            } catch {
+                logger.error("Could not read on what subscriptions have missed: \(error)")
+                let left = pass.removeAll(after: replay.snapshot.sequence).map {
+                    request, sequence in
+                    Waiting(
+                        request: request.starting(.after(sequence)), sequence: sequence,
+                        isAnnounced: true)
+                }
+                if error.isLasting {
+                    state.withLock { $0.failed.readableAfter = replay.snapshot.sequence + 1 }
+                    return giveUp(left, outputs)
+                }
+                // Where they go on nothing has to be folded again.
+                kept.keep(replay.snapshot)
+                return tryAgain(left, outputs)
+            }
+            counters.count(\.resumedEvents)
+            if replay.snapshot.sequence.isMultiple(of: Self.lookInterval) { pass.removeUnwanted() }
+            guard let intent = step.intent, case .response(let response) = step.event.body else {
+                continue
+            }
+            let told = pass.tell(intent, response, replay.snapshot)
+            kept.park(replay.snapshot, for: told.held.map(\.request.sink))
+            for held in told.held { deliverLater(held, at: replay.snapshot.sequence, outputs) }
+            if told.deliveries.isEmpty { continue }
+            outputs.deliver(told.deliveries)
+            unsettled += 1
+            size += told.size
+            if unsettled < Self.settleInterval, size.isBelow(Self.settleSize) { continue }
+            unsettled = 0
+            size = DeliverySize()
+            await outputs.settle()
+            pass.removeUnwanted()
+        }
+        for (request, sequence) in pass.removeAll(after: replay.snapshot.sequence) {
+            outputs.goOn(request.starting(.after(sequence)))
+        }
     }
 
     // MARK: Readings that fail
@@ -363,37 +401,14 @@ package final class CatchUp: Sendable {
 
     /// Reads again in a moment: a lack of descriptors or memory passes. The log still has what was missed.
     private func tryAgain(_ batch: [Waiting], _ outputs: Outputs) {
-        var retries: [Waiting] = []
-        var ended: [Waiting] = []
-        for var waiting in batch {
-            // It is not the same lack again and again where it has got further.
-            if waiting.sequence != waiting.request.failedAfter { waiting.request.failedReads = 0 }
-            waiting.request.failedAfter = waiting.sequence
-            waiting.request.failedReads += 1
-            if waiting.request.failedReads > Self.retryLimit {
-                ended.append(waiting)
-            } else {
-                retries.append(waiting)
-            }
-        }
+        let (retried, ended, starts) = state.withLock { $0.failed.append(batch) }
         giveUp(ended, outputs)
-        if retries.isEmpty { return }
-        let starts = state.withLock { state in
-            for waiting in retries {
-                state.retrying.append(ObjectIdentifier(waiting.request.sink), waiting)
-            }
-            defer { state.isRetryDue = true }
-            return !state.isRetryDue
-        }
         // They may have ended before they were here to be forgotten.
-        for waiting in retries where !waiting.request.sink.isWanted { forget(waiting.request.sink) }
+        for waiting in retried where !waiting.request.sink.isWanted { forget(waiting.request.sink) }
         guard starts else { return }
-        tasks.later(Self.retryInterval) { [weak self] in
+        tasks.later(FailedReadings.retryInterval) { [weak self] in
             guard let self else { return }
-            let due = state.withLock { state in
-                state.isRetryDue = false
-                return state.retrying.takeAll()
-            }
+            let due = state.withLock { $0.failed.takeDue() }
             for waiting in due { post(waiting) }
         }
     }
@@ -410,122 +425,6 @@ package final class CatchUp: Sendable {
                 Delivery(sink: $0.request.sink, event: .failed([error]))
             })
     }
-
-    /// The state after an event, and what comes then. Where a subscriber left an earlier pass, nothing has to be
-    /// read or folded for it again.
-    private func replay(at sequence: UInt64, limit: UInt64) async throws -> PastReplay {
-        let near = state.withLock { $0.nearest(to: sequence) }
-        if let near, sequence - near.sequence <= nearEvents {
-            return try await PastReplay(journal, from: near, to: sequence)
-        }
-        return try await PastReplay(
-            journal, at: sequence, indexes: service.indexes, orFrom: near, budget: limit)
-    }
-
-    /// Keeps the state that a pass begins with, for subscribers that come back.
-    private func keep(_ snapshot: Snapshot) {
-        let new = ReachedState(snapshot: snapshot, looksLeft: Self.keepingLooks)
-        // The one before goes when the lock is free again, as everything that takes its time to go.
-        let last = state.withLock { state in
-            defer { state.reached = new }
-            return state.reached
-        }
-        withExtendedLifetime(last) {}
-        watch()
-    }
-
-    /// Keeps a state for those who have left a pass there.
-    private func park(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
-        if sinks.isEmpty { return }
-        let last = state.withLock { state -> ParkedState? in
-            if state.parked?.isNeeded == true {
-                state.parked?.add(sinks)
-                return nil
-            }
-            defer { state.parked = ParkedState(snapshot, for: sinks) }
-            return state.parked
-        }
-        withExtendedLifetime(last) {}
-        watch()
-    }
-
-    /// Looks now and then, as long as states are kept, whether they are needed.
-    private func watch() {
-        let starts = state.withLock { state in
-            defer { state.isWatched = true }
-            return !state.isWatched
-        }
-        if starts { lookLater() }
-    }
-
-    private func lookLater() {
-        tasks.later(Self.parkingInterval) { [weak self] in
-            if let self, !dropUnneeded() { lookLater() }
-        }
-    }
-
-    /// - Returns: whether nothing is kept now.
-    private func dropUnneeded() -> Bool {
-        let (isWatched, last) = state.withLock { state in
-            let last = (state.parked, state.reached)
-            if state.parked?.isNeeded == false { state.parked = nil }
-            state.reached?.looksLeft -= 1
-            if state.reached?.looksLeft == 0 { state.reached = nil }
-            state.isWatched = state.parked != nil || state.reached != nil
-            return (state.isWatched, last)
-        }
-        withExtendedLifetime(last) {}
-        return !isWatched
-    }
-
-    private func run(
-        _ pass: inout CatchUpPass, _ start: PastReplay, through end: UInt64, _ outputs: Outputs
-    ) async {
-        var replay = start
-        var unsettled = 0
-        var size = DeliverySize()
-        while replay.snapshot.sequence < end, !pass.isEmpty {
-            let step: PastReplay.Step
-            do {
-                step = try await replay.step()
-            } catch {
-                logger.error("Could not read on what subscriptions have missed: \(error)")
-                let left = pass.removeAll(after: replay.snapshot.sequence).map {
-                    request, sequence in
-                    Waiting(
-                        request: request.starting(.after(sequence)), sequence: sequence,
-                        isAnnounced: true)
-                }
-                if error.isLasting {
-                    state.withLock { $0.readableAfter = replay.snapshot.sequence + 1 }
-                    return giveUp(left, outputs)
-                }
-                // Where they go on nothing has to be folded again.
-                keep(replay.snapshot)
-                return tryAgain(left, outputs)
-            }
-            counters.count(\.resumedEvents)
-            if replay.snapshot.sequence.isMultiple(of: Self.lookInterval) { pass.removeUnwanted() }
-            guard let intent = step.intent, case .response(let response) = step.event.body else {
-                continue
-            }
-            let told = pass.tell(intent, response, replay.snapshot)
-            park(replay.snapshot, for: told.held.map(\.request.sink))
-            for held in told.held { deliverLater(held, at: replay.snapshot.sequence, outputs) }
-            if told.deliveries.isEmpty { continue }
-            outputs.deliver(told.deliveries)
-            unsettled += 1
-            size += told.size
-            if unsettled < Self.settleInterval, size.isBelow(Self.settleSize) { continue }
-            unsettled = 0
-            size = DeliverySize()
-            await outputs.settle()
-            pass.removeUnwanted()
-        }
-        for (request, sequence) in pass.removeAll(after: replay.snapshot.sequence) {
-            outputs.goOn(request.starting(.after(sequence)))
-        }
-    }
 }
 
 extension Error {
@@ -533,36 +432,4 @@ extension Error {
     fileprivate var isLasting: Bool {
         self is PastReplay.TooFar || (self as? any EventReadError)?.isLasting ?? false
     }
-}
-
-/// A state of the past that took some folding.
-private struct ReachedState: Sendable {
-    let snapshot: Snapshot
-    var looksLeft: Int
-}
-
-/// A state of the past, and those who go on there.
-private struct ParkedState: Sendable {
-    let snapshot: Snapshot
-    private var sinks: [ObjectIdentifier: any SubscriptionSink] = [:]
-    /// With more, those that are not wanted any more are taken out.
-    private var looksAt = fewSinks
-    private static let fewSinks = 64
-
-    init(_ snapshot: Snapshot, for sinks: [any SubscriptionSink]) {
-        self.snapshot = snapshot
-        add(sinks)
-    }
-
-    var isNeeded: Bool { sinks.values.contains { $0.isWanted } }
-
-    mutating func add(_ sinks: [any SubscriptionSink]) {
-        for sink in sinks { self.sinks[ObjectIdentifier(sink)] = sink }
-        if self.sinks.count <= looksAt { return }
-        self.sinks = self.sinks.filter { $0.value.isWanted }
-        looksAt = max(2 * self.sinks.count, Self.fewSinks)
-    }
-
-    /// A subscriber goes on.
-    mutating func remove(_ sink: any SubscriptionSink) { sinks[ObjectIdentifier(sink)] = nil }
 }

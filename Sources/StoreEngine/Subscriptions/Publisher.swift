@@ -11,8 +11,8 @@ import Threads
 /// what it is told first and what follows have neither gap nor overlap.
 ///
 /// The queue is bounded: while ``GraphQLService/Limits/unpublishedCommits`` wait in it, or
-/// ``GraphQLService/Limits/unpublishedBytes``, the writer takes no further turn, so event subscriptions lose nothing. Live results only have to be the newest, so when commits pile up each
-/// is executed once for many of them.
+/// ``GraphQLService/Limits/unpublishedBytes``, the writer takes no further turn, so event subscriptions lose nothing.
+/// Live results only have to be the newest, so when commits pile up each is executed once for many of them.
 final class Publisher: Sendable {
     enum Message: Sendable {
         case step(Step)

@@ -183,7 +183,7 @@ final class MutationWriter: Sendable {
             var prepared: Result<MutationBody, ExecutionError>
             do {
                 prepared = .success(
-                    try await ongoing.handler.prepare(
+                    try await ongoing.mutation.prepare(
                         VariableData(ongoing.arguments), ongoing.context,
                         SnapshotReader(snapshot: durable.snapshot)))
             } catch {

@@ -86,13 +86,15 @@ struct WriterTurn: Sendable {
             byteCount += body.approximateSize
         }
         head = publication.snapshot
-        steps.append(Step(publication, expected: head.pending.isEmpty ? .current(nil) : .later))
+        steps.append(
+            Step(
+                publication: publication, expected: head.pending.isEmpty ? .current(nil) : .later))
     }
 
     /// Ends the turn: what is expected beyond it is worked out once, not for each of its steps.
     mutating func finish() {
-        guard let last = steps.popLast() else { return }
-        steps.append(Step(last.publication, expected: .current(ExpectedState(of: head))))
+        guard let last = steps.indices.last else { return }
+        steps[last].expected = .current(ExpectedState(of: head))
     }
 
     private mutating func revoke(_ intent: UInt64) {

@@ -3,7 +3,7 @@ import Testing
 @testable import GraphQLLanguage
 
 /// The value of the only argument in `{ f(a: …) }`.
-private func value(_ literal: String) throws(GraphQLError) -> Value.Kind {
+private func value(_ literal: String) throws(DocumentError) -> Value.Kind {
     try Value(parsing: literal).kind
 }
 
@@ -12,7 +12,7 @@ private func string(_ literal: String) throws -> String? {
     return text
 }
 
-private func error(_ text: String) -> GraphQLError? {
+private func error(_ text: String) -> DocumentError? {
     do {
         _ = try Document(parsing: text)
         return nil

@@ -138,7 +138,7 @@ private func error(_ text: String, _ limits: ParseLimits = ParseLimits()) -> Str
     }
 
     @Test func limitErrorsCarryTheirCode() {
-        #expect(throws: GraphQLError.self) {
+        #expect(throws: DocumentError.self) {
             try Document(parsing: "{a}", limits: .init(maximumTokens: 1))
         }
         do {

@@ -14,7 +14,7 @@ private func error(_ text: String) -> String? {
 private func type(_ text: String) throws -> TypeDefinition {
     let document = try Document(parsing: text)
     guard case .type(let definition) = document.definitions[0] else {
-        throw GraphQLError("not a type")
+        throw DocumentError("not a type")
     }
     return definition
 }

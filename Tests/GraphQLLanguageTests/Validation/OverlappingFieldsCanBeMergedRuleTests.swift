@@ -238,7 +238,7 @@ import Testing
         let limits = ValidationLimits(maximumFieldComparisons: 300)
         #expect(
             document.validate(against: animals, limits: limits) == [
-                GraphQLError(
+                DocumentError(
                     "Fields cannot be compared in 300 steps. Validation aborted.",
                     code: "LIMIT_EXCEEDED")
             ])

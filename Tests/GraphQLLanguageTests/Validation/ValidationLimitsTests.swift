@@ -15,7 +15,7 @@ import Testing
         let last = document.validate(against: animals, limits: .init(maximumErrors: 3)).last
         #expect(
             last
-                == GraphQLError(
+                == DocumentError(
                     "Too many validation errors, error limit reached. Validation aborted."))
     }
 

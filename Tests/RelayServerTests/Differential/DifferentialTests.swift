@@ -81,7 +81,7 @@ struct DifferentialTests {
         _ text: String, _ service: ServiceUnderTest
     ) throws -> JSONValue {
         let document: Document
-        do throws(GraphQLError) {
+        do throws(DocumentError) {
             document = try Document(parsing: text)
         } catch {
             return ["syntax": json(error)]
@@ -98,7 +98,7 @@ struct DifferentialTests {
         return .object(answer)
     }
 
-    private static func json(_ error: GraphQLError) -> JSONValue {
+    private static func json(_ error: DocumentError) -> JSONValue {
         [
             "message": .string(error.message),
             "locations": .array(

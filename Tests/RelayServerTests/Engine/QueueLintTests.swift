@@ -53,8 +53,8 @@ import Testing
         EventStore/Journal/FileJournal.swift roomAskers = queue tries of `/readyz` whether a full disk has room
         StoreEngine/SequenceSubscriptions.swift tasks = queue subscriptions to sequences of Swift code whose tasks run
         StoreEngine/Past/PastQueries.swift waiting = queue queries of the past that wait
-        StoreEngine/Subscriptions/CatchUp.swift retrying = queue subscriptions that wait for what they have missed
-        StoreEngine/Subscriptions/CatchUp.swift sinks = queue subscriptions that wait for what they have missed
+        StoreEngine/Subscriptions/FailedReadings.swift retrying = queue subscriptions that wait for what they have missed
+        StoreEngine/Subscriptions/KeptStates.swift sinks = queue subscriptions that wait for what they have missed
         StoreEngine/Subscriptions/CatchUp.swift waiting = queue subscriptions that wait for what they have missed
         StoreEngine/Subscriptions/LiveIndex.swift byRecord = flag --max-operations
         StoreEngine/Subscriptions/LiveIndex.swift byType = flag --max-operations
@@ -67,7 +67,7 @@ import Testing
         StoreEngine/Subscriptions/SubscriptionTable.swift groupIDs = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionTable.swift groups = flag --max-operations
         StoreEngine/Subscriptions/SubscriptionTable.swift groupsBySink = flag --max-operations
-        StoreEngine/WaitingLine.swift actions = by who has one: CatchUp, GraphQLSocket
+        StoreEngine/WaitingLine.swift actions = by who has one: CatchUp, FailedReadings, GraphQLSocket
         StoreEngine/WaitingLine.swift line = by the actions, of which it has at most twice as many
         StoreEngine/Writer/PendingHead.swift abandoned = queue mutations whose handlers wait
         StoreEngine/Writer/PendingHead.swift joined = queue repeats of a mutation whose handler waits

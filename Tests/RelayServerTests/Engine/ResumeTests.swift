@@ -405,7 +405,7 @@ struct ResumeTests {
     }
 
     /// A process may have no descriptor left for a moment. The log has what was missed all the same.
-    @Test(arguments: [1, CatchUp.retryLimit])
+    @Test(arguments: [1, FailedReadings.retryLimit])
     func aReadThatFailsIsTriedAgain(_ failures: Int) async throws {
         let engine = try await EngineUnderTest(recentCommits: 1)
         for number in 0..<3 { _ = try await engine.addTodo("\(number)") }

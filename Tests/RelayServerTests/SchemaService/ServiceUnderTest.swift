@@ -93,7 +93,7 @@ struct ServiceUnderTest {
     mutating func run(
         _ field: String, _ arguments: JSONObject
     ) throws(ExecutionError) -> MutationOutcome {
-        guard let handler = service.mutations[field] else {
+        guard case .atOnce(let mutation)? = service.mutations[field] else {
             throw ExecutionError("There is no mutation \(field).")
         }
         var draft = Draft(on: snapshot)
@@ -104,7 +104,7 @@ struct ServiceUnderTest {
         lastWrites = .empty
         let outcome: MutationOutcome
         do throws(ExecutionError) {
-            outcome = try handler.run(arguments: arguments, draft: &draft, context: context)
+            outcome = try mutation.run(arguments: arguments, draft: &draft, context: context)
         } catch {
             #expect(draft.writeSet.isEmpty, "a refused mutation writes nothing")
             throw error
@@ -114,7 +114,7 @@ struct ServiceUnderTest {
         lastWrites = draft.writeSet
         lastIntent = MutationIntent(field: field, arguments: .object(arguments))
         lastResponse = MutationResponse(mutation: 1, writes: draft.writeSet, result: outcome.result)
-        let rebuilt = handler.payload(for: lastIntent, response: lastResponse, in: snapshot)
+        let rebuilt = service.payload(of: lastIntent, lastResponse, in: snapshot)
         #expect(rebuilt == outcome.payload, "the log gives the same payload")
         return outcome
     }

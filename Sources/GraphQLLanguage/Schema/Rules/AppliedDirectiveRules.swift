@@ -1,8 +1,8 @@
-// GraphQL §5.7 for the directives in type-system documents. The rules graphql-js calls
-// KnownDirectives, UniqueDirectivesPerLocation, UniqueArgumentNames, UniqueInputFieldNames,
+// GraphQL §5.7 for the directives in type-system documents. graphql-js' rules KnownDirectives,
+// UniqueDirectivesPerLocation, UniqueArgumentNames, UniqueInputFieldNames,
 // KnownArgumentNamesOnDirectives and ProvidedRequiredArgumentsOnDirectives.
 
-/// One thing that directives can be written on, and those that are.
+/// Something that can have directives, and the directives it has.
 struct DirectiveSite {
     let place: DirectiveLocation
     let directives: [Directive]
@@ -11,7 +11,7 @@ struct DirectiveSite {
 extension TypeSystemDocument {
     func validateAppliedDirectives(_ issues: inout SchemaIssues) {
         var definitions: [String: DirectiveDefinition] = [:]
-        // The first definition counts, but a document may replace one of the specification.
+        // The first definition counts, but a document may replace one of the specification's.
         for directive in directives.filter({ $0.origin != .builtIn })
             + directives.filter({ $0.origin == .builtIn })
         where definitions[directive.node.name.value] == nil {
@@ -124,7 +124,7 @@ extension TypeSystemDocument {
         }
     }
 
-    // MARK: Directives that stand together
+    // MARK: Directives on the same site
 
     private func validateUnique(
         _ directives: [Directive], _ definitions: [String: DirectiveDefinition],

@@ -32,7 +32,7 @@ extension Schema {
         }
     }
 
-    /// Default values that contain one another have no end.
+    /// Default values that contain one another never end.
     func validateDefaultValueCycles(_ issues: inout SchemaIssues) {
         var search = DefaultValueCycleSearch(schema: self)
         for type in types where type.kind == .inputObject {
@@ -41,7 +41,7 @@ extension Schema {
     }
 }
 
-/// Goes depth first along fields of type `InputObject!`; a type that is met again on the way is a
+/// Searches depth first along fields of type `InputObject!`; meeting a type again on the way is a
 /// cycle.
 private struct NonNullCycleSearch {
     let schema: Schema

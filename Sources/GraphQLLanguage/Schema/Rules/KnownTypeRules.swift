@@ -1,5 +1,5 @@
-// GraphQL §3.4: what is mentioned or extended must be defined. The rules graphql-js calls
-// KnownTypeNames and PossibleTypeExtensions.
+// GraphQL §3.4: what is referenced or extended must be defined. graphql-js' rules KnownTypeNames
+// and PossibleTypeExtensions.
 
 extension TypeSystemDocument {
     func validateKnownTypes(_ issues: inout SchemaIssues) {
@@ -42,7 +42,7 @@ extension TypeSystemDocument {
 }
 
 extension TypeKind {
-    /// The kind as messages write it.
+    /// The kind as written in messages.
     fileprivate var words: String {
         switch self {
         case .scalar: "scalar"

@@ -1,4 +1,4 @@
-// GraphQL §3, the "Type Validation" parts: what graphql-js' validateSchema says.
+// GraphQL §3, the "Type Validation" parts: graphql-js' validateSchema.
 
 extension Schema {
     func validate(_ document: TypeSystemDocument, _ issues: inout SchemaIssues) {
@@ -21,7 +21,7 @@ extension Schema {
         validateDirectiveArguments(document, &issues)
     }
 
-    /// A type that is not defined has been reported; nothing more is said of it.
+    /// An undefined type has been reported; nothing more is said about it.
     func isKnown(_ type: WrappedType) -> Bool { self[type.namedType].origin != .missing }
 
     func validateName(_ name: String, at location: Int, _ issues: inout SchemaIssues) {
@@ -84,7 +84,7 @@ extension Schema {
         }
     }
 
-    /// The values given to directives; that the arguments exist has been checked.
+    /// The argument values of directives; that the arguments exist was checked before.
     private func validateDirectiveArguments(
         _ document: TypeSystemDocument, _ issues: inout SchemaIssues
     ) {
@@ -102,7 +102,7 @@ extension Schema {
 
     // MARK: Input values
 
-    /// What holds for arguments and input fields alike. `role` is "argument" or "input field".
+    /// Rules for both arguments and input fields. `role` is "argument" or "input field".
     func validateInput(
         _ input: SchemaInputValue, _ coordinate: String, _ role: String, typeErrorAt place: Int,
         _ issues: inout SchemaIssues

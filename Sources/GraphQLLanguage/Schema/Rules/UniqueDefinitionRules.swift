@@ -1,4 +1,4 @@
-// GraphQL §3: nothing may be defined twice. The rules graphql-js calls LoneSchemaDefinition,
+// GraphQL §3: nothing may be defined twice. graphql-js' rules LoneSchemaDefinition,
 // UniqueOperationTypes, UniqueTypeNames, UniqueDirectiveNames, UniqueFieldDefinitionNames,
 // UniqueEnumValueNames and UniqueArgumentDefinitionNames.
 
@@ -71,7 +71,7 @@ extension TypeSystemDocument {
         }
     }
 
-    /// Fields, input fields and enum values, each once over a definition and its extensions.
+    /// Fields, input fields and enum values must be unique across a definition and its extensions.
     private func validateUniqueMemberNames(_ issues: inout SchemaIssues) {
         var seen: [String: [String: Int]] = [:]
         for type in typesAndExtensions {

@@ -4,7 +4,7 @@ import RelayJSON
 struct FieldConflict {
     let responseName: String
     let reason: Reason
-    /// The field that stands first, then those below it that are part of the reason.
+    /// The field that comes first, then those below it that are part of the reason.
     let fields: [Field]
     let otherFields: [Field]
 
@@ -12,7 +12,7 @@ struct FieldConflict {
         case differentFields(String, String)
         case differingArguments
         case conflictingTypes(String, String)
-        /// What they select conflicts.
+        /// Their selections conflict.
         case subfields([FieldConflict])
 
         var text: String {
@@ -40,15 +40,15 @@ struct FieldConflict {
 }
 
 /// A field and the type it is selected on.
-struct SelectedField {
+struct PlacedField {
     let field: Field
     let parent: NamedType?
 
-    /// What the field is there; meta-fields do not count.
+    /// The field's definition; meta-fields are ignored.
     var definition: SchemaField? { parent?.field(field.name.value) }
 
-    /// Whether the two ask for the same thing of the same object: name and arguments.
-    func difference(from other: SelectedField) -> FieldConflict.Reason? {
+    /// Whether both request the same thing of the same object: name and arguments.
+    func difference(from other: PlacedField) -> FieldConflict.Reason? {
         if field.name.value != other.field.name.value {
             return .differentFields(field.name.value, other.field.name.value)
         }
@@ -57,7 +57,7 @@ struct SelectedField {
 
     /// Whether the results of the two have different shapes (SameResponseShape).
     func shapeDifference(
-        from other: SelectedField, _ schema: Schema
+        from other: PlacedField, _ schema: Schema
     ) -> FieldConflict.Reason? {
         guard let type = definition?.type, let otherType = other.definition?.type,
             !schema.haveSameShape(type, otherType)
@@ -65,8 +65,7 @@ struct SelectedField {
         return .conflictingTypes(schema.print(type), schema.print(otherType))
     }
 
-    func conflict(with other: SelectedField, because reason: FieldConflict.Reason) -> FieldConflict
-    {
+    func conflict(with other: PlacedField, because reason: FieldConflict.Reason) -> FieldConflict {
         FieldConflict(
             responseName: field.responseName, reason: reason, fields: [field],
             otherFields: [other.field])
@@ -87,7 +86,7 @@ extension Schema {
 }
 
 extension [Argument] {
-    /// Whether the same arguments are given the same values, in any order.
+    /// Whether the same arguments have the same values, in any order.
     fileprivate func areIdentical(to other: [Argument]) -> Bool {
         if isEmpty, other.isEmpty { return true }
         return Value(.object(asFields)).isIdentical(to: Value(.object(other.asFields)))
@@ -97,7 +96,7 @@ extension [Argument] {
 }
 
 extension Value {
-    /// Whether both are written the same, the order of input fields aside.
+    /// Whether both are written identically, ignoring the order of input fields.
     fileprivate func isIdentical(to other: Value) -> Bool {
         switch (kind, other.kind) {
         case (.list(let values), .list(let others)):

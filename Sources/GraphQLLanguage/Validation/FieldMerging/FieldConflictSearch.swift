@@ -1,6 +1,6 @@
-/// Finds all conflicts of a document the way graphql-js does, pair by pair, so that messages and
-/// places are the same: for every selection set, the fields it holds, then those fields against
-/// each fragment it spreads, then the fragments against one another.
+/// Finds all conflicts of a document as graphql-js does, pair by pair, so that messages and
+/// locations are the same: for every selection set, its own fields, then those fields against each
+/// fragment it spreads, then the fragments against one another.
 struct FieldConflictSearch {
     /// A selection set's own fields, inline fragments included, and the fragments it spreads.
     private final class Selected {
@@ -29,7 +29,7 @@ struct FieldConflictSearch {
         }
     }
 
-    /// Comparing goes down as the fields do, so this bounds the stack.
+    /// Comparison recurses like the fields, so this bounds the stack.
     private static let maximumDepth = 100
 
     private let context: ValidationContext
@@ -37,7 +37,7 @@ struct FieldConflictSearch {
     private var remainingSteps: Int
     private var depth = 0
     private var selected: [Int: Selected] = [:]
-    // What has been compared; true if only as mutually exclusive, which asks less.
+    // Pairs already compared; true if only as mutually exclusive, which requires less.
     private var comparedWithFragment: [FieldsAndFragment: Bool] = [:]
     private var comparedFragments: [FragmentPair: Bool] = [:]
 
@@ -62,7 +62,7 @@ struct FieldConflictSearch {
         return conflicts
     }
 
-    /// Looks for conflicts within this selection set, then within those inside it.
+    /// Searches for conflicts within this selection set, then within nested ones.
     private mutating func search(
         _ selectionSet: SelectionSet, _ parent: NamedType?, _ conflicts: inout [FieldConflict]
     ) {
@@ -72,7 +72,7 @@ struct FieldConflictSearch {
             switch selection {
             case .field(let field):
                 guard let selectionSet = field.selectionSet else { continue }
-                let definition = SelectedField(field: field, parent: parent).definition
+                let definition = PlacedField(field: field, parent: parent).definition
                 search(selectionSet, definition.map { schema[$0.namedType] }, &conflicts)
             case .inlineFragment(let fragment):
                 let type = fragment.typeCondition.map { schema.compositeType($0.value) } ?? parent
@@ -166,9 +166,9 @@ struct FieldConflictSearch {
 
     // MARK: Two fields
 
-    /// - Parameter areExclusive: whether what they are selected on are never the same object.
+    /// - Parameter areExclusive: whether their parents are never the same object.
     private mutating func compare(
-        _ field: SelectedField, _ other: SelectedField, areExclusive: Bool,
+        _ field: PlacedField, _ other: PlacedField, areExclusive: Bool,
         _ conflicts: inout [FieldConflict]
     ) {
         remainingSteps -= 1
@@ -213,7 +213,7 @@ struct FieldConflictSearch {
 
     // MARK: Selection sets
 
-    private mutating func selectedBelow(_ field: SelectedField) -> Selected? {
+    private mutating func selectedBelow(_ field: PlacedField) -> Selected? {
         field.field.selectionSet.map {
             selected($0, field.definition.map { schema[$0.namedType] })
         }
@@ -244,7 +244,7 @@ struct FieldConflictSearch {
     ) {
         for selection in selectionSet.selections {
             switch selection {
-            case .field(let field): fields.append(SelectedField(field: field, parent: parent))
+            case .field(let field): fields.append(PlacedField(field: field, parent: parent))
             case .fragmentSpread(let spread):
                 if !names.contains(spread.name.value) { names.append(spread.name.value) }
             case .inlineFragment(let fragment):
@@ -255,8 +255,8 @@ struct FieldConflictSearch {
     }
 }
 
-extension SelectedField {
-    fileprivate func isExclusive(of other: SelectedField) -> Bool {
+extension PlacedField {
+    fileprivate func isExclusive(of other: PlacedField) -> Bool {
         guard let parent, let otherParent = other.parent, parent.id != otherParent.id else {
             return false
         }

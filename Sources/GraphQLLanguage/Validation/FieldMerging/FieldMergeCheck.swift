@@ -1,16 +1,16 @@
-/// Finds out whether all fields of a document can be merged (GraphQL §5.3.2).
+/// Checks whether all fields of a document can be merged (GraphQL §5.3.2).
 ///
-/// Instead of comparing pairs, it merges as execution would: all fields with one response name
-/// form a group, every field of the group is compared with the first, and what they select is
-/// checked together as one set. That is enough, because both questions are equivalences:
+/// Instead of comparing pairs, it merges as execution would: all fields with one response name form
+/// a group, every field of the group is compared with the first, and their selections are checked
+/// together as one set. That is enough, because both questions are equivalences:
 ///
 /// 1. Everything in a group must have the same shape, whatever object it is selected on.
-/// 2. What can be selected on the same object must also have the same name and arguments. Fields
-///    of different object types never meet, so a group falls into one class per object type, and
+/// 2. What can be selected on the same object must also have the same name and arguments. Fields of
+///    different object types never meet, so a group splits into one class per object type, and
 ///    fields of abstract types are in each of them.
 ///
-/// A set of selection sets that has been checked is not checked again, which also ends cycles of
-/// fragments. Work that waits is in a list, not on the stack.
+/// A set of selection sets is checked only once, which also ends cycles of fragments. Pending work
+/// is in a list, not on the stack.
 struct FieldMergeCheck {
     enum Outcome {
         case mergeable
@@ -23,7 +23,7 @@ struct FieldMergeCheck {
         let selectionSet: SelectionSet
     }
 
-    /// Which of the two questions is asked.
+    /// Which of the two questions to check.
     private struct Question: OptionSet, Hashable {
         let rawValue: UInt8
         static let shape = Question(rawValue: 1)
@@ -64,7 +64,7 @@ struct FieldMergeCheck {
             enqueue(operation.selectionSet, on: root)
         }
         if let outcome = work() { return outcome }
-        // What operations use has been checked where it is used.
+        // What operations use was checked where it is used.
         for (index, fragment) in context.fragments.enumerated() where !isFragmentReached[index] {
             let type = schema.compositeType(fragment.node.typeCondition.value)
             enqueue(fragment.node.selectionSet, on: type)
@@ -85,7 +85,7 @@ struct FieldMergeCheck {
     // MARK: Tasks
 
     private mutating func enqueue(_ task: Task) {
-        // Only by way of fragments, or of a field that is in several classes, is anything met twice.
+        // Only through fragments, or through a field in several classes, can anything be met twice.
         if !context.fragments.isEmpty || task.question != .both {
             let locations = task.others.map(\.selectionSet.location)
             let key = TaskKey(
@@ -103,16 +103,16 @@ struct FieldMergeCheck {
 
     /// - Parameter fields: all with one response name.
     private mutating func enqueueSubselections(
-        of fields: [SelectedField], _ question: Question
+        of fields: [PlacedField], _ question: Question
     ) {
-        // In one order, so that the same sets are recognized.
+        // In a fixed order, so that the same sets are recognized.
         var sets = fields.compactMap(subselection)
         sets.sort { $0.selectionSet.location < $1.selectionSet.location }
         guard let first = sets.first else { return }
         enqueue(Task(first: first, others: Array(sets.dropFirst()), question: question))
     }
 
-    private func subselection(of selected: SelectedField) -> TypedSelectionSet? {
+    private func subselection(of selected: PlacedField) -> TypedSelectionSet? {
         guard let selectionSet = selected.field.selectionSet else { return nil }
         let parent = selected.definition.map { schema[$0.namedType] }
         return TypedSelectionSet(parent: parent, selectionSet: selectionSet)
@@ -132,7 +132,7 @@ struct FieldMergeCheck {
         }
     }
 
-    /// The usual case, for which nothing need be collected: a few fields with names of their own.
+    /// The usual case, for which nothing needs to be collected: a few fields with distinct names.
     ///
     /// - Returns: false, having done nothing, if this is not the case.
     private mutating func checkPlain(_ set: TypedSelectionSet, _ question: Question) -> Bool {
@@ -148,7 +148,7 @@ struct FieldMergeCheck {
         }
         remainingSteps -= selections.count
         for case .field(let field) in selections {
-            let selected = SelectedField(field: field, parent: set.parent)
+            let selected = PlacedField(field: field, parent: set.parent)
             guard let subselection = subselection(of: selected) else { continue }
             enqueue(Task(first: subselection, question: question))
         }
@@ -158,7 +158,7 @@ struct FieldMergeCheck {
     // MARK: Groups
 
     /// - Parameter fields: all with one response name.
-    private mutating func check(_ fields: [SelectedField], _ question: Question) {
+    private mutating func check(_ fields: [PlacedField], _ question: Question) {
         if question.contains(.shape) { checkShape(of: fields) }
         guard question.contains(.sameness) else {
             return enqueueSubselections(of: fields, .shape)
@@ -172,7 +172,7 @@ struct FieldMergeCheck {
         if question.contains(.shape) { enqueueSubselections(of: fields, .shape) }
     }
 
-    private mutating func checkShape(of fields: [SelectedField]) {
+    private mutating func checkShape(of fields: [PlacedField]) {
         guard let first = fields.first(where: { $0.definition != nil }) else { return }
         for other in fields {
             if let reason = first.shapeDifference(from: other, schema) {
@@ -182,7 +182,7 @@ struct FieldMergeCheck {
         }
     }
 
-    private mutating func checkSameness(of fields: [SelectedField]) {
+    private mutating func checkSameness(of fields: [PlacedField]) {
         for other in fields.dropFirst() {
             if let reason = fields[0].difference(from: other) {
                 conflict = fields[0].conflict(with: other, because: reason)
@@ -192,9 +192,9 @@ struct FieldMergeCheck {
     }
 
     /// Fields that may be selected on one object, object type by object type.
-    private mutating func sameParentClasses(of fields: [SelectedField]) -> [[SelectedField]] {
-        var byObjectType: [TypeID: [SelectedField]] = [:]
-        var anywhere: [SelectedField] = []
+    private mutating func sameParentClasses(of fields: [PlacedField]) -> [[PlacedField]] {
+        var byObjectType: [TypeID: [PlacedField]] = [:]
+        var anywhere: [PlacedField] = []
         for selected in fields {
             if let parent = selected.parent, parent.kind == .object {
                 byObjectType[parent.id, default: []].append(selected)
@@ -210,7 +210,7 @@ struct FieldMergeCheck {
 
     // MARK: Collecting
 
-    /// Gathers the fields of the sets by response name, looking into fragments, each once.
+    /// Groups the fields of the sets by response name, including those of fragments, each fragment once.
     private mutating func collect(_ sets: [TypedSelectionSet], into groups: inout FieldGroups) {
         var visitedFragments: Set<Int> = []
         var open = sets.reversed().map {
@@ -222,7 +222,7 @@ struct FieldMergeCheck {
             remainingSteps -= 1
             if remainingSteps < 0 { return }
             switch selection {
-            case .field(let field): groups.append(SelectedField(field: field, parent: parent))
+            case .field(let field): groups.append(PlacedField(field: field, parent: parent))
             case .inlineFragment(let fragment):
                 if let condition = fragment.typeCondition {
                     parent = schema.compositeType(condition.value)
@@ -241,21 +241,21 @@ struct FieldMergeCheck {
     }
 }
 
-/// Fields by response name, in the order of the first of each.
+/// Fields by response name, in order of first occurrence.
 struct FieldGroups {
     struct Group {
-        let first: SelectedField
-        var others: [SelectedField] = []
+        let first: PlacedField
+        var others: [PlacedField] = []
 
-        var fields: [SelectedField] { [first] + others }
+        var fields: [PlacedField] { [first] + others }
     }
 
     private(set) var all: [Group] = []
-    /// Only kept when there are so many groups that looking through them would be slow.
+    /// Only kept if there are so many groups that a scan would be slow.
     private var indices: [String: Int] = [:]
     private static let manyGroups = 16
 
-    mutating func append(_ selected: SelectedField) {
+    mutating func append(_ selected: PlacedField) {
         let name = selected.field.responseName
         if let index = index(of: name) {
             all[index].others.append(selected)
@@ -271,7 +271,7 @@ struct FieldGroups {
     }
 
     /// The fields with this response name.
-    subscript(name: String) -> [SelectedField] { index(of: name).map { all[$0].fields } ?? [] }
+    subscript(name: String) -> [PlacedField] { index(of: name).map { all[$0].fields } ?? [] }
 
     private func index(of name: String) -> Int? {
         all.count > Self.manyGroups

@@ -1,4 +1,4 @@
-/// Executable definitions (GraphQL §5.1.1): a document to execute has no type system in it.
+/// Executable definitions (GraphQL §5.1.1): an executable document contains no type system.
 enum ExecutableDefinitionsRule {
     static func check(_ context: ValidationContext) {
         for definition in context.document.definitions {

@@ -1,4 +1,4 @@
-/// Lone anonymous operation (GraphQL §5.2.3.1): without a name there is nothing to choose it by.
+/// Lone anonymous operation (GraphQL §5.2.3.1): without a name it could not be selected.
 enum LoneAnonymousOperationRule {
     static func check(_ context: ValidationContext) {
         guard context.operations.count > 1 else { return }

@@ -7,8 +7,8 @@ enum NoFragmentCyclesRule {
     }
 }
 
-/// Goes depth first from fragment to fragment; one that is met again on the way is a cycle. A
-/// stack of its own makes room for documents with thousands of fragments.
+/// Searches depth first from fragment to fragment; meeting one again on the way is a cycle. An
+/// explicit stack makes room for documents with thousands of fragments.
 private struct FragmentCycleSearch {
     private struct Step {
         let fragment: FragmentDefinition

@@ -8,7 +8,7 @@ struct NoUnusedFragmentsRule {
         self.isUsed = Array(repeating: false, count: context.fragments.count)
     }
 
-    /// Takes note of the fragments that one operation uses.
+    /// Notes the fragments that one operation uses.
     mutating func note(_ reached: [Int]) {
         for index in reached { isUsed[index] = true }
     }
@@ -16,7 +16,7 @@ struct NoUnusedFragmentsRule {
     func check() {
         for fragment in context.fragments.map(\.node) {
             let name = fragment.name.value
-            // A second fragment of the same name is used as the first is.
+            // A second fragment of the same name counts as used if the first is.
             guard let index = context.fragmentIndex(named: name), !isUsed[index] else { continue }
             context.report("Fragment \"\(name)\" is never used.", at: fragment.location)
         }

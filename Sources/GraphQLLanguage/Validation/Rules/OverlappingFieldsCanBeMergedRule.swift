@@ -1,9 +1,9 @@
-/// Field selection merging (GraphQL §5.3.2): fields that end up under one response name must ask
-/// for the same thing.
+/// Field selection merging (GraphQL §5.3.2): fields with the same response name must request the
+/// same thing.
 ///
 /// Two algorithms share the work. `FieldMergeCheck` finds out whether there is any conflict, in
-/// time that grows with the document and not with its square. Only then `FieldConflictSearch`
-/// compares pair by pair, to say it as graphql-js does. Both stop at the limit.
+/// time that grows with the document, not its square. Only then `FieldConflictSearch` compares
+/// pair by pair, to report it as graphql-js does. Both stop at the limit.
 enum OverlappingFieldsCanBeMergedRule {
     static func check(_ context: ValidationContext) {
         if context.isAborted { return }
@@ -13,11 +13,11 @@ enum OverlappingFieldsCanBeMergedRule {
         case .tooComplex:
             context.report(
                 "Fields cannot be compared in \(context.limits.maximumFieldComparisons) steps. "
-                    + "Validation aborted.", at: [], code: GraphQLError.limitExceeded)
+                    + "Validation aborted.", at: [], code: DocumentError.limitExceeded)
         case .conflict(let conflict):
             var search = FieldConflictSearch(context)
             let conflicts = search.run()
-            // The search may have reached its limit before the conflict that is known.
+            // The search may have reached its limit before finding the known conflict.
             for conflict in conflicts.isEmpty ? [conflict] : conflicts {
                 context.report(conflict.message, at: conflict.locations)
             }

@@ -34,9 +34,9 @@ enum SingleFieldSubscriptionsRule {
 private struct RootFields {
     let rootType: NamedType
     let context: ValidationContext
-    /// By response name, in the order of the first of each.
+    /// By response name, in order of first occurrence.
     private(set) var groups: [[Field]] = []
-    /// Where `@skip` and `@include` stand.
+    /// Locations of `@skip` and `@include`.
     private(set) var conditions: [Int] = []
     private var groupIndices: [String: Int] = [:]
     private var visitedFragments: Set<String> = []
@@ -46,7 +46,7 @@ private struct RootFields {
         self.context = context
     }
 
-    /// Fragments can be nested as deep as there are many, so what is open is kept in a list.
+    /// Fragments may be deeply nested, so pending ones are kept in a list.
     mutating func collect(_ selectionSet: SelectionSet) {
         var open = [selectionSet.selections[...]]
         while var rest = open.popLast() {

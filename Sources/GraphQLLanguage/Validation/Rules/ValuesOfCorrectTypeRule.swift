@@ -1,9 +1,9 @@
 /// Values of correct type (GraphQL §5.6.1), input object field names (§5.6.2), required fields
 /// (§5.6.4) and @oneOf (§3.10.1).
 enum ValuesOfCorrectTypeRule {
-    /// Looks at one literal, its parts aside.
+    /// Checks one literal, apart from its parts.
     ///
-    /// - Returns: whether its parts are worth looking at.
+    /// - Returns: whether its parts are worth checking.
     static func check(
         _ value: Value, _ place: ValuePlace, _ context: ValidationContext
     ) -> Bool {

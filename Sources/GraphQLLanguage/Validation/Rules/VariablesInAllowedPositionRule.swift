@@ -1,5 +1,5 @@
-/// All variable usages are allowed (GraphQL §5.8.5): what the variable can hold must be good where
-/// it stands.
+/// All variable usages are allowed (GraphQL §5.8.5): any value of the variable must be valid where
+/// it is used.
 enum VariablesInAllowedPositionRule {
     static func check(
         _ usages: [VariableUsage], _ definitions: [String: VariableDefinition],

@@ -2,10 +2,10 @@
 /// error in a GraphQL response (GraphQL §7.1.2).
 ///
 /// Messages are those of graphql-js, to the letter.
-package struct GraphQLError: Error, Hashable, Sendable {
+package struct DocumentError: Error, Hashable, Sendable {
     package let message: String
     package let locations: [SourceLocation]
-    /// Goes to `extensions.code` where there is one.
+    /// For `extensions.code`, if set.
     package let code: String?
 
     package init(_ message: String, locations: [SourceLocation] = [], code: String? = nil) {
@@ -14,11 +14,11 @@ package struct GraphQLError: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// The code of every error that says "too much", not "wrong".
+    /// The code of every error that means "too much", not "wrong".
     package static let limitExceeded = "LIMIT_EXCEEDED"
 }
 
-extension GraphQLError: CustomStringConvertible {
+extension DocumentError: CustomStringConvertible {
     /// The message, then its places: `Unknown type "Foo". (3:14)`.
     package var description: String {
         locations.isEmpty

@@ -9,7 +9,7 @@ import CLibwebsockets
 #endif
 
 /// Accepts connections from one listening socket, on the loop, as long as it exists.
-final class Listener {
+final class PortListener {
     /// What it asks of the system. Tests let the descriptors run out.
     struct Calls {
         var accept:

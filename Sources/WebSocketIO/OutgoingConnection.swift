@@ -1,7 +1,7 @@
 import HTTPMessages
 
 /// A WebSocket connection that we make, up to the end of its handshake. RFC 6455 §4.1.
-final class ClientConnection: Peer, ByteStreamOwner {
+final class OutgoingConnection: Peer, ByteStreamOwner {
     let id: UInt64
     private let core: LoopCore
     private let address: ServerAddress

@@ -1,12 +1,12 @@
 import GraphQLLanguage
 
-/// The variables that a fragment uses and does not declare, with the types of the places where they
-/// stand.
-struct VariableUsage {
+/// The variables that a fragment uses but does not declare, with the types of the places where they
+/// are used.
+struct FragmentVariables {
     let context: DocumentContext
-    /// Whether what is used in spread fragments counts too.
+    /// Whether uses in spread fragments count too.
     let followsSpreads: Bool
-    /// In the order met.
+    /// In order of first use.
     private(set) var names: [String] = []
     private(set) var types: [String: WrappedType] = [:]
     private var visited: Set<String> = []
@@ -20,7 +20,7 @@ struct VariableUsage {
         guard visited.insert(fragment.name.value).inserted else { return }
         let declared = Set(
             fragment.directives.named("argumentDefinitions")?.arguments.map(\.name.value) ?? [])
-        var inner = VariableUsage(context: context, followsSpreads: followsSpreads)
+        var inner = FragmentVariables(context: context, followsSpreads: followsSpreads)
         inner.visited = visited
         try inner.collect(
             fragment.selectionSet.selections, on: try context.compositeType(fragment.typeCondition))
@@ -33,7 +33,7 @@ struct VariableUsage {
     private mutating func note(_ name: String, _ type: WrappedType?) {
         if !names.contains(name) { names.append(name) }
         guard let type else { return }
-        // A place that refuses null decides.
+        // A place that does not allow null decides.
         if types[name]?.isNonNull != true { types[name] = type }
     }
 
@@ -90,6 +90,6 @@ struct VariableUsage {
 }
 
 extension SchemaInputValue {
-    /// The type that a variable in this place must have: a default makes null impossible to need.
+    /// The type that a variable in this place must have: with a default, null need not be allowed.
     fileprivate var placeType: WrappedType { defaultValue == nil ? type : type.nullable }
 }

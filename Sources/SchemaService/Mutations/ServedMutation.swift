@@ -1,0 +1,134 @@
+package import GraphQLExecution
+import RelayArtifacts
+package import RelayJSON
+@_spi(Rooms) package import RelayRecords
+
+/// What a root field of the mutation type does on one store: what a directive of the schema says, or the Swift code
+/// that is registered in its place.
+package enum ServedMutation: Sendable {
+    case atOnce(AtOnceMutation)
+    case waiting(WaitingMutation)
+
+    package var waiting: WaitingMutation? {
+        if case .waiting(let mutation) = self { mutation } else { nil }
+    }
+
+    var payload: PayloadSource {
+        switch self {
+        case .atOnce(let mutation): mutation.payload
+        case .waiting(let mutation): mutation.payload
+        }
+    }
+}
+
+/// A mutation that is carried out in one turn of the writer.
+package struct AtOnceMutation: Sendable {
+    enum Body: Sendable {
+        case directive(any DirectiveMutation)
+        case swift(MutationBody, HandlerWriteCheck)
+    }
+
+    let checks: [MutationCheck]
+    let body: Body
+    let payload: PayloadSource
+
+    /// Runs on the newest state, under the store's writer.
+    ///
+    /// Deterministic but for what the context brings: no clock and no chance of its own.
+    /// - Parameters:
+    ///   - arguments: the root field's, coerced.
+    ///   - draft: what is written here is committed, or, after a throw, thrown away.
+    package func run(
+        arguments: JSONObject, draft: inout Draft, context: MutationContext
+    ) throws(ExecutionError) -> MutationOutcome {
+        try checks.run(arguments, context, on: draft.snapshot)
+        let input = arguments.mutationInput
+        let result: DataID?
+        switch body {
+        case .directive(let mutation): result = try mutation.write(input, to: &draft, context)
+        case .swift(let body, let writes):
+            let named = try payload.parent?.naming(in: arguments, draft.snapshot) ?? arguments
+            result = try draft.run(body, VariableData(named), context, checkedBy: writes)
+        }
+        return MutationOutcome(
+            result: result, payload: payload.payload(input, result: result, in: draft.snapshot))
+    }
+}
+
+/// A mutation that waits before it can be carried out.
+package struct WaitingMutation: Sendable {
+    package let checks: [MutationCheck]
+    package let prepare: WaitingBody
+    package let payload: PayloadSource
+    let writes: HandlerWriteCheck
+
+    /// What is carried out when `prepare` has given a body. The checks were asked before it.
+    package func finish(_ body: @escaping MutationBody) -> AtOnceMutation {
+        AtOnceMutation(checks: [], body: .swift(body, writes), payload: payload)
+    }
+}
+
+/// What a mutation did.
+package struct MutationOutcome: Sendable, Hashable {
+    /// The record that was made, changed or deleted; goes to the log.
+    package let result: DataID?
+    package let payload: MutationPayload
+}
+
+extension [MutationCheck] {
+    package func run(
+        _ arguments: JSONObject, _ context: MutationContext, on snapshot: Snapshot
+    ) throws(ExecutionError) {
+        for check in self {
+            do {
+                try check(VariableData(arguments), context, SnapshotReader(snapshot: snapshot))
+            } catch {
+                throw ExecutionError(thrown: error)
+            }
+        }
+    }
+}
+
+extension Draft {
+    /// Runs Swift code. When it throws, or has written what the schema does not allow, nothing is written.
+    fileprivate mutating func run(
+        _ body: MutationBody, _ arguments: VariableData, _ context: MutationContext,
+        checkedBy writes: HandlerWriteCheck
+    ) throws(ExecutionError) -> DataID? {
+        let proxy = DraftProxy(
+            self, connections: LinkListConnections(), makeID: { context.makeID($0) })
+        defer { proxy.end() }
+        let result: DataID?
+        do {
+            var records: any RecordSourceProxy = proxy
+            result = try body(&records, arguments, context)
+        } catch {
+            throw ExecutionError(thrown: error)
+        }
+        if let failure = proxy.failure { throw ExecutionError(thrown: failure) }
+        try writes.check(proxy.draft)
+        self = proxy.draft
+        return result
+    }
+}
+
+extension RecordFinder {
+    /// The arguments with the record's id in place of the unique value that may have named it.
+    /// - Throws: `NOT_FOUND` when there is no such record.
+    fileprivate func naming(
+        in arguments: JSONObject, _ snapshot: Snapshot
+    ) throws(ExecutionError) -> JSONObject {
+        var fields = arguments.mutationInput
+        guard let record = try record(in: fields, snapshot) else { return arguments }
+        fields[input] = .string(snapshot.dataID(record).rawValue)
+        guard arguments["input"]?.object != nil else { return fields }
+        var arguments = arguments
+        arguments["input"] = .object(fields)
+        return arguments
+    }
+}
+
+extension JSONObject {
+    /// The fields of the argument `input`, or, where a mutation has none, all arguments.
+    package var mutationInput: JSONObject { self["input"]?.object ?? self }
+}
