@@ -1,5 +1,5 @@
-import Foundation
 import BoundedTesting
+import Foundation
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords

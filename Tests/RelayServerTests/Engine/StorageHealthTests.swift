@@ -1,7 +1,7 @@
 import Logging
 @_spi(Rooms) import RelayRecords
 import SchemaService
-import StoreEngine
+@testable import StoreEngine
 import Testing
 import Threads
 
