@@ -49,7 +49,7 @@ struct LogRepairCommand: LogTool {
     }
 }
 
-extension RepairGoal: @retroactive ExpressibleByArgument {}
+extension RepairGoal: ExpressibleByArgument {}
 
 extension RepairReport {
     fileprivate var json: JSONValue {

@@ -1,11 +1,11 @@
 import Logging
 @_spi(Rooms) import RelayRecords
 import SchemaService
-@testable import StoreEngine
 import Testing
 import Threads
 
 @testable import RelayServer
+@testable import StoreEngine
 
 @Suite struct StorageHealthTests {
     private static let full = JournalError(code: .storageFull, message: "No space left.")
