@@ -138,7 +138,7 @@ package final class GraphQLService: Sendable {
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
                 waitingHandlers: limits.waitingHandlers,
-                isStorageFull: { [health] in health.reason != nil }),
+                isStorageFull: { [health] in health.refusesTurn }),
             journal: journal, durable: durable, inProgress: inProgress, limits: limits,
             hasRoom: { [health] in publisher.hasRoom && health.admitsTurn() },
             publish: { [counters] steps in

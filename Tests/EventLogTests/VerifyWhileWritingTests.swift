@@ -79,7 +79,6 @@ import Threads
         let disk = SimulatedDisk()
         try makeLog(events: 30, size: 400, segmentSize: 1 << 16, on: disk)
         let directory = LogDirectory(path: "log", fileSystem: disk)
-        try #require(try SegmentDeflater(directory: directory, storeID: testStoreID).deflate(1))
         let source = UnreadableAgain(try directory.openSegment(1, of: testStoreID))
         let scanner = FrameScanner(source)
         guard case .frame = try scanner.next() else {

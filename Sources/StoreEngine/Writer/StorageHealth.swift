@@ -16,6 +16,8 @@ package final class StorageHealth: Sendable {
         var isTrying = false
         /// There was none when it was tried for the next turn.
         var isTried = false
+        /// There was no room when the turn was admitted.
+        var refusesTurn = false
         /// A write or a sync has failed, and nothing is taken until the log is opened anew.
         var isFrozen = false
     }
@@ -79,11 +81,15 @@ package final class StorageHealth: Sendable {
     /// Says whom to call when a turn may be taken.
     func whenTried(_ action: @escaping @Sendable () -> Void) { onTried.withLock { $0 = action } }
 
+    /// Whether nothing new is to be carried out in the turn that was admitted last: what the disk has said since does not
+    /// count, as it has not been tried for this turn.
+    var refusesTurn: Bool { state.withLock { $0.refusesTurn } }
+
     /// Whether the writer may take a turn now: not before it has been tried for this one, while the disk is full.
     func admitsTurn() -> Bool {
         let (isAdmitted, starts) = state.withLock { state in
             if state.reason == nil || state.isTried {
-                state.isTried = false
+                (state.isTried, state.refusesTurn) = (false, state.reason != nil)
                 return (true, false)
             }
             defer { state.isTrying = true }
