@@ -41,8 +41,21 @@ package struct POSIXFileSystem: FileSystem {
             throw FileSystemError(call: "opendir", path: directory, errno: systemErrno)
         }
         defer { closedir(stream) }
+        return try Self.names(directory) { readdir(stream) }
+    }
+
+    /// Sorted, without `.` and `..`.
+    /// - Parameter next: `readdir`: nil both at the end and when it fails, which only `errno` tells apart.
+    static func names(
+        _ directory: String, next: () -> UnsafeMutablePointer<dirent>?
+    ) throws(FileSystemError) -> [String] {
         var names: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = next() else {
+                if errno == 0 { break }
+                throw FileSystemError(call: "readdir", path: directory, errno: systemErrno)
+            }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }

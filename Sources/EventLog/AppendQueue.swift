@@ -1,7 +1,7 @@
 /// What waits for the disk: a state machine without threads, locks or disk.
 ///
-///     open ──freeze──► frozen          open ──close──► closing ──drained──► closed
-///                        └──────────────close───────────────────────────────► closed
+///     open ──freeze──► frozen          open ──close──► closing ──drained, freeze──► closed
+///                        └──────────────close───────────────────────────────────────► closed
 ///
 /// 1. Sequences are given out gaplessly, in the order of `enqueue`.
 /// 2. At most one group is being written; everything enqueued meanwhile is the next one.
@@ -44,6 +44,7 @@ struct AppendQueue {
     private var emptied: FrameBuilder?
     private var waiters: [Waiter] = []
     private var writingBytes = 0
+    private var last: (@Sendable () -> Void)?
     private(set) var statistics = AppendStatistics()
 
     init(head: LogHead, maximumWaitingBytes: Int, hashing: HashingThread? = nil) {
@@ -130,23 +131,33 @@ struct AppendQueue {
     /// The group was not written. Returns those that waited behind it.
     mutating func fail(_ group: Group, freezing error: LogError?) -> [Waiter] {
         takeBack(group.frame)
-        if let error { phase = .frozen(error) }
+        if let error { return freeze(error) }
         return discardWaiting()
     }
 
-    /// A sync outside of a group failed. Returns those that wait.
+    /// Nothing is taken any more. Returns those that wait.
     mutating func freeze(_ error: LogError) -> [Waiter] {
-        phase = .frozen(error)
+        switch phase {
+        case .open: phase = .frozen(error)
+        // Nothing is left to be drained, and who closes the log waits for its end.
+        case .closing: phase = .closed
+        case .frozen, .closed: break
+        }
         return discardWaiting()
     }
 
-    mutating func close() {
+    /// - Parameter last: what is to be done when the log is marked as closed, before the lock is given back.
+    mutating func close(last: (@Sendable () -> Void)? = nil) {
         switch phase {
         case .open: phase = .closing
         case .frozen: phase = .closed
-        case .closing, .closed: break
+        case .closing, .closed: return
         }
+        self.last = last
     }
+
+    /// What the one who closed the log wants done last.
+    mutating func takeLast() -> (@Sendable () -> Void)? { last.take() }
 
     mutating func closed() {
         phase = .closed

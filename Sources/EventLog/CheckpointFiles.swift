@@ -254,9 +254,9 @@ package struct CheckpointFiles: Sendable {
     private func removeOld(keeping: Int, older: Int) throws(FileSystemError) {
         let names = try Self.names(in: directory)
         let sequences = names.compactMap(Self.sequence(ofName:))
-        let first = try directory.segments().first.first ?? 1
         let unneeded = Self.unneeded(
-            sequences, keeping: keeping, older: older, firstSequence: first)
+            sequences, keeping: keeping, older: older,
+            base: try base(of: sequences, keepingOlder: older > 0))
         for sequence in unneeded {
             try fileSystem.remove(directory.checkpointPath(sequence))
         }
@@ -265,19 +265,27 @@ package struct CheckpointFiles: Sendable {
         }
     }
 
+    /// The state that the log begins with: as META says, until it names a later one. A META of version 1.0 does not.
+    private func base(
+        of sequences: [UInt64], keepingOlder: Bool
+    ) throws(FileSystemError) -> UInt64? {
+        if let mark = (try? directory.metadata())?.beginning?.checkpoint { return mark.sequence }
+        guard keepingOlder, let first = try directory.segments().first.first, first > 1 else {
+            return nil
+        }
+        return sequences.first { $0 >= first - 1 }
+    }
+
     /// Of the older ones goes whichever leaves the smallest gap, one after another, so that those
     /// that stay are about equally far from each other.
     ///
-    /// - Parameter firstSequence: the log's first event. With a later one than 1 the log begins with a
-    ///   state; where older ones stay, that one does.
+    /// - Parameter base: the one that the log begins with, which stays.
     static func unneeded(
-        _ sequences: [UInt64], keeping: Int, older: Int, firstSequence: UInt64 = 1
+        _ sequences: [UInt64], keeping: Int, older: Int, base: UInt64? = nil
     ) -> [UInt64] {
         guard keeping < sequences.count else { return [] }
         let newest = sequences[sequences.count - keeping]
         var old = Array(sequences.dropLast(keeping))
-        let hasBase = firstSequence > 1 && older > 0
-        let base = hasBase ? sequences.first { $0 >= firstSequence - 1 } : nil
         var unneeded: [UInt64] = []
         while old.count > older {
             let gaps = old.indices.map { index in

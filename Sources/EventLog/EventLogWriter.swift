@@ -28,8 +28,6 @@ package final class EventLogWriter: Sendable {
     private let queue: Monitor<AppendQueue>
     let directory: LogDirectory
     private let housekeeping: Housekeeping?
-    /// What is done when the log is marked as closed, before the lock is given back.
-    private let last: Monitor<(@Sendable () -> Void)?>
     /// Ends when the log is closed, giving the lock back.
     private let thread: any LogThread
 
@@ -72,10 +70,8 @@ package final class EventLogWriter: Sendable {
                     largestSize: options.segmentSizeBytes, housekeeping: housekeeping),
                 options: options)
         }
-        let last = Monitor<(@Sendable () -> Void)?>(nil)
-        self.last = last
         let end: @Sendable () -> Void = { [housekeeping] in
-            last.withLock { $0.take() }?()
+            queue.withLock { $0.takeLast() }?()
             housekeeping?.stop()
             lock.close()
         }
@@ -211,14 +207,18 @@ package final class EventLogWriter: Sendable {
         queue.wait { $0.isTaken ? true : nil }
     }
 
+    /// Blocks until ``close(last:)`` was called.
+    func waitUntilClosing() {
+        queue.wait { queue -> Bool? in if case .open = queue.phase { nil } else { true } }
+    }
+
     /// Writes and syncs what waits, marks the log as closed, and gives the lock back.
     ///
     /// Blocks until then, so not to be called in a completion. Later appends fail with `closed`.
     /// - Parameter last: what takes time and needs the lock, not the log. It is done, on the log's thread, when the log
-    ///   is marked: who is killed in the middle of it has closed the log in order. Not done if the log is closed already.
+    ///   is marked: who is killed in the middle of it has closed the log in order. Only the first who closes the log has this done.
     package func close(last: @escaping @Sendable () -> Void = {}) {
-        self.last.withLock { $0 = last }
-        queue.update { $0.close() }
+        queue.update { $0.close(last: last) }
         thread.join()
     }
 }

@@ -93,26 +93,17 @@ final class FrameCursor {
         }
         if let next = later.first {
             // A writer may have filled this segment and begun the next since it was looked at.
-            if case .frame = try scanner.peek() { return false }
+            if try scanner.isFrameNext() { return false }
             return try passDamage(
                 in: scanner, fault: fault ?? .missing(min(expected, next)..<next), nextSegment: next
             )
         }
-        switch try SegmentTail.examine(
-            scanner.source, at: scanner.offset, fault: fault, nextSequence: expected,
-            reach: fault == nil ? 1 << 16 : .max)
+        switch try scanner.tail(
+            fault: fault, nextSequence: expected, reach: fault == nil ? 1 << 16 : .max)
         {
-        case .clean:
-            return true
-        case .torn:
-            // What the scanner took for unwritten space may have been written since: the zeros that a segment
-            // is filled with are read ahead with the frame before them.
-            if case .frame = try scanner.peek() { return false }
-            return true
+        case nil: return false
+        case .clean, .torn: return true
         case .damaged:
-            // A writer may have appended between the scanner's look and this one, so that frames
-            // are seen behind one that was not there yet.
-            if case .frame = try scanner.peek() { return false }
             return try passDamage(in: scanner, fault: fault ?? .magic, nextSegment: nil)
         }
     }

@@ -6,15 +6,20 @@ package import Disk
 /// part are known to be void. A crash on the way leaves a log that can be repaired again.
 package struct LogRepair: Sendable {
     private let directory: LogDirectory
+    private let goal: RepairGoal
     private let judge: CheckpointJudge
     private var fileSystem: any FileSystem { directory.fileSystem }
 
-    /// - Parameter judge: says of each checkpoint whether a start can use it.
+    /// - Parameters:
+    ///   - goal: what is kept first.
+    ///   - judge: says of each checkpoint whether a start can use it.
     package init(
-        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem(),
+        _ directory: String, keeping goal: RepairGoal = .state,
+        fileSystem: any FileSystem = POSIXFileSystem(),
         judge: @escaping CheckpointJudge = { _ in .usable }
     ) {
         self.directory = LogDirectory(path: directory, fileSystem: fileSystem)
+        self.goal = goal
         self.judge = judge
     }
 
@@ -50,7 +55,7 @@ package struct LogRepair: Sendable {
         let (metadata, isRebuilt) = try metadata()
         return try RepairPlan(
             LogExamination(directory, metadata, judge: judge, allowsNoSegments: true),
-            rebuildsMetadata: isRebuilt)
+            keeping: goal, rebuildsMetadata: isRebuilt)
     }
 
     /// META as it is, or as it is to be written anew.

@@ -37,8 +37,32 @@ extension EventLogReader {
         progress: @escaping @Sendable (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in },
         judge: CheckpointJudge = { _ in .usable }
     ) throws(LogError) -> LogVerification {
-        LogVerification(
-            try LogExamination(directory, metadata, judge: judge, progress: progress))
+        var beginning = try beginning(known: metadata)
+        while true {
+            let examination = Result { () throws(LogError) in
+                try LogExamination(
+                    directory, beginning.metadata, judge: judge, progress: progress)
+            }
+            let now = try self.beginning(known: beginning.metadata)
+            if now.isSame(as: beginning) { return LogVerification(try examination.get()) }
+            beginning = now
+        }
+    }
+
+    /// Where a log begins just now. A server that drops what it needs no more moves it, and who reads META and the
+    /// segments meanwhile finds that they do not fit.
+    private struct Beginning {
+        let metadata: LogMetadata
+        let firstSegment: UInt64?
+
+        func isSame(as other: Beginning) -> Bool {
+            metadata.beginning == other.metadata.beginning && firstSegment == other.firstSegment
+        }
+    }
+
+    private func beginning(known: LogMetadata) throws(LogError) -> Beginning {
+        Beginning(
+            metadata: try directory.metadata() ?? known, firstSegment: try segments().first)
     }
 }
 

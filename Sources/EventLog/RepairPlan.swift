@@ -1,3 +1,11 @@
+/// What a repair keeps first, where it cannot keep both.
+package enum RepairGoal: String, CaseIterable, Sendable {
+    /// The newest state that can be had: the fewest changes are lost.
+    case state
+    /// The longest history: the most events can be read.
+    case history
+}
+
 /// What has to be done to a damaged log, decided before anything is changed.
 ///
 /// Damage leaves *runs*: events that follow each other with none missing. One run becomes the log.
@@ -6,7 +14,7 @@
 ///    is right before it or in it. A good checkpoint alone can be kept, too: the log then begins
 ///    behind it, without an event.
 /// 2. The run is kept that ends last, so that the fewest events lose their effect; of those, the one
-///    with the most events, so that the fewest can no longer be read.
+///    with the most events, so that the fewest can no longer be read. Or the other way round (``RepairGoal``).
 /// 3. What is not in the run is moved or copied aside. Segments with damage are written anew from
 ///    their good frames, META from what is left.
 struct RepairPlan: Sendable {
@@ -49,24 +57,26 @@ struct RepairPlan: Sendable {
     let lastKnown: UInt64
     /// The state that the log begins with; nil with event 1.
     let base: CheckpointFinding?
+    /// What the other goal would keep, where that is something else.
+    let alternative: RepairReport.Alternative?
 
     var changesAnything: Bool { rebuildsMetadata || !damages.isEmpty }
 
     /// - Throws: `damaged` when there is nothing that can be kept; `conflict` when it had the last epoch.
     init(
-        _ examination: LogExamination, rebuildsMetadata: Bool
+        _ examination: LogExamination, keeping goal: RepairGoal, rebuildsMetadata: Bool
     ) throws(LogError) {
         self.examination = examination
         self.rebuildsMetadata = rebuildsMetadata
         damages = examination.damages
         let runs = LogRun.all(in: examination.segments)
-        guard
-            let kept = Candidate.best(
-                among: runs, in: examination.segments, examination.checkpoints)
-        else {
+        let candidates = Candidate.all(
+            runs, in: examination.segments, examination.checkpoints)
+        guard let kept = candidates.best(for: goal) else {
             throw .unrepairable(
                 damages.first ?? .allMissing(examination.directory))
         }
+        alternative = candidates.alternative(to: kept, for: goal == .state ? .history : .state)
         (firstSequence, lastSequence) = (kept.firstSequence, kept.lastSequence)
         base = firstSequence > 1 ? kept.base : nil
         lastKnown = max(
@@ -213,19 +223,21 @@ private struct Candidate {
     let lastSequence: UInt64
 
     /// - Parameter segments: those that the runs are in.
-    static func best(
-        among runs: [LogRun], in segments: [SegmentExamination], _ checkpoints: [CheckpointFinding]
-    ) -> Candidate? {
+    static func all(
+        _ runs: [LogRun], in segments: [SegmentExamination], _ checkpoints: [CheckpointFinding]
+    ) -> [Candidate] {
         let usable = checkpoints.filter(\.isUsable)
-        let candidates =
-            runs.compactMap { Candidate($0, in: segments, usable) }
+        return runs.compactMap { Candidate($0, in: segments, usable) }
             + usable.compactMap { Candidate($0) }
-        return candidates.max { one, other in one.rank < other.rank }
     }
 
     /// Of two with the same events, one is what a repair has written that a crash interrupted.
-    private var rank: (last: UInt64, events: UInt64, isNamed: Int) {
-        (lastSequence, run?.eventCount ?? 0, isNamed ? 1 : 0)
+    func rank(for goal: RepairGoal) -> (UInt64, UInt64, Int) {
+        let events = run?.eventCount ?? 0
+        return switch goal {
+        case .state: (lastSequence, events, isNamed ? 1 : 0)
+        case .history: (events, lastSequence, isNamed ? 1 : 0)
+        }
     }
 
     private init?(
@@ -246,5 +258,22 @@ private struct Candidate {
         base = checkpoint
         firstSequence = checkpoint.sequence + 1
         lastSequence = checkpoint.sequence
+    }
+}
+
+extension [Candidate] {
+    fileprivate func best(for goal: RepairGoal) -> Candidate? {
+        self.max { one, other in one.rank(for: goal) < other.rank(for: goal) }
+    }
+
+    fileprivate func alternative(
+        to kept: Candidate, for goal: RepairGoal
+    ) -> RepairReport.Alternative? {
+        guard let other = best(for: goal),
+            (other.firstSequence, other.lastSequence) != (kept.firstSequence, kept.lastSequence)
+        else { return nil }
+        return RepairReport.Alternative(
+            goal: goal, firstSequence: other.firstSequence, lastSequence: other.lastSequence,
+            checkpoint: other.firstSequence > 1 ? other.base?.sequence : nil)
     }
 }

@@ -12,6 +12,8 @@ package struct RepairReport: Sendable, Equatable {
     package let lost: ClosedRange<UInt64>?
     /// Events that keep their effect and can no longer be read.
     package let forgotten: ClosedRange<UInt64>?
+    /// What would be kept with the other goal, where that is something else; nil when nothing has to be repaired.
+    package let alternative: Alternative?
     /// Whether it is recorded that nothing had followed the last event that is known of.
     package let isEndCertain: Bool
     /// Files that are written anew, from good frames or from what is left.
@@ -22,6 +24,14 @@ package struct RepairReport: Sendable, Equatable {
     package let epoch: UInt32?
     /// Nothing was done yet.
     package let isPlan: Bool
+
+    /// What another goal would keep.
+    package struct Alternative: Sendable, Equatable {
+        package let goal: RepairGoal
+        package let firstSequence: UInt64
+        package let lastSequence: UInt64
+        package let checkpoint: UInt64?
+    }
 
     /// The first thing that is wrong.
     package var damage: LogDamage? { damages.first }
@@ -41,6 +51,11 @@ package struct RepairReport: Sendable, Equatable {
                 "\(Self.name(forgotten)) \(verb) no longer be read; what they changed stays.")
         }
         if lost == nil, forgotten == nil { sentences.append("No event is lost.") }
+        if isPlan, let alternative {
+            let keeps = Self.keeps(
+                alternative.firstSequence, alternative.lastSequence, alternative.checkpoint)
+            sentences.append("With --keep \(alternative.goal.rawValue) it would keep \(keeps).")
+        }
         if !isEndCertain {
             sentences.append(
                 "Whether there were events after \(lost?.upperBound ?? lastSequence) is unknown: "
@@ -59,11 +74,13 @@ package struct RepairReport: Sendable, Equatable {
         return sentences
     }
 
-    private var keeps: String {
-        let events = "events \(firstSequence) to \(lastSequence)"
-        guard let checkpoint else { return firstSequence <= lastSequence ? events : "no event" }
+    private var keeps: String { Self.keeps(firstSequence, lastSequence, checkpoint) }
+
+    private static func keeps(_ first: UInt64, _ last: UInt64, _ checkpoint: UInt64?) -> String {
+        let events = "events \(first) to \(last)"
+        guard let checkpoint else { return first <= last ? events : "no event" }
         let state = "the state after event \(checkpoint), which a checkpoint holds"
-        return firstSequence <= lastSequence ? "\(events), and \(state)" : "\(state), and no event"
+        return first <= last ? "\(events), and \(state)" : "\(state), and no event"
     }
 
     private static func name(_ events: ClosedRange<UInt64>) -> String {
@@ -94,6 +111,7 @@ extension RepairReport {
             plan.examination.metadata.beginning?.sequence
             ?? plan.examination.segments.first?.header.firstSequence ?? 1
         forgotten = begun < plan.firstSequence ? begun...plan.firstSequence - 1 : nil
+        alternative = isRepair ? plan.alternative : nil
         let reached = plan.examination.metadata.reached
         isEndCertain = (reached?.isClosed ?? false) && reached?.sequence == plan.lastKnown
         rebuilt =

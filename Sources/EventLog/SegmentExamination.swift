@@ -185,14 +185,13 @@ struct SegmentExamination: Sendable {
         var fault: FrameFault?
         if case .fault(let found) = step { fault = found }
         let next = scanner.nextSequence ?? end.sequence + 1
-        let tail = try SegmentTail.examine(
-            source, at: scanner.offset, fault: fault, nextSequence: next)
-        if tail == .clean { return .ends }
-        // What the scanner has read ahead as unwritten space may have been written since, and more behind it.
-        if case .frame = try scanner.peek() { return .isWritten }
-        if case .torn(let extent) = tail, isLast {
+        switch try scanner.tail(fault: fault, nextSequence: next) {
+        case nil: return .isWritten
+        case .clean: return .ends
+        case .torn(let extent) where isLast:
             tornTail = extent
             return .ends
+        case .torn, .damaged: break
         }
         let resume = try FrameSearch(source).frame(
             from: scanner.offset + 8, through: try source.size(), where: { _ in true })

@@ -123,6 +123,37 @@ enum SegmentTail: Equatable {
     }
 }
 
+extension FrameScanner {
+    /// Looks at what stands where ``next()`` found no valid frame.
+    ///
+    /// A writer may append between the two looks, and what is unwritten was read ahead with the frame before it. So
+    /// nothing counts as torn or damaged before the scanner has looked again.
+    ///
+    /// - Parameters:
+    ///   - fault: what `next` found; nil when it found a zero header.
+    ///   - sequence: the next frame's first.
+    ///   - reach: how many bytes to look at.
+    /// - Returns: nil when a valid frame is there by now: `next` gives it.
+    func tail(
+        fault: FrameFault?, nextSequence sequence: UInt64, reach: UInt64 = .max
+    ) throws(LogError) -> SegmentTail? {
+        let tail = try SegmentTail.examine(
+            source, at: offset, fault: fault, nextSequence: sequence, reach: reach)
+        if tail == .clean { return tail }
+        return try isFrameNext() ? nil : tail
+    }
+
+    /// Whether a valid frame is there by now. What cannot be read is none.
+    func isFrameNext() throws(LogError) -> Bool {
+        do throws(LogError) {
+            if case .frame = try peek() { return true }
+        } catch {
+            guard error.damage != nil else { throw error }
+        }
+        return false
+    }
+}
+
 /// Finds valid frames among bytes that are not, at every multiple of 8.
 struct FrameSearch {
     private let source: any SegmentSource

@@ -59,6 +59,16 @@ final class SegmentWriter {
         }
     }
 
+    /// Appends a frame that the log can do without.
+    func appendIfThereIsRoom(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
+        do throws(Failure) {
+            try append(frame, after: head)
+        } catch {
+            // What did fit is gone again: the log ends where it did.
+            guard case .noRoom = error else { throw error }
+        }
+    }
+
     private func write(_ frame: FrameBuilder, after head: LogHead) throws(Failure) {
         // Without an event the next segment would have this one's name.
         let isFull = offset + UInt64(frame.size) > limit && head.sequence >= firstSequence
@@ -98,9 +108,19 @@ final class SegmentWriter {
 
     /// Records that the log was closed in order. Everything is on the disk.
     func noteClosed(_ head: LogHead) {
-        let reached = LogReach(head, segment: firstSequence, isClosed: true)
         // Failing is no loss: the next start then takes this for a crash.
-        try? metadata.update {
+        do throws(FileSystemError) {
+            try recordClosed(head)
+        } catch {
+            guard error.isStorageFull, housekeeping?.makeRoom(directory.fileSystem) == true
+            else { return }
+            try? recordClosed(head)
+        }
+    }
+
+    private func recordClosed(_ head: LogHead) throws(FileSystemError) {
+        let reached = LogReach(head, segment: firstSequence, isClosed: true)
+        try metadata.update {
             $0.acknowledgesEarly = false
             $0.reached = reached
         }

@@ -180,10 +180,11 @@ struct SyncLoop {
         let frame = FrameBuilder()
         frame.close(after: head, durableThrough: head.sequence)
         // Failing is no loss: the log then opens as after a crash.
-        guard (try? writer.synchronize()) != nil,
-            (try? writer.append(frame, after: head)) != nil
-        else { return }
-        guard (try? writer.synchronize()) != nil else { return }
+        do throws(SegmentWriter.Failure) {
+            try writer.synchronize()
+            try writer.appendIfThereIsRoom(frame, after: head)
+            try writer.synchronize()
+        } catch { return }
         writer.noteClosed(head)
     }
 }

@@ -34,7 +34,7 @@ package struct EventStoreError: Error, Sendable, CustomStringConvertible {
 extension EventStoreError: EventReadError {
     package var isLasting: Bool {
         switch code {
-        case .log(.damaged), .log(.futureVersion), .notAHistory: true
+        case .log(.damaged), .log(.futureVersion), .notAHistory, .outOfRange: true
         default: false
         }
     }

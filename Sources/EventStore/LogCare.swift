@@ -22,19 +22,25 @@ extension EventStore {
 
     /// What repairing a log would keep and what it would lose, without doing it.
     package static func planRepair(
-        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+        _ directory: String, keeping goal: RepairGoal = .state,
+        fileSystem: any FileSystem = POSIXFileSystem()
     ) throws(EventStoreError) -> RepairReport {
         try onLog { () throws(LogError) in
-            try LogRepair(directory, fileSystem: fileSystem, judge: { $0.restorability }).plan()
+            try LogRepair(
+                directory, keeping: goal, fileSystem: fileSystem, judge: { $0.restorability }
+            ).plan()
         }
     }
 
     /// Repairs a damaged log so that a server can start on it, losing as little as possible.
     package static func repair(
-        _ directory: String, fileSystem: any FileSystem = POSIXFileSystem()
+        _ directory: String, keeping goal: RepairGoal = .state,
+        fileSystem: any FileSystem = POSIXFileSystem()
     ) throws(EventStoreError) -> RepairReport {
         try onLog { () throws(LogError) in
-            try LogRepair(directory, fileSystem: fileSystem, judge: { $0.restorability }).run()
+            try LogRepair(
+                directory, keeping: goal, fileSystem: fileSystem, judge: { $0.restorability }
+            ).run()
         }
     }
 }

@@ -12,13 +12,20 @@ struct LogRepairCommand: LogTool {
         discussion: """
             Keeps the events that lead to the newest state that can be recovered: those before the \
             damage, or, if a later checkpoint is good, those after it; then no change is lost, but \
-            the earlier events can no longer be read. --plan says which, and changes nothing. What \
-            is removed is kept next to the log under names that end in ".torn"; an undamaged log \
-            is not changed. The epoch rises, so clients learn that what they saw may be gone. No \
-            server may be running on the log, except for --plan.
+            the earlier events can no longer be read. With --keep history it keeps the longest run of \
+            events instead, and the state that they lead to. --plan says what either would keep, and \
+            changes nothing. What is removed is kept next to the log under names that end in \
+            ".torn"; an undamaged log is not changed. The epoch rises, so clients learn that what \
+            they saw may be gone. No server may be running on the log, except for --plan.
             """)
 
     @OptionGroup var log: LogArguments
+
+    @Option(
+        help: """
+            What to keep where not both can be kept: "state", the newest, or "history", the longest.
+            """)
+    var keep = RepairGoal.state
 
     @Flag(
         help: """
@@ -29,7 +36,9 @@ struct LogRepairCommand: LogTool {
 
     func run(printingTo output: LineOutput) async throws {
         let report =
-            plan ? try EventStore.planRepair(log.directory) : try EventStore.repair(log.directory)
+            plan
+            ? try EventStore.planRepair(log.directory, keeping: keep)
+            : try EventStore.repair(log.directory, keeping: keep)
         if log.json {
             try output.write(report.json.text)
         } else {
@@ -38,6 +47,8 @@ struct LogRepairCommand: LogTool {
         if plan, report.epoch != nil { throw ExitCode.foundSomething }
     }
 }
+
+extension RepairGoal: ExpressibleByArgument {}
 
 extension RepairReport {
     fileprivate var json: JSONValue {
@@ -48,6 +59,17 @@ extension RepairReport {
         if let checkpoint { object["checkpoint"] = JSONValue(checkpoint) }
         if let lost { object["lost"] = Self.json(lost) }
         if let forgotten { object["forgotten"] = Self.json(forgotten) }
+        if let alternative {
+            var other: JSONObject = [
+                "keep": .string(alternative.goal.rawValue),
+                "firstSequence": JSONValue(alternative.firstSequence),
+                "lastSequence": JSONValue(alternative.lastSequence),
+            ]
+            if let checkpoint = alternative.checkpoint {
+                other["checkpoint"] = JSONValue(checkpoint)
+            }
+            object["alternative"] = .object(other)
+        }
         object["endIsCertain"] = .bool(isEndCertain)
         object["damages"] = .array(damages.map(\.json))
         object["rebuilt"] = .array(rebuilt.map(JSONValue.string))

@@ -70,14 +70,21 @@ package enum Publication: Sendable {
     /// About what it takes to keep it until it is told.
     var byteCount: Int {
         switch self {
-        case .commit(let commit): commit.mutation.byteCount
-        case .began(let pending, _): pending.intent.argumentBytes.count + 512
-        case .revoked: 512
+        case .commit(let commit): commit.mutation.byteCount + commit.payload.byteCount
+        case .began(let pending, _): pending.intent.byteCount
+        case .revoked(let revocation, _): 512 + revocation.reason.utf8.count
         }
     }
 
     var commit: Commit? {
         if case .commit(let commit) = self { commit } else { nil }
+    }
+}
+
+extension MutationPayload {
+    /// What it takes that may be long.
+    fileprivate var byteCount: Int {
+        (deletedID?.utf8.count ?? 0) + (clientMutationID?.approximateByteCount ?? 0)
     }
 }
 

@@ -63,7 +63,7 @@ package final class GraphQLService: Sendable {
         /// Subscriptions that may wait to begin, with the commits that stand before them; beyond that they are
         /// refused.
         package var beginningSubscriptions = 65_536
-        /// Subscriptions that may wait to be told what they have missed; beyond that they are refused.
+        /// Subscriptions that may wait to be told what they have missed; beyond that those that resume are refused.
         package var resumingSubscriptions = 65_536
         /// Subscriptions to sequences of Swift code that may be open; beyond that they are refused.
         package var sequenceSubscriptions = 65_536
@@ -91,7 +91,7 @@ package final class GraphQLService: Sendable {
         settle: @escaping @Sendable () async -> Void = {}
     ) {
         self.schemaService = schemaService
-        health = StorageHealth(logger: logger)
+        health = StorageHealth(logger: logger, tasks: inputs.tasks) { await journal.hasRoom() }
         self.journal = journal
         tasks = inputs.tasks
         self.mutationRefusal = mutationRefusal
@@ -137,21 +137,18 @@ package final class GraphQLService: Sendable {
         writer = MutationWriter(
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
-                waitingHandlers: limits.waitingHandlers),
+                waitingHandlers: limits.waitingHandlers,
+                isStorageFull: { [health] in health.refusesTurn }),
             journal: journal, durable: durable, inProgress: inProgress, limits: limits,
-            hasRoom: { publisher.hasRoom },
+            hasRoom: { [health] in publisher.hasRoom && health.admitsTurn() },
             publish: { [counters] steps in
                 counters.count(\.publications)
                 counters.count(\.commits, steps.count { $0.publication.commit != nil })
                 if let last = steps.last { onDurable(last.publication.snapshot) }
                 publisher.post(steps)
             },
-            onAppend: { [health] error in
-                guard health.note(error) else { return }
-                inputs.tasks.start(.utility) {
-                    health.finishTrial(hasRoom: await journal.hasRoom())
-                }
-            })
+            onFailure: { [health] in health.note($0) })
+        health.whenTried { [weak writer] in writer?.goOn() }
         publisher.whenRoom { [weak writer] in writer?.goOn() }
     }
 
@@ -223,9 +220,7 @@ package final class GraphQLService: Sendable {
     package func unreadiness() async -> String? {
         if isStopping { return "The server is stopping." }
         if health.isFrozen { return "The log has stopped: a write or a sync has failed." }
-        let refusals = health.refusalCount
-        guard health.reason != nil else { return nil }
-        if await journal.hasRoom() { health.noteRoom(asOf: refusals) }
+        await health.tryRoom()
         guard health.reason != nil else { return nil }
         return "The disk is full: mutations are refused until there is room."
     }

@@ -12,16 +12,19 @@ package struct MutationRunner: Sendable {
     let inputs: EngineInputs
     /// Mutations that may wait for their handlers at a time.
     let waitingHandlers: Int
+    /// Whether nothing new could be made durable.
+    let isStorageFull: @Sendable () -> Bool
 
     package init(
         service: SchemaService, storeID: String, epoch: UInt64, inputs: EngineInputs,
-        waitingHandlers: Int = .max
+        waitingHandlers: Int = .max, isStorageFull: @escaping @Sendable () -> Bool = { false }
     ) {
         self.service = service
         self.storeID = storeID
         self.epoch = epoch
         self.inputs = inputs
         self.waitingHandlers = waitingHandlers
+        self.isStorageFull = isStorageFull
     }
 
     /// What an operation did.
@@ -59,6 +62,9 @@ package struct MutationRunner: Sendable {
         if request.mutationID != nil {
             request.fingerprint = MutationFingerprint(&execution)
             if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
+        }
+        if isStorageFull() {
+            return Run(timeMicroseconds: time, end: .done(.refused([.storageFull])))
         }
         if let waiting = plan.root.fields.firstIndex(where: { service.waiting[$0.name] != nil }) {
             return begin(waiting, plan, request, variables, head, time)

@@ -6,8 +6,18 @@ import CLibwebsockets
 /// descriptor is the library's to close, always.
 final class LibraryStream: ByteStream {
     let id: UInt64
-    /// The library's handle, nil before there is one and after it is gone.
-    private var wsi: OpaquePointer?
+    /// The library's handle, nil before there is one and after it is gone. The loop's thread alone has it.
+    private var wsi: OpaquePointer? {
+        get {
+            if handle != nil { core.loop.assertIsCurrent() }
+            return handle
+        }
+        set {
+            if newValue != nil { core.loop.assertIsCurrent() }
+            handle = newValue
+        }
+    }
+    private var handle: OpaquePointer?
     private let isEncrypted: Bool
     private var isOpened = false
 

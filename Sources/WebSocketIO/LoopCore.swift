@@ -16,8 +16,11 @@ protocol Flushable: AnyObject {
 final class LoopCore {
     let loop: IOLoop
     let resolver: HostResolver
-    let context: OpaquePointer
-    let eventLoop: OpaquePointer
+    var context: OpaquePointer { onThread(libraryContext) }
+    var eventLoop: OpaquePointer { onThread(libraryLoop) }
+    // For `destroy` alone, which may come before there is a thread.
+    private let libraryContext: OpaquePointer
+    private let libraryLoop: OpaquePointer
     /// Descriptors from this number on have no place in the library's table.
     let descriptorTableSize: Int
     private var isStopping = false
@@ -73,8 +76,8 @@ final class LoopCore {
         }
         self.loop = loop
         self.resolver = resolver
-        self.eventLoop = eventLoop
-        self.context = context
+        libraryLoop = eventLoop
+        libraryContext = context
         descriptorTableSize = tableSize
         self.wakeup = wakeup
         wakeup.owner = self
@@ -109,7 +112,7 @@ final class LoopCore {
         }
         enter { for server in servers { server.abortAll() } }
         enter { for client in Array(clients.values) { client.abort() } }
-        lws_context_destroy(context)
+        lws_context_destroy(libraryContext)
         // The library forgets none, but an owner must be told of its end in any case.
         enter { for stream in Array(libraryStreams.values) { stream.libraryDestroyed() } }
         libraryStreams = [:]
@@ -117,7 +120,12 @@ final class LoopCore {
         servers = []
         wakeup.destroy()
         readBuffer.deallocate()
-        ev_loop_destroy(eventLoop)
+        ev_loop_destroy(libraryLoop)
+    }
+
+    private func onThread(_ handle: OpaquePointer) -> OpaquePointer {
+        loop.assertIsCurrent()
+        return handle
     }
 
     // MARK: - Callbacks

@@ -106,19 +106,28 @@ import Threads
         again.close()
     }
 
-    /// Where the past is not kept, the events behind it go too.
-    @Test func whereNoOlderOneIsKeptTheStateThatTheLogBeginsWithGoes() throws {
+    /// Where the past is not kept it stays until META names a later one; the states behind it would be damage.
+    @Test func theStateThatTheLogBeginsWithGoesWhenTheLogBeginsWithALaterOne() throws {
         try makeLog(events: 40, on: disk)
         let log = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
-        try log.checkpoints.write(checkpoint(3), keeping: 3)
+        try log.checkpoints.write(checkpoint(3), keeping: 2)
         log.close()
         _ = try LogCompaction("log", fileSystem: disk).run(checkpoint: 3)
         let again = try EventLogWriter.open("log", options: testOptions(), fileSystem: disk)
-        for sequence: UInt64 in [10, 20, 30] {
-            try again.checkpoints.write(checkpoint(sequence), keeping: 3)
+        defer { again.close() }
+        func write(_ sequence: UInt64, leaving sequences: [UInt64]) throws {
+            try again.checkpoints.write(checkpoint(sequence), keeping: 2)
+            #expect(try again.checkpoints.sequences() == sequences)
+            #expect(try EventLogReader("log", fileSystem: disk).verify().damages == [])
         }
-        #expect(try again.checkpoints.sequences() == [10, 20, 30])
-        again.close()
+        try write(10, leaving: [3, 10])
+        try write(20, leaving: [3, 10, 20])
+        try write(30, leaving: [3, 20, 30])
+        let directory = LogDirectory(path: "log", fileSystem: disk)
+        let metadata = try #require(try directory.metadata())
+        _ = try directory.dropSegments(
+            before: 20, of: testStoreID, recordingIn: MetadataFile(directory, metadata))
+        try write(40, leaving: [20, 30, 40])
     }
 
     @Test func aHalfWrittenCheckpointIsIgnoredWhereverTheCrashWas() throws {

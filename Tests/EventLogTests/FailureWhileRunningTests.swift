@@ -327,6 +327,75 @@ import Threads
         #expect(synced.wait(milliseconds: .testDeadlineMilliseconds) { $0 ? true : nil } == true)
         log.close()
     }
+
+    /// All is on the disk, so no one has to be told of another epoch.
+    @Test func aFullDiskKeepsNoLogFromBeingClosed() throws {
+        let log = try openLog { $0.durability = .batch }
+        try log.appendAndWait(testBatch(1...3))
+        disk.setFault {
+            $0.name == "pwrite" && $0.path == firstSegment ? .error(SimulatedDisk.noSpace) : nil
+        }
+        log.close()
+        disk.setFault(nil)
+        let again = try openLog()
+        #expect(again.recovery == RecoveryReport() && again.metadata.epoch == 1)
+        #expect(again.head.sequence == 3)
+        again.close()
+    }
+
+    @Test func whatIsFilledAheadMakesRoomForTheMarkOfAClosedLog() throws {
+        let log = try openLog {
+            ($0.durability, $0.segmentsAhead) = (.batch, 1)
+            ($0.firstSegmentSizeBytes, $0.segmentSizeBytes) = (1 << 12, 1 << 12)
+        }
+        try log.appendAndWait(testBatch(1...3))
+        #expect(log.waitForHousekeeping(milliseconds: .testDeadlineMilliseconds))
+        disk.setCapacity(disk.usedBytes)
+        log.close()
+        disk.setCapacity(.max)
+        let again = try openLog()
+        #expect(again.recovery == RecoveryReport() && again.metadata.epoch == 1)
+        again.close()
+    }
+
+    @Test func whoClosesALogAgainDoesNotReplaceWhatIsDoneLast() throws {
+        let log = try openLog()
+        let isClosing = Monitor(false)
+        let done = Lock<[Int]>([])
+        // The first has to write its mark, and the second comes meanwhile.
+        disk.setPause { let _: Bool = isClosing.wait { $0 ? true : nil } }
+        let first = BlockingThread { log.close { done.withLock { $0.append(1) } } }
+        log.waitUntilClosing()
+        let second = BlockingThread { log.close { done.withLock { $0.append(2) } } }
+        isClosing.update { $0 = true }
+        first.join()
+        second.join()
+        log.close { done.withLock { $0.append(3) } }
+        #expect(done.withLock { $0 } == [1])
+    }
+
+    /// The mark that a log was closed in order is not there either.
+    @Test(arguments: ["pwrite", "fdatasync"])
+    func aDiskThatBreaksWhileTheLogIsClosedKeepsNoOneWaiting(_ call: String) throws {
+        let log = try openLog()
+        try log.appendAndWait(testBatch(1...2))
+        let isClosing = Monitor(false)
+        let failed = Monitor<LogError?>(nil)
+        disk.setPause { let _: Bool = isClosing.wait { $0 ? true : nil } }
+        disk.setFault { $0.name == call ? .error(SimulatedDisk.inputOutput) : nil }
+        _ = try log.enqueue(testBatch(3...3)) { result in
+            if case .failure(let error) = result { failed.update { $0 = error } }
+        }
+        let closer = BlockingThread { log.close() }
+        log.waitUntilClosing()
+        isClosing.update { $0 = true }
+        closer.join()
+        #expect(failed.wait { $0 }.code == .inputOutput)
+        let again = try EventLogWriter.open(
+            "log", options: testOptions(), fileSystem: disk.crashed(.everything))
+        #expect(again.head.sequence >= 2)
+        again.close()
+    }
 }
 
 /// Time that passes only when it is told to.

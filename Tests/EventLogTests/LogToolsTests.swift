@@ -356,6 +356,42 @@ import Threads
         #expect(disk.contents(at: checkpoint + ".torn") != nil)
     }
 
+    /// What loses the fewest changes may make the most events unreadable.
+    @Test(arguments: RepairGoal.allCases)
+    func theOperatorChoosesBetweenTheNewestStateAndTheLongestHistory(_ goal: RepairGoal) throws {
+        try makeLog(events: 20, on: disk)
+        try writeCheckpoint(19)
+        let damaged = try #require(disk.segments.dropLast().last)
+        disk.flipBit(ofByte: 200, in: "log/segments/\(damaged.twentyDigits).log")
+        let repair = LogRepair("log", keeping: goal, fileSystem: disk)
+        let (plan, other) = (
+            try repair.plan(),
+            try LogRepair(
+                "log", keeping: goal == .state ? .history : .state, fileSystem: disk
+            ).plan()
+        )
+        let alternative = try #require(plan.alternative)
+        #expect(alternative.goal != goal && alternative.firstSequence == other.firstSequence)
+        #expect(alternative.lastSequence == other.lastSequence)
+        #expect(alternative.checkpoint == other.checkpoint)
+        switch goal {
+        case .state:
+            #expect(plan.lost == nil && plan.lastSequence == 20 && plan.checkpoint == 19)
+            #expect(plan.forgotten == 1...plan.firstSequence - 1)
+            #expect(
+                plan.sentences.contains(
+                    "With --keep history it would keep events 1 to \(damaged - 1)."))
+        case .history:
+            #expect(plan.firstSequence == 1 && plan.lastSequence == damaged - 1)
+            #expect(plan.lost == damaged...20 && plan.forgotten == nil && plan.checkpoint == nil)
+        }
+        let report = try repair.run()
+        #expect(report.copies == plan.copies && report.lastSequence == plan.lastSequence)
+        let found = try EventLogReader("log", fileSystem: disk).verify()
+        #expect(found.damages == [] && found.head.sequence == plan.lastSequence)
+        try expectNextEvent(plan.lastSequence + 1, in: disk)
+    }
+
     @Test func aLaterGoodCheckpointSavesEverythingBehindTheDamage() throws {
         try makeLog(events: 20, on: disk)
         try writeCheckpoint(15)

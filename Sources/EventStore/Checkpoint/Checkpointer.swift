@@ -76,9 +76,10 @@ final class Checkpointer: Sendable {
             schedule.withLock { $0.noteWritten(snapshot.sequence, size: size) }
             // Any of the checkpoints that are kept can be started from, should a newer one be damaged.
             if options.dropsEventsBeforeCheckpoints,
-                let oldest = try? files.sequences(), oldest.count >= options.keptCheckpoints
+                let kept = try? files.sequences().suffix(options.keptCheckpoints),
+                kept.count == options.keptCheckpoints, let oldest = kept.first
             {
-                drop(oldest[0])
+                drop(oldest)
             }
             return CheckpointReport(
                 sequence: snapshot.sequence, sizeBytes: size, duration: .now - start)

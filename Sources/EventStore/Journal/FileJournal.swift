@@ -33,7 +33,7 @@ public final class FileJournal: EventJournal, RestorableJournal {
         reader = opened.reader
         checkpointer = opened.checkpointer
         metadata = log.metadata
-        earliestState = max(1, opened.firstSequence) - 1
+        earliestState = opened.earliestState
         head = DurableSequence(log.head.sequence)
     }
 

@@ -7,8 +7,8 @@ struct OpenedLog {
     let log: EventLogWriter
     let reader: EventLogReader
     let checkpointer: Checkpointer
-    /// The first event that is kept.
-    let firstSequence: UInt64
+    /// The first event of which there is a state.
+    let earliestState: UInt64
     /// The state after the last event.
     let snapshot: Snapshot
     let tail: HistoryTail
@@ -29,10 +29,11 @@ struct OpenedLog {
             let reader = try onLog { () throws(LogError) in
                 try EventLogReader(directory, fileSystem: options.fileSystem)
             }
-            firstSequence = try onLog { () throws(LogError) in try reader.firstSequence() }
+            let first = try onLog { () throws(LogError) in try reader.firstSequence() }
+            earliestState = try reader.earliestState(from: first)
             let head = log.head.sequence
             let fold = try StartFold(
-                reader, from: firstSequence, through: head, tail: options.tail,
+                reader, from: first, through: head, tail: options.tail,
                 indexes: indexes)
             tail = fold.tail
             snapshot = fold.snapshot

@@ -28,9 +28,7 @@ struct StartFold {
         tail limits: HistoryTail.Limits,
         indexes: [IndexDefinition]
     ) throws(EventStoreError) {
-        // Where the beginning is gone, events may be kept before the first state there is.
-        let checkpoints = try onLog { () throws(LogError) in try reader.checkpoints.sequences() }
-        let earliest = first > 1 ? checkpoints.first { $0 >= first - 1 } ?? 0 : 0
+        let earliest = try reader.earliestState(from: first)
         let wanted = min(max(head - min(limits.events, head), earliest), head)
         do throws(EventStoreError) {
             try self.init(
@@ -63,5 +61,15 @@ struct StartFold {
         assert(tail.commits.base.sequence <= head, "a tail begins in its log")
         tailBytes = replay.readBytes
         self.remarks = remarks + replay.ignoredCheckpoints
+    }
+}
+
+extension EventLogReader {
+    /// The first event of which there is a state: where the beginning is gone, events may be kept before it.
+    /// - Parameter first: the first event that is kept.
+    func earliestState(from first: UInt64) throws(EventStoreError) -> UInt64 {
+        if first <= 1 { return 0 }
+        let sequences = try onLog { () throws(LogError) in try checkpoints.sequences() }
+        return sequences.first { $0 >= first - 1 } ?? first - 1
     }
 }

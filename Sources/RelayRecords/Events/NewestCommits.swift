@@ -62,7 +62,11 @@ package struct NewestCommits: Sendable {
 extension MutationCommit {
     /// The approximate cost of keeping it.
     package var byteCount: Int {
-        intent.argumentBytes.count + response.writes.bytes.count + (response.answer?.count ?? 0)
-            + 512
+        intent.byteCount + response.writes.bytes.count + (response.answer?.count ?? 0)
     }
+}
+
+extension MutationIntent {
+    /// About what it takes to keep it.
+    package var byteCount: Int { argumentBytes.count + (optimistic?.bytes.count ?? 0) + 512 }
 }

@@ -136,7 +136,8 @@ package final class CatchUp: Sendable {
         // What memory has now it may not have when the turn comes; then it is posted anew.
         let isRecent = waiting.sequence >= recent.base.sequence
         let (isTaken, starts) = state.withLock { state in
-            guard state.waitingCount < waitingLimit else {
+            // One that has been told that it goes on is a subscription of its connection's, and counted there.
+            guard waiting.isAnnounced || state.waitingCount < waitingLimit else {
                 return (false, false)
             }
             return (true, isRecent ? state.recent.append(waiting) : state.log.append(waiting))
@@ -294,12 +295,14 @@ package final class CatchUp: Sendable {
         guard let first = batch.map(\.sequence).min() else { return }
         let replay: PastReplay
         do {
-            let limit = batch.contains(where: \.isAnnounced) ? .max : eventLimit
-            replay = try await self.replay(at: first, limit: limit)
+            let isAnnounced = batch.contains { $0.isAnnounced && $0.sequence == first }
+            replay = try await self.replay(at: first, limit: isAnnounced ? .max : eventLimit)
         } catch {
-            if error is PastReplay.TooFar { return giveUp(batch, outputs) }
-            logger.error("Could not read what subscriptions have missed: \(error)")
-            return error.isLasting ? giveUp(batch, outputs) : tryAgain(batch, outputs)
+            if !(error is PastReplay.TooFar) {
+                logger.error("Could not read what subscriptions have missed: \(error)")
+            }
+            return error.isLasting
+                ? await tellWithoutState(at: first, batch, outputs) : tryAgain(batch, outputs)
         }
         counters.count(\.resumedEvents, replay.readEvents)
         kept.keep(replay.snapshot)
@@ -371,6 +374,31 @@ package final class CatchUp: Sendable {
 
     // MARK: Readings that fail
 
+    /// The farthest of a batch cannot be told what it has missed: there is no state to begin with, or it is too far
+    /// away. Others may have a later one.
+    private func tellWithoutState(
+        at first: UInt64, _ batch: [Waiting], _ outputs: Outputs
+    ) async {
+        guard let last = batch.map(\.sequence).max() else { return }
+        let state: Snapshot
+        do {
+            state = try await journal.state(near: last, indexes: service.indexes)
+        } catch {
+            logger.error("Could not read what subscriptions have missed: \(error)")
+            return error.isLasting ? giveUp(batch, outputs) : tryAgain(batch, outputs)
+        }
+        if state.sequence > first {
+            let isBehind: (Waiting) -> Bool = { $0.sequence >= state.sequence }
+            await tellFromLog(batch.filter(isBehind), outputs)
+            await tellWithoutState(at: first, batch.filter { !isBehind($0) }, outputs)
+        } else {
+            // It is the same for all.
+            let isLost: (Waiting) -> Bool = { !$0.isAnnounced || $0.sequence == first }
+            giveUp(batch.filter(isLost), outputs)
+            await tellFromLog(batch.filter { !isLost($0) }, outputs)
+        }
+    }
+
     /// Reads again in a moment: a lack of descriptors or memory passes. The log still has what was missed.
     private func tryAgain(_ batch: [Waiting], _ outputs: Outputs) {
         let (retried, ended, starts) = state.withLock { $0.failed.append(batch) }
@@ -401,5 +429,7 @@ package final class CatchUp: Sendable {
 
 extension Error {
     /// Whether a reading that failed with it would fail again.
-    fileprivate var isLasting: Bool { (self as? any EventReadError)?.isLasting ?? false }
+    fileprivate var isLasting: Bool {
+        self is PastReplay.TooFar || (self as? any EventReadError)?.isLasting ?? false
+    }
 }

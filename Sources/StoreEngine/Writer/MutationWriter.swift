@@ -14,7 +14,7 @@ import Threads
 /// knows who is to be told what, and when.
 ///
 /// It takes its next turn only when those behind it are not too far behind: the journal, and the publisher that tells
-/// subscriptions (`hasRoom`). Meanwhile mutations wait in its queue. How many are taken and not answered,
+/// subscriptions (`hasRoom`), and when a disk that was full has been tried. Meanwhile mutations wait in its queue. How many are taken and not answered,
 /// there or behind it, is bounded.
 ///
 /// A mutation whose handler waits takes two turns: the first makes its intent durable, and only then the
@@ -24,7 +24,7 @@ final class MutationWriter: Sendable {
     private let journal: any EventJournal
     private let durable: DurableHead
     private let publish: @Sendable ([Step]) -> Void
-    private let onAppend: @Sendable (JournalError?) -> Void
+    private let onFailure: @Sendable (JournalError) -> Void
     private let queue: SerialQueue<WriterTurn.Message>
     private let head: Lock<PendingHead>
     private let inFlight: InFlight
@@ -44,24 +44,24 @@ final class MutationWriter: Sendable {
     /// - Parameters:
     ///   - inProgress: counts the mutations that were taken and are not answered.
     ///   - limits: how much may be on its way, and in one turn.
-    ///   - hasRoom: whether those who are told by `publish` can take more; when they can again, they say so by
-    ///     ``goOn()``.
+    ///   - hasRoom: whether a turn may be taken, as far as those are concerned who are told by `publish`, and the disk;
+    ///     asked once before each. When it may again, ``goOn()`` is to be called.
     ///   - publish: called with what each durable append holds, in log order, after the durable
     ///     head has moved on and before the mutations are answered.
-    ///   - onAppend: called after each append, with why it failed if it did.
+    ///   - onFailure: hears why an append has failed, before anyone is answered.
     init(
         _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead,
         inProgress: MutationsInProgress, limits: GraphQLService.Limits = .init(),
         hasRoom: @escaping @Sendable () -> Bool = { true },
         publish: @escaping @Sendable ([Step]) -> Void,
-        onAppend: @escaping @Sendable (JournalError?) -> Void = { _ in }
+        onFailure: @escaping @Sendable (JournalError) -> Void = { _ in }
     ) {
         self.runner = runner
         self.journal = journal
         self.durable = durable
         self.inProgress = inProgress
         self.publish = publish
-        self.onAppend = onAppend
+        self.onFailure = onFailure
         turnLimit = limits.turnMutations
         let inFlight = InFlight(limit: limits.inFlightBytes)
         self.inFlight = inFlight
@@ -139,7 +139,6 @@ final class MutationWriter: Sendable {
     private func complete(_ turn: WriterTurn) {
         durable.advance(to: turn.head)
         publish(turn.steps)
-        onAppend(nil)
         keep(head.withLock { $0.reach(turn.head) })
     }
 
@@ -147,7 +146,7 @@ final class MutationWriter: Sendable {
         let (failed, isAbandoned) = head.withLock { head in
             (head.discard(base), !head.base.abandoned.isEmpty)
         }
-        onAppend(error)
+        onFailure(error)
         if isAbandoned, error.code != .frozen, error.code != .closed { revokeLater() }
         let refusal = Outcome.refused([ExecutionError(error)])
         for request in failed { request.answer(refusal) }
@@ -217,10 +216,7 @@ extension ExecutionError {
     /// directories: what the disk has said is in the server's log.
     init(_ error: JournalError) {
         switch error.code {
-        case .storageFull:
-            self.init(
-                "There is no room on the server's disk. Nothing was changed; mutations work again when there is.",
-                code: .storageFull)
+        case .storageFull: self = .storageFull
         case .busy, .overtaken, .backlogFull:
             self.init(
                 "The server's disk is behind. Nothing was changed; try again later.",
@@ -234,5 +230,11 @@ extension ExecutionError {
                 after a restart; with the same mutationId it is carried out once.
                 """)
         }
+    }
+
+    static var storageFull: ExecutionError {
+        ExecutionError(
+            "There is no room on the server's disk. Nothing was changed; mutations work again when there is.",
+            code: .storageFull)
     }
 }

@@ -74,7 +74,7 @@ extension JSONValue {
     /// About what it takes in memory, which is much more than its text where there are many small values.
     private static let valueBytes = 32
 
-    fileprivate var approximateByteCount: Int {
+    var approximateByteCount: Int {
         switch self {
         case .null, .bool, .int, .double: Self.valueBytes
         case .string(let text): Self.valueBytes + text.utf8.count

@@ -3,22 +3,40 @@ package import Logging
 import Threads
 
 /// Whether the journal takes mutations: said in the log when that changes, and on request.
+///
+/// While the disk is full, the writer takes no turn before it has been tried whether there is room again, and carries out
+/// nothing new in a turn if there is not (``MutationRunner``): what it would make, only to be refused by the log, would
+/// leave the names of its records behind.
 package final class StorageHealth: Sendable {
     private struct State {
         /// What the disk has said, while it is full.
         var reason: String?
         var refusals = 0
-        /// An append has succeeded meanwhile, and a try is to say whether there is room: how many had been refused when
-        /// it began.
-        var trial: Int?
+        /// It is being tried whether there is room, for a turn of the writer.
+        var isTrying = false
+        /// There was none when it was tried for the next turn.
+        var isTried = false
+        /// There was no room when the turn was admitted.
+        var refusesTurn = false
         /// A write or a sync has failed, and nothing is taken until the log is opened anew.
         var isFrozen = false
     }
 
     private let state = Lock(State())
     private let logger: Logger
+    private let tasks: EngineTasks
+    private let hasRoom: @Sendable () async -> Bool
+    private let onTried = Lock<@Sendable () -> Void>({})
 
-    package init(logger: Logger) { self.logger = logger }
+    /// - Parameter hasRoom: tries whether the disk has room.
+    package init(
+        logger: Logger, tasks: EngineTasks = EngineTasks(),
+        hasRoom: @escaping @Sendable () async -> Bool
+    ) {
+        self.logger = logger
+        self.tasks = tasks
+        self.hasRoom = hasRoom
+    }
 
     /// Why mutations cannot be made durable; nil when they can.
     package var reason: String? { state.withLock { $0.reason } }
@@ -29,20 +47,11 @@ package final class StorageHealth: Sendable {
     /// Appends that a full disk has refused.
     package var refusalCount: Int { state.withLock { $0.refusals } }
 
-    /// Takes in what became of an append; nil is success.
-    ///
-    /// - Returns: whether room is to be tried, for ``finishTrial(hasRoom:)``: a small append succeeds on a full
-    ///   disk, too, in what is left of a segment that was filled ahead.
-    package func note(_ error: JournalError?) -> Bool {
-        guard let error else {
-            return state.withLock { state in
-                guard state.reason != nil, state.trial == nil else { return false }
-                state.trial = state.refusals
-                return true
-            }
-        }
+    /// Takes in why an append has failed. One that succeeds says little: there may be something left of a segment that
+    /// was filled ahead.
+    package func note(_ error: JournalError) {
         if error.code == .frozen { state.withLock { $0.isFrozen = true } }
-        guard error.code == .storageFull else { return false }
+        guard error.code == .storageFull else { return }
         let isNew = state.withLock { state in
             defer { state.reason = error.message }
             state.refusals += 1
@@ -52,23 +61,47 @@ package final class StorageHealth: Sendable {
             logger.error(
                 "The disk is full, so mutations are refused until there is room. \(error.message)")
         }
-        return false
     }
 
-    /// Takes in what a try after an append has said.
-    package func finishTrial(hasRoom: Bool) {
-        let refusals = state.withLock { $0.trial.take() }
-        if hasRoom, let refusals { noteRoom(asOf: refusals) }
-    }
-
-    /// A try has found room. If an append was refused since it began, that says more.
-    /// - Parameter refusals: ``refusalCount`` when it began.
-    package func noteRoom(asOf refusals: Int) {
+    /// Tries whether there is room again, if the disk is full.
+    package func tryRoom() async {
+        let refusals = state.withLock { $0.reason == nil ? nil : $0.refusals }
+        guard let refusals, await hasRoom() else { return }
         let wasFull = state.withLock { state in
+            // If an append was refused meanwhile, that says more.
             guard state.refusals == refusals else { return false }
             defer { state.reason = nil }
             return state.reason != nil
         }
         if wasFull { logger.notice("The disk has room again; mutations are accepted.") }
+    }
+
+    // MARK: The writer's turns
+
+    /// Says whom to call when a turn may be taken.
+    func whenTried(_ action: @escaping @Sendable () -> Void) { onTried.withLock { $0 = action } }
+
+    /// Whether nothing new is to be carried out in the turn that was admitted last: what the disk has said since does not
+    /// count, as it has not been tried for this turn.
+    var refusesTurn: Bool { state.withLock { $0.refusesTurn } }
+
+    /// Whether the writer may take a turn now: not before it has been tried for this one, while the disk is full.
+    func admitsTurn() -> Bool {
+        let (isAdmitted, starts) = state.withLock { state in
+            if state.reason == nil || state.isTried {
+                (state.isTried, state.refusesTurn) = (false, state.reason != nil)
+                return (true, false)
+            }
+            defer { state.isTrying = true }
+            return (false, !state.isTrying)
+        }
+        if starts {
+            tasks.start(.utility) { [self] in
+                await tryRoom()
+                state.withLock { ($0.isTrying, $0.isTried) = (false, true) }
+                onTried.withLock { $0 }()
+            }
+        }
+        return isAdmitted
     }
 }

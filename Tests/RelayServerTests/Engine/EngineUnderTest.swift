@@ -449,6 +449,8 @@ private final class Promise<Value: Sendable>: Sendable {
 }
 
 struct TestFailure: Error, CustomStringConvertible {
+    struct NoState: EventReadError { let isLasting = true }
+
     let description: String
 
     init(_ description: String) { self.description = description }
@@ -462,6 +464,8 @@ final class GatedJournal: EventJournal {
         var isHeld = false
         var isDraining = false
         var waiting: [Append] = []
+        /// Why all fail, if they do.
+        var full: JournalError?
         /// How many of those that wait fail, and why.
         var failing: (count: Int, error: JournalError)?
 
@@ -493,6 +497,15 @@ final class GatedJournal: EventJournal {
         var eventsUntilFailure: Int?
         var areHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
+        /// States of the past, rising; nil: that before the first event.
+        var states: [Snapshot?] = [nil]
+
+        func state(near sequence: UInt64) throws -> Snapshot? {
+            guard let last = states.last(where: { $0?.sequence ?? 0 <= sequence }) else {
+                throw TestFailure.NoState()
+            }
+            return last
+        }
     }
 
     /// - Parameter earliestState: as of a log that was compacted there.
@@ -532,10 +545,22 @@ final class GatedJournal: EventJournal {
         }
     }
 
+    /// As a checkpoint of a state.
+    func keep(_ state: Snapshot) { reads.withLock { $0.states.append(state) } }
+
+    /// As if the log began with the first state that was kept.
+    func forgetBeginning() { reads.withLock { _ = $0.states.removeFirst() } }
+
     /// Whether a try of the disk finds room.
     func setRoom(_ hasRoom: Bool) { room.store(hasRoom, ordering: .releasing) }
 
     func hasRoom() async -> Bool { room.load(ordering: .acquiring) }
+
+    /// From now on every append fails like this, and a try of the disk finds no room; nil: it has room.
+    func setFull(_ error: JournalError?) {
+        state.withLock { $0.full = error }
+        setRoom(error == nil)
+    }
 
     /// From now on appends wait for ``release()``.
     func hold() { state.withLock { $0.isHeld = true } }
@@ -554,7 +579,9 @@ final class GatedJournal: EventJournal {
         completion: @escaping @Sendable (Result<UInt64, JournalError>) -> Void
     ) {
         let append: Append = { [self] failure in
-            if let failure { return completion(.failure(failure)) }
+            if let failure = failure ?? state.withLock({ $0.full }) {
+                return completion(.failure(failure))
+            }
             memory.append(events, expecting: sequence) { [self] result in
                 if case .success = result {
                     appended.add(events.count, ordering: .acquiringAndReleasing)
@@ -633,6 +660,8 @@ final class GatedJournal: EventJournal {
         states.add(1, ordering: .acquiringAndReleasing)
         await beginRead()
         try failIfAsked()
+        let kept = try reads.withLock { try $0.state(near: sequence) }
+        if let kept { return kept }
         return try await memory.state(near: sequence, indexes: indexes)
     }
 

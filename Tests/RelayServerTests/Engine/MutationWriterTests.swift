@@ -1,4 +1,5 @@
 import BoundedTesting
+import Foundation
 import GraphQLExecution
 import RelayJSON
 @_spi(Rooms) import RelayRecords
@@ -311,19 +312,55 @@ struct MutationWriterTests {
         #expect(engine.service.health.reason == nil)
     }
 
+    /// What is left of a segment may take it; only a try says that there is room.
     @Test func aSmallAppendDoesNotEndAFullDisk() async throws {
         let engine = try await EngineUnderTest()
         let health = engine.service.health
-        #expect(!health.note(nil))
-        #expect(!health.note(full))
-        // What is left of a segment may take it; only a try says that there is room.
-        #expect(health.note(nil))
-        #expect(!health.note(nil), "one try at a time")
-        health.finishTrial(hasRoom: false)
+        engine.journal.hold()
+        let answer = try engine.post(EngineUnderTest.addTodo("x"))
+        try await eventually("the append") { engine.journal.heldCount == 1 ? true : nil }
+        health.note(full)
+        engine.journal.release()
+        #expect(try await answer.get().firstErrorCode == nil)
         #expect(health.reason == full.message)
-        engine.journal.setRoom(true)
-        _ = try await engine.run("mutation { addTodo(input: {text: \"x\"}) { todo { id } } }")
-        try await eventually("room") { health.reason == nil ? true : nil }
+        _ = try await engine.addTodo("y")
+        #expect(health.reason == nil, "it was tried before this one")
+    }
+
+    /// Nothing stays of them: no name of a record, no id of a mutation, whatever their number.
+    @Test func whatAFullDiskRefusesLeavesNothingBehind() async throws {
+        let engine = try await EngineUnderTest()
+        let first = try await engine.addTodo("first", mutationID: "c:1")
+        engine.journal.setFull(full)
+        #expect(try await engine.addTodo("x", mutationID: "c:2").firstErrorCode == "STORAGE_FULL")
+        let names = engine.service.snapshot.symbols.liveCount
+        let count = ProcessInfo.processInfo.environment["RELAY_REFUSALS"].flatMap { Int($0) } ?? 500
+        for number in 3..<3 + UInt64(count) {
+            let answer = try await engine.addTodo("x", mutationID: "c:\(number)")
+            #expect(answer.firstErrorCode == "STORAGE_FULL")
+        }
+        #expect(engine.service.snapshot.symbols.liveCount == names)
+        #expect(engine.service.health.refusalCount == 1, "the log was asked once")
+        #expect(try await engine.addTodo("first", mutationID: "c:1") == first)
+        engine.journal.setFull(nil)
+        for number in [2, 3] {
+            let answer = try await engine.addTodo("x", mutationID: "c:\(number)")
+            #expect(answer["data"]?["addTodo"]?["user"]?["totalCount"] == .int(Int64(2 + number)))
+        }
+        #expect(engine.eventCount == 1 + 2 * 3)
+    }
+
+    /// They come in the order in which they were sent, also those that have waited for the try.
+    @Test func whatWaitsForTheTryIsCarriedOutInItsOrder() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.setFull(full)
+        #expect(try await engine.addTodo("x").firstErrorCode == "STORAGE_FULL")
+        engine.journal.setFull(nil)
+        let answers = try (0..<20).map { try engine.post(EngineUnderTest.addTodo("\($0)")) }
+        for (number, answer) in answers.enumerated() {
+            let count = try await answer.get()["data"]?["addTodo"]?["user"]?["totalCount"]
+            #expect(count == .int(Int64(3 + number)))
+        }
     }
 
     @Test func whatTheDiskCannotTakeHasACodeForClients() {

@@ -33,6 +33,26 @@ struct PublisherTests {
         #expect(engine.resultsSoFar(of: others) == [])
     }
 
+    /// However many they are: nothing is executed for them.
+    @Test(arguments: [0, 1, 500])
+    func whoIsSubscribedToSomethingElseCostsACommitNothing(_ strangers: Int) async throws {
+        let engine = try await EngineUnderTest()
+        for number in 0..<strangers {
+            try engine.subscribe("subscription { a\(number): todo(id: \"VG9kbzox\") { text } }")
+            try engine.subscribe("subscription { a\(number): todoRemoved { deletedTodoId } }")
+        }
+        let live = try engine.subscribe("subscription { user { totalCount } }")
+        let events = try engine.subscribe("subscription { todoAdded { todo { text } } }")
+        _ = try await engine.results(of: live, count: 1)
+        let before = engine.service.subscriptionExecutions.run
+        for number in 1...3 {
+            _ = try await engine.addTodo("\(number)")
+            _ = try await engine.results(of: live, count: 1 + number)
+            _ = try await engine.results(of: events, count: number)
+        }
+        #expect(engine.service.subscriptionExecutions.run == before + 6)
+    }
+
     private func adding(_ count: Int) -> String {
         let fields = (1...count).map { "a\($0): addTodo(input: {text: \"\($0)\"}) { todo { id } }" }
         return "mutation { \(fields.joined(separator: " ")) }"

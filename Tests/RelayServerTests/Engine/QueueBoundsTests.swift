@@ -37,7 +37,8 @@ import Testing
             "RelayServerTests/Engine/MutationWriterTests.whatTheDiskCannotTakeHasACodeForClients",
         ],
         "commits of which subscriptions have not been told": [
-            "RelayServerTests/Engine/PublisherTests.soManyCommitsWaitToBeToldAndTheWriterWaits"
+            "RelayServerTests/Engine/PublisherTests.soManyCommitsWaitToBeToldAndTheWriterWaits",
+            "RelayServerTests/Engine/PublisherTests.soManyBytesOfCommitsWaitToBeToldAndTheWriterWaits",
         ],
         "results on their way to connections": [
             "RelayServerTests/Engine/PublisherTests.soManyResultsAreOnTheirWayAndThoseOfOneCommit",

@@ -587,6 +587,63 @@ struct ResumeTests {
         #expect(results[0].recovered == false)
     }
 
+    /// Who is served with one that cannot be is told all the same, if a later state leads there.
+    @Test(arguments: [false, true])
+    func whoIsTooFarFromAnyStateTakesNobodyAlong(isGone: Bool) async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1, resumeEvents: isGone ? 1_000 : 20)
+        { $0.nearEvents = 0 }
+        for number in 0..<30 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.keep(engine.service.snapshot)
+        if isGone { engine.journal.forgetBeginning() }
+        for number in 30..<35 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
+        func resume(_ sequence: UInt64) throws -> TestSink {
+            try engine.subscribe(
+                Self.todoAdded, relay: ["resume": .string(engine.cursor(sequence))])
+        }
+        engine.journal.holdReads()
+        defer { engine.journal.releaseReads() }
+        // Those that come while the first one is served are served together.
+        let first = try resume(61)
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        let (far, near) = (try resume(55), try resume(65))
+        try await eventually("both to wait") { engine.service.unpublishedCount == 0 ? true : nil }
+        engine.journal.releaseReads()
+        let told = try await engine.results(of: near, count: 4)
+        #expect(told[0].recovered == true)
+        #expect(told.dropFirst().map { $0.text(of: "todoAdded") } == ["32", "33", "34"])
+        #expect(try await engine.results(of: far, count: 1)[0].recovered == false)
+        #expect(try await engine.results(of: first, count: 6).count == 6)
+    }
+
+    /// It has a place already, as a subscription of its connection.
+    @Test func whoGoesOnIsNotRefusedForThoseWhoWait() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) {
+            ($0.resumingSubscriptions, $0.nearEvents) = (1, 0)
+        }
+        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        let relay: JSONObject = ["resume": .string(engine.cursor(1))]
+        let slow = TestSink()
+        slow.makeRoom(1)
+        try engine.subscribe(Self.todoAdded, relay: relay, sink: slow)
+        try await eventually("the slow one to leave") { slow.isAwaited ? true : nil }
+        engine.journal.holdReads()
+        defer { engine.journal.releaseReads() }
+        // No state that is in memory is that after event 3.
+        let served = try engine.subscribe(
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(3))])
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        let waiting = try engine.subscribe(Self.todoAdded, relay: relay)
+        let refused = try engine.subscribe(Self.todoAdded, relay: relay)
+        #expect(try await engine.results(of: refused, count: 1)[0].firstErrorCode == "OVERLOADED")
+        slow.drain()
+        engine.journal.releaseReads()
+        for (sink, missed) in [(slow, 0..<3), (served, 1..<3), (waiting, 0..<3)] {
+            let told = try await engine.results(of: sink, count: 1 + missed.count).dropFirst()
+            #expect(told.map { $0.text(of: "todoAdded") } == missed.map { "\($0)" })
+        }
+    }
+
     @Test func whoIsNoLongerWantedDoesNotBecomeASubscriber() async throws {
         let engine = try await EngineUnderTest()
         let sink = TestSink()

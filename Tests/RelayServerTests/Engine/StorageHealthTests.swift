@@ -1,46 +1,67 @@
 import Logging
 @_spi(Rooms) import RelayRecords
 import SchemaService
-import StoreEngine
 import Testing
 import Threads
 
 @testable import RelayServer
+@testable import StoreEngine
 
 @Suite struct StorageHealthTests {
     private static let full = JournalError(code: .storageFull, message: "No space left.")
 
-    @Test func aTryThatFindsRoomEndsTheTrouble() {
-        let health = StorageHealth(logger: ServiceSchema.noLogger)
-        #expect(!health.note(nil))
-        #expect(!health.note(Self.full) && health.reason != nil)
-        #expect(health.note(nil) && !health.note(nil), "one try at a time")
-        health.finishTrial(hasRoom: false)
+    @Test func aTryThatFindsRoomEndsTheTrouble() async {
+        let room = Lock(false)
+        let health = StorageHealth(logger: ServiceSchema.noLogger) { room.withLock { $0 } }
+        await health.tryRoom()
+        #expect(health.reason == nil)
+        health.note(Self.full)
+        await health.tryRoom()
         #expect(health.reason != nil)
-        #expect(health.note(nil))
-        health.finishTrial(hasRoom: true)
+        room.withLock { $0 = true }
+        await health.tryRoom()
         #expect(health.reason == nil && health.refusalCount == 1)
     }
 
     /// What it found was there before the disk took no more.
-    @Test func aTryDuringWhichAnAppendIsRefusedFindsNothing() {
+    @Test func aTryDuringWhichAnAppendIsRefusedFindsNothing() async {
         let lines = Lock<[String]>([])
+        let meanwhile = OneTime()
         let health = StorageHealth(
             logger: Logger(label: "test") { _ in
                 RecordingHandler { line in lines.withLock { $0.append(line) } }
+            },
+            hasRoom: {
+                meanwhile.run()
+                return true
             })
-        _ = health.note(Self.full)
-        #expect(health.note(nil))
-        _ = health.note(Self.full)
-        health.finishTrial(hasRoom: true)
+        health.note(Self.full)
+        meanwhile.set { health.note(Self.full) }
+        await health.tryRoom()
         #expect(health.reason != nil && lines.withLock { $0.count } == 1)
-        #expect(health.note(nil), "the next append has it tried again")
-        health.finishTrial(hasRoom: true)
+        await health.tryRoom()
         #expect(health.reason == nil && lines.withLock { $0.count } == 2)
-        _ = health.note(Self.full)
-        health.noteRoom(asOf: 2)
-        #expect(health.reason != nil)
-        health.noteRoom(asOf: 3)
-        #expect(health.reason == nil)
+    }
+
+    /// One for each, whoever asks meanwhile.
+    @Test func aTurnIsTakenWhenItHasBeenTriedForIt() async throws {
+        let tries = Lock(0)
+        let gate = Gate()
+        let health = StorageHealth(logger: ServiceSchema.noLogger) {
+            tries.withLock { $0 += 1 }
+            await gate.pass()
+            return false
+        }
+        let told = Lock(0)
+        health.whenTried { told.withLock { $0 += 1 } }
+        #expect(health.admitsTurn() && health.admitsTurn())
+        health.note(Self.full)
+        #expect(!health.admitsTurn() && !health.admitsTurn())
+        try await eventually("the try") { gate.waitingCount == 1 ? true : nil }
+        gate.open()
+        try await eventually("its end") { told.withLock { $0 } == 1 ? true : nil }
+        #expect(health.admitsTurn() && tries.withLock { $0 } == 1)
+        #expect(!health.admitsTurn(), "the next turn needs another")
+        try await eventually("its end") { told.withLock { $0 } == 2 ? true : nil }
     }
 }
