@@ -41,6 +41,12 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Bytes in a result; a larger one is replaced by an error. (default: 67108864)",
+            valueName: "n"))
+    var maxResultBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Mutations that are taken and not answered. (default: 65536)", valueName: "n"))
     var maxWaitingMutations: Int?
 
@@ -163,6 +169,7 @@ struct LimitOptions: ParsableArguments {
             ("max-root-fields", maxRootFields, \.rootFields),
             ("max-complexity", maxComplexity, \.resultFields),
             ("assumed-list-size", assumedListSize, \.assumedListSize),
+            ("max-result-bytes", maxResultBytes, \.resultBytes),
             ("max-waiting-mutations", maxWaitingMutations, \.waitingMutations),
             ("max-waiting-handlers", maxWaitingHandlers, \.waitingHandlers),
             ("max-connections", maxConnections, \.connections),
