@@ -47,6 +47,12 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Bytes that one mutation may write, including its arguments. (default: 67108864)",
+            valueName: "n"))
+    var maxMutationBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Mutations that are taken and not answered. (default: 65536)", valueName: "n"))
     var maxWaitingMutations: Int?
 
@@ -170,6 +176,7 @@ struct LimitOptions: ParsableArguments {
             ("max-complexity", maxComplexity, \.resultFields),
             ("assumed-list-size", assumedListSize, \.assumedListSize),
             ("max-result-bytes", maxResultBytes, \.resultBytes),
+            ("max-mutation-bytes", maxMutationBytes, \.mutationBytes),
             ("max-waiting-mutations", maxWaitingMutations, \.waitingMutations),
             ("max-waiting-handlers", maxWaitingHandlers, \.waitingHandlers),
             ("max-connections", maxConnections, \.connections),

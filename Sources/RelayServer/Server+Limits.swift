@@ -52,7 +52,7 @@ extension Server.Limits {
             ("documentDepth", documentDepth), ("documentAliases", documentAliases),
             ("documentDirectives", documentDirectives), ("rootFields", rootFields),
             ("resultFields", resultFields), ("assumedListSize", assumedListSize),
-            ("resultBytes", resultBytes),
+            ("resultBytes", resultBytes), ("mutationBytes", mutationBytes),
             ("waitingMutations", waitingMutations), ("waitingHandlers", waitingHandlers),
             ("pastEvents", pastEvents), ("recentCommits", recentCommits),
             ("resumeEvents", resumeEvents), ("connections", connections),
@@ -131,6 +131,12 @@ extension Server.Limits {
     public var resultBytes: Int {
         get { engine.document.resultBytes }
         set { engine.document.resultBytes = newValue }
+    }
+
+    /// Bytes that one mutation may write, including its arguments; one that would write more changes nothing.
+    public var mutationBytes: Int {
+        get { engine.mutationBytes }
+        set { engine.mutationBytes = newValue }
     }
 }
 

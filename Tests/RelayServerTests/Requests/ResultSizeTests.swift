@@ -124,4 +124,26 @@ struct ResultSizeTests {
             if point == 3 { expectTooLarge(answer) } else { #expect(answer["data"] != .null) }
         }
     }
+
+    // MARK: Mutations
+
+    /// Nothing of it is in the log, and its id is free.
+    @Test func aMutationWithTooLargeAnAnswerChangesNothing() async throws {
+        let (engine, _) = try await makeEngine()
+        let before = engine.eventCount
+        let texts = (0..<20).map { "a\($0): text" }.joined(separator: " ")
+        let text: JSONObject = ["t": .string(String(repeating: "x", count: 10_000))]
+        let add = { (selection: String) in
+            "mutation ($t: String!) { addTodo(input: {text: $t}) { todo { \(selection) } } }"
+        }
+        let refused = try await engine.run(add(texts), variables: text, mutationID: "c:1")
+        #expect(refused["data"] == nil)
+        #expect(refused.firstErrorCode == "LIMIT_EXCEEDED")
+        #expect(
+            refused.firstErrorMessage
+                == "The answer has more than 100000 bytes; ask for less. Nothing was changed.")
+        #expect(engine.eventCount == before)
+        let done = try await engine.run(add("id"), variables: text, mutationID: "c:1")
+        #expect(done["data"]?["addTodo"] != nil)
+    }
 }

@@ -1,0 +1,59 @@
+import BoundedTesting
+import GraphQLExecution
+import RelayJSON
+@_spi(Rooms) import RelayRecords
+import SchemaService
+import Testing
+
+@testable import StoreEngine
+
+/// A small request may write much: a variable may stand in many places.
+@Suite(.bounded, .timeLimit(.minutes(10)))
+struct MutationBoundsTests {
+    private static func text(_ count: Int) -> JSONValue {
+        .string(String(repeating: "x", count: count))
+    }
+
+    private static func adding(_ count: Int) -> String {
+        let fields = (0..<count).map { "a\($0): addTodo(input: {text: $t}) { todo { id } }" }
+        return "mutation ($t: String!) { \(fields.joined(separator: " ")) }"
+    }
+
+    @Test(arguments: [nil, "c:1"])
+    func oneThatWritesTooMuchChangesNothing(_ id: String?) async throws {
+        let engine = try await EngineUnderTest { $0.mutationBytes = 100_000 }
+        let variables: JSONObject = ["t": Self.text(1_000)]
+        let refused = try await engine.run(
+            Self.adding(300), variables: variables, mutationID: id)
+        #expect(refused["data"] == nil)
+        #expect(refused.firstErrorCode == "LIMIT_EXCEEDED")
+        #expect(
+            refused.firstErrorMessage
+                == "The mutation writes more than 100000 bytes. Nothing was changed.")
+        #expect(engine.eventCount == 1)
+        // What they are given has room in the bound, what they write has not: it is kept besides.
+        let written = try await engine.run(Self.adding(60), variables: variables, mutationID: id)
+        #expect(written.firstErrorCode == "LIMIT_EXCEEDED")
+        #expect(engine.eventCount == 1)
+        let done = try await engine.run(Self.adding(20), variables: variables, mutationID: id)
+        #expect(done.firstErrorCode == nil)
+        #expect(engine.eventCount == 41)
+    }
+
+    /// Its arguments are neither written nor hashed: as text they would have 20 GB.
+    @Test func aListOfOneVariableIsMeasuredBeforeItIsWritten() async throws {
+        let engine = try await EngineUnderTest(
+            sdl: Example.text("tracker.graphql"), handlers: Handlers(), seed: "")
+        let labels = Array(repeating: "$t", count: 5_000).joined(separator: " ")
+        let answer = try await engine.run(
+            """
+            mutation ($t: String!) {
+              addIssue(input: {projectId: "relay", title: "x", labels: [\(labels)]}) { issue { id } }
+            }
+            """, variables: ["t": Self.text(4_000_000)], mutationID: "c:1")
+        #expect(
+            answer.firstErrorMessage
+                == "The mutation writes more than 67108864 bytes. Nothing was changed.")
+        #expect(engine.eventCount == 1)
+    }
+}
