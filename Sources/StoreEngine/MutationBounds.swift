@@ -7,6 +7,10 @@ package struct MutationBounds: Sendable {
     /// Bytes that an operation writes, with what its root fields were given.
     let writtenBytes: Int
 
+    /// Bytes of an answer that is kept for a repeat. Far below what all answers together may take: no client that is
+    /// active is forgotten for the answer of another.
+    static let keptAnswerBytes = 1 << 20
+
     package init(writtenBytes: Int = .max) { self.writtenBytes = writtenBytes }
 
     var writesTooMuch: ExecutionError {
@@ -19,6 +23,13 @@ extension ExecutionError {
         .limitExceeded(
             "The answer has more than \(plan.resultBytes) bytes; ask for less. Nothing was changed."
         )
+    }
+}
+
+extension MutationCommit {
+    /// Keeps the answer, unless it is too large: a repeat is told then that the mutation was applied.
+    mutating func keep(_ answer: Response) {
+        if answer.bytes.count <= MutationBounds.keptAnswerBytes { keep(answer: answer.bytes) }
     }
 }
 

@@ -107,7 +107,7 @@ package struct MutationRunner: Sendable {
         if execution.isTooLarge {
             return Run(timeMicroseconds: time, end: .done(.refused([.answerTooLarge(plan)])))
         }
-        if let last = commits.indices.last { commits[last].commit.keep(answer: response.bytes) }
+        if let last = commits.indices.last { commits[last].commit.keep(response) }
         return Run(
             timeMicroseconds: time, publications: commits.map { .commit(Commit($0, $1)) },
             end: .done(.executed(response)))
@@ -243,7 +243,7 @@ package struct MutationRunner: Sendable {
             guard commit.byteCount <= bounds.writtenBytes else { throw bounds.writesTooMuch }
             let told = answer(ongoing, .success(.payload(outcome.payload)), on: commit.snapshot)
             if told.isTooLarge { throw ExecutionError.answerTooLarge(ongoing.plan) }
-            commit.keep(answer: told.response.bytes)
+            commit.keep(told.response)
             return Run(
                 timeMicroseconds: time,
                 publications: [.commit(Commit(commit, outcome.payload, hasWaited: true))],

@@ -56,4 +56,22 @@ struct MutationBoundsTests {
                 == "The mutation writes more than 67108864 bytes. Nothing was changed.")
         #expect(engine.eventCount == 1)
     }
+
+    // MARK: Answers
+
+    /// It would take the place of all others, and what their clients send again would be carried out again.
+    @Test func anAnswerThatIsVeryLargeIsNotKept() async throws {
+        let engine = try await EngineUnderTest()
+        let first = try await engine.addTodo("x", mutationID: "other:1")
+        let selection = (0..<50).map { "a\($0): text" }.joined(separator: " ")
+        let add = "mutation ($t: String!) { addTodo(input: {text: $t}) { todo { \(selection) } } }"
+        let variables: JSONObject = ["t": Self.text(30_000)]
+        let large = try await engine.run(add, variables: variables, mutationID: "c:1")
+        #expect(large["data"]?["addTodo"]?["todo"]?["a49"] == Self.text(30_000))
+        let again = try await engine.run(add, variables: variables, mutationID: "c:1")
+        #expect(again.firstErrorCode == "ALREADY_APPLIED")
+        #expect(try await engine.addTodo("x", mutationID: "other:1") == first)
+        #expect(engine.eventCount == 5)
+        #expect(engine.service.snapshot.ledger.byteCount < MutationBounds.keptAnswerBytes)
+    }
 }
