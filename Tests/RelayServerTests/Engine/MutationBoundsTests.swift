@@ -74,4 +74,59 @@ struct MutationBoundsTests {
         #expect(engine.eventCount == 5)
         #expect(engine.service.snapshot.ledger.byteCount < MutationBounds.keptAnswerBytes)
     }
+
+    // MARK: Large ones among small ones
+
+    private static let large: JSONObject = ["t": text(1_500_000)]
+    private static let addLarge = """
+        mutation ($t: String!) { addTodo(input: {text: $t}) { __typename } }
+        """
+
+    /// What the journal says to it, it says to no other.
+    @Test func aLargeMutationFailsAlone() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.hold()
+        let before = try engine.post(EngineUnderTest.addTodo("before"))
+        try await eventually("an append") { engine.journal.heldCount == 1 ? true : nil }
+        let large = try engine.post(Self.addLarge, variables: Self.large)
+        let behind = try engine.post(EngineUnderTest.addTodo("behind"))
+        try await eventually("the large one's turn") {
+            engine.service.waitingMutations == 1 ? true : nil
+        }
+        #expect(engine.journal.heldCount == 1, "it waits for those before it")
+        engine.journal.releaseFirst()
+        #expect(try await before.get().firstErrorCode == nil)
+        try await eventually("its append") { engine.journal.heldCount == 1 ? true : nil }
+        #expect(engine.service.waitingMutations == 1, "and others wait for it")
+        engine.journal.release(failing: JournalError(code: .refused, message: "too large"))
+        #expect(try await large.get().firstErrorCode == "LIMIT_EXCEEDED")
+        #expect(try await behind.get()["data"]?["addTodo"]?["user"]?["totalCount"] == 4)
+    }
+
+    /// Those that wait with it are not in its append.
+    @Test func aLargeMutationHasATurnOfItsOwn() async throws {
+        let engine = try await EngineUnderTest()
+        engine.journal.hold()
+        var answers = [try engine.post(Self.addLarge, variables: Self.large)]
+        try await eventually("an append") { engine.journal.heldCount == 1 ? true : nil }
+        for number in 0..<4 {
+            answers.append(
+                try number == 2
+                    ? engine.post(Self.addLarge, variables: Self.large)
+                    : engine.post(EngineUnderTest.addTodo("\(number)")))
+        }
+        try await eventually("them to wait") { engine.service.waitingMutations == 4 ? true : nil }
+        engine.journal.release()
+        for answer in answers { #expect(try await answer.get().firstErrorCode == nil) }
+        let large = engine.journal.appends.filter { events in
+            events.contains {
+                if case .mutation(let intent) = $0.body {
+                    intent.argumentBytes.count > 1_000_000
+                } else {
+                    false
+                }
+            }
+        }
+        #expect(large.map(\.count) == [2, 2])
+    }
 }
