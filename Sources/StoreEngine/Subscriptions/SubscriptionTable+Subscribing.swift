@@ -82,7 +82,7 @@ extension SubscriptionTable {
         for commit in missed {
             if request.sink.isFull { return (request.starting(.after(told)), told) }
             told = commit.snapshot.sequence
-            guard let result = event(commit, for: group) else { continue }
+            guard let result = event(self.told(commit), for: group) else { continue }
             group.newSinks.remove(ObjectIdentifier(request.sink))
             let response =
                 if request.hasHadResult, let normalizer = group.normalizer {
