@@ -56,7 +56,11 @@ extension SubscriptionTable {
         assert(groupsBySink[ObjectIdentifier(request.sink)] == nil, "a sink is in one group")
         group.sinks.insert(request.sink)
         groupsBySink[ObjectIdentifier(request.sink)] = group.id
-        if let result = group.lastResult { tell(request.sink, .latest(response(result))) }
+        if let result = group.lastResult {
+            // What is expected may be that of an earlier state.
+            let sequence = visible(to: group).sequence
+            tell(request.sink, .latest(response(result, at: sequence)))
+        }
         guard case .now = request.start else { return tell(request.sink, .caughtUp) }
         if case .events = group.trigger {
             tell(request.sink, .began(at: identity.cursor(snapshot.sequence).text))

@@ -172,7 +172,7 @@ struct SubscriptionTable {
     }
 
     /// The state that a live group is told of.
-    private func visible(to group: SubscriptionGroup) -> Snapshot {
+    func visible(to group: SubscriptionGroup) -> Snapshot {
         group.key.showsOptimistic ? expected?.snapshot ?? snapshot : snapshot
     }
 
