@@ -1,3 +1,5 @@
+import Threads
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -7,7 +9,7 @@
 #endif
 
 /// Why a command that would run for ever ends: SIGTERM, SIGINT, or a failure after which it cannot continue.
-package final class StopSignals {
+package final class StopSignals: Sendable {
     package enum Reason: Sendable {
         case signal(String)
         case failure(String)
@@ -16,6 +18,7 @@ package final class StopSignals {
 
     private let stream: AsyncStream<Reason>
     private let continuation: AsyncStream<Reason>.Continuation
+    private let firstFailure = Lock<String?>(nil)
 
     /// From now on the signals no longer end the process.
     package init() {
@@ -30,8 +33,14 @@ package final class StopSignals {
 
     /// Called, on any thread, when the command cannot continue.
     package var fail: @Sendable (String) -> Void {
-        { [continuation] message in continuation.yield(.failure(message)) }
+        { [self] message in
+            firstFailure.withLock { $0 = $0 ?? message }
+            continuation.yield(.failure(message))
+        }
     }
+
+    /// Why the command could not have gone on, though it may have been told to stop before.
+    package var failure: String? { firstFailure.withLock { $0 } }
 
     /// Something to be called, on any thread, when there is nothing left to be done.
     package var end: @Sendable () -> Void {

@@ -59,6 +59,14 @@ struct AppendQueue {
     /// Bytes of events not yet written.
     var waitingBytes: Int { filling.payloadLength + writingBytes }
 
+    /// True when nothing is taken any more, as the log was closed.
+    var isClosing: Bool {
+        switch phase {
+        case .closing, .closed: true
+        case .open, .frozen: false
+        }
+    }
+
     /// True when everything enqueued is on its way to the disk.
     var isTaken: Bool { filling.isEmpty }
 

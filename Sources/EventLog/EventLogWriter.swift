@@ -172,8 +172,9 @@ package final class EventLogWriter: Sendable {
     }
 
     /// Whether the disk takes 64 KiB more just now: a file of that size is written and removed. Blocks for
-    /// the disk.
+    /// the disk. Of a log that is closed nothing is tried.
     package func tryRoom() -> Bool {
+        guard queue.withLock({ !$0.isClosing }) else { return false }
         let path = directory.sparePath + "/room"
         defer { try? directory.fileSystem.remove(path) }
         do throws(FileSystemError) {

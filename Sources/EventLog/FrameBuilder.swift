@@ -16,6 +16,8 @@ import Digests
 /// alone has it.
 final class FrameBuilder {
     private var memory: UnsafeMutableRawBufferPointer
+    /// Bytes of memory, used or not.
+    var capacity: Int { memory.count }
     private let hasher = SHA256()
     private let hashing: HashingThread?
     private var checksum: UInt32 = 0
@@ -27,6 +29,8 @@ final class FrameBuilder {
 
     private static let alignment = 4096
     private static let initialCapacity = 1 << 18
+    /// More than this is not kept for the next frame.
+    private static let largestKeptCapacity = 1 << 24
     /// From here on waking another thread costs less than it saves.
     private static let largeBatchSize = 1 << 15
 
@@ -120,6 +124,10 @@ final class FrameBuilder {
 
     func removeAll() {
         finishHashing()
+        if memory.count > Self.largestKeptCapacity {
+            memory.deallocate()
+            memory = .allocate(byteCount: Self.initialCapacity, alignment: Self.alignment)
+        }
         hasher.restart()
         hashedLength = 0
         checksum = 0

@@ -41,6 +41,18 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Bytes in a result; a larger one is replaced by an error. (default: 67108864)",
+            valueName: "n"))
+    var maxResultBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that one mutation may write, including its arguments. (default: 67108864)",
+            valueName: "n"))
+    var maxMutationBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Mutations accepted and not yet answered. (default: 65536)", valueName: "n"))
     var maxWaitingMutations: Int?
 
@@ -163,6 +175,8 @@ struct LimitOptions: ParsableArguments {
             ("max-root-fields", maxRootFields, \.rootFields),
             ("max-complexity", maxComplexity, \.resultFields),
             ("assumed-list-size", assumedListSize, \.assumedListSize),
+            ("max-result-bytes", maxResultBytes, \.resultBytes),
+            ("max-mutation-bytes", maxMutationBytes, \.mutationBytes),
             ("max-waiting-mutations", maxWaitingMutations, \.waitingMutations),
             ("max-waiting-handlers", maxWaitingHandlers, \.waitingHandlers),
             ("max-connections", maxConnections, \.connections),

@@ -58,7 +58,7 @@ struct LogShow: HistoryTool {
 /// Everything that is known of an event.
 private struct EventDescription {
     private let summary: EventSummary
-    /// Nil when damage before the event hides them.
+    /// Nil when the state before the event cannot be rebuilt: for damage, or as the log begins between the two.
     private let changes: [FieldDifference]?
     private let frame: FrameInfo?
 
@@ -74,7 +74,7 @@ private struct EventDescription {
         do throws(EventStoreError) {
             return try history.changes(by: sequence)
         } catch {
-            if error.code == .log(.damaged) { return nil }
+            if [.log(.damaged), .outOfRange].contains(error.code) { return nil }
             throw error
         }
     }
@@ -105,7 +105,9 @@ private struct EventDescription {
         add("field", summary.intent?.field)
         add("arguments", summary.intent?.arguments.text)
         add("reason", summary.reason)
-        if changes == nil { add("changes", "unknown: the events before it are damaged") }
+        if changes == nil {
+            add("changes", "unknown: the state before the event cannot be rebuilt")
+        }
         for (index, change) in (changes ?? []).enumerated() {
             lines.append((index == 0 ? "changes" : "").padded(to: 14) + change.line)
         }

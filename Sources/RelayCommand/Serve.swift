@@ -95,7 +95,8 @@ struct Serve: AsyncParsableCommand {
         }
         await server.stop()
         logger.info("Stopped.")
-        if case .failure(let message) = reason { throw CommandFailure(message) }
+        // The last write, or sync, may have been the one that failed.
+        if let failure = stop.failure { throw CommandFailure(failure) }
     }
 
     /// - Parameter onFreeze: called when a failed write or sync has frozen the log; what is acknowledged is

@@ -36,6 +36,7 @@ struct SteppedReplay {
         let replay = try history.replay(at: start)
         let summaries = try history.summaries(in: start + 1...history.last)
         var before = replay.snapshot
+        var answers = request.map(PastAnswers.init)
         while true {
             // Read before the question: where there is no next event to be shown, Enter would show none.
             let next = Result { () throws(EventStoreError) in try replay.step() }
@@ -47,19 +48,15 @@ struct SteppedReplay {
             let changes = step.changes.touchedRecords
                 .map(replay.snapshot.symbols.idString).sorted()
                 .flatMap { before.differences(to: replay.snapshot, record: $0) }
+            let answer = try answers?.next(&replay.snapshot)
             before = replay.snapshot
-            try show(summary, changes, try answer(on: replay.snapshot))
+            try show(summary, changes, try answer.map { try JSONValue(parsing: $0.bytes) })
         }
     }
 
     private func isToGoOn() -> Bool {
         guard let line = readLine() else { return false }
         return !["q", "quit"].contains(line)
-    }
-
-    private func answer(on state: Snapshot) throws -> JSONValue? {
-        guard let request else { return nil }
-        return try JSONValue(parsing: PastService(state).answer(request).bytes)
     }
 
     private func show(

@@ -14,9 +14,16 @@ package struct JSONWriter: ~Copyable {
     private var capacity: Int
     /// Bytes written.
     package private(set) var count: Int
+    private let limit: Int
+    /// More was written than the limit allows, if only for a moment. It is written all the same; the caller looks
+    /// here after each value and stops.
+    package private(set) var exceedsLimit = false
 
-    package init(capacity: Int = 256) {
-        self.capacity = max(capacity, 32)
+    /// - Parameter limit: how many bytes may be written. Costs nothing while there is room: only the buffer's growth
+    ///   is compared with it.
+    package init(capacity: Int = 256, limit: Int = .max) {
+        self.capacity = min(max(capacity, 32), limit)
+        self.limit = limit
         base = .allocate(capacity: self.capacity)
         count = 0
     }
@@ -56,7 +63,9 @@ package struct JSONWriter: ~Copyable {
 
     @inline(never)
     private mutating func grow(_ more: Int) {
-        capacity = max(capacity * 2, count + more)
+        if more > limit - count { exceedsLimit = true }
+        let most = exceedsLimit ? .max : limit
+        capacity = max(min(capacity * 2, most), count + more)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         larger.update(from: base, count: count)
         base.deallocate()

@@ -52,6 +52,7 @@ extension Server.Limits {
             ("documentDepth", documentDepth), ("documentAliases", documentAliases),
             ("documentDirectives", documentDirectives), ("rootFields", rootFields),
             ("resultFields", resultFields), ("assumedListSize", assumedListSize),
+            ("resultBytes", resultBytes), ("mutationBytes", mutationBytes),
             ("waitingMutations", waitingMutations), ("waitingHandlers", waitingHandlers),
             ("pastEvents", pastEvents), ("recentCommits", recentCommits),
             ("resumeEvents", resumeEvents), ("connections", connections),
@@ -120,6 +121,22 @@ extension Server.Limits {
     public var assumedListSize: Int {
         get { engine.document.assumedListSize }
         set { engine.document.assumedListSize = newValue }
+    }
+}
+
+// MARK: What a request may come to; one beyond a limit ends with `LIMIT_EXCEEDED`
+
+extension Server.Limits {
+    /// Bytes in a result, including each one of a live query or subscription; a larger one is replaced by an error.
+    public var resultBytes: Int {
+        get { engine.document.resultBytes }
+        set { engine.document.resultBytes = newValue }
+    }
+
+    /// Bytes that one mutation may write, including its arguments; one that would write more changes nothing.
+    public var mutationBytes: Int {
+        get { engine.mutationBytes }
+        set { engine.mutationBytes = newValue }
     }
 }
 

@@ -1,7 +1,7 @@
 package import GraphQLExecution
 import RelayArtifacts
 package import RelayJSON
-@_spi(Rooms) package import RelayRecords
+@_spi(Rooms) import RelayRecords
 
 /// What a root field of the subscription type sends.
 package enum SubscriptionSource: Sendable {
@@ -24,20 +24,15 @@ package struct MutationEvents: Sendable {
     /// Swift code that decides, in place of the comparisons, and gives the event.
     var handler: CommitHandler?
 
-    /// What a commit means to a subscription; nil if it is not one of its events.
-    /// - Parameters:
-    ///   - snapshot: the state right after the response.
-    ///   - arguments: the subscription field's, coerced.
-    ///   - payload: the mutation's.
+    /// What a mutation means to a subscription; nil if it is not one of its events.
+    /// - Parameter arguments: the subscription field's, coerced.
     package func event(
-        of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot,
-        arguments: JSONObject, viewer: String?, payload: () -> MutationPayload
+        of mutation: ToldMutation, arguments: JSONObject, viewer: String?
     ) -> Result<ObjectValue, ExecutionError>? {
         guard let handler else {
-            let isOne = matches(arguments, intent, response, in: snapshot)
-            return isOne ? .success(.payload(payload())) : nil
+            return matches(arguments, mutation) ? .success(.payload(mutation.payload)) : nil
         }
-        let commit = CommitContext(intent, response, snapshot)
+        let commit = CommitContext(mutation)
         let subscription = SubscriptionContext(
             arguments: VariableData(arguments), viewer: viewer, records: commit.records)
         do {
@@ -50,15 +45,9 @@ package struct MutationEvents: Sendable {
 
     /// Whether a mutation is one that these arguments ask for: each that is given and not null equals the
     /// mutation's input field of the same name. Ids are equal when they name the same record.
-    /// - Parameters:
-    ///   - arguments: the subscription field's, coerced.
-    ///   - snapshot: the state right after the response.
-    func matches(
-        _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
-        in snapshot: Snapshot
-    ) -> Bool {
-        comparisons[intent.field] != nil
-            && mismatch(arguments, intent, response, in: snapshot) == nil
+    /// - Parameter arguments: the subscription field's, coerced.
+    func matches(_ arguments: JSONObject, _ mutation: ToldMutation) -> Bool {
+        comparisons[mutation.intent.field] != nil && mismatch(arguments, mutation) == nil
     }
 
     /// An argument that keeps a mutation away.
@@ -70,16 +59,12 @@ package struct MutationEvents: Sendable {
     }
 
     /// The first argument that keeps one of the mutations away; nil when none does.
-    package func mismatch(
-        _ arguments: JSONObject, _ intent: MutationIntent, _ response: MutationResponse,
-        in snapshot: Snapshot
-    ) -> Mismatch? {
-        let input = (intent.arguments.object ?? [:]).mutationInput
-        for comparison in comparisons[intent.field] ?? [] {
+    package func mismatch(_ arguments: JSONObject, _ mutation: ToldMutation) -> Mismatch? {
+        for comparison in comparisons[mutation.intent.field] ?? [] {
             guard let expected = arguments[comparison.name], expected != .null else { continue }
-            let given = input[comparison.name]
+            let given = mutation.arguments.mutationInput[comparison.name]
             if let given, given != .null,
-                expected == given || comparison.namesSame(expected, given, response, in: snapshot)
+                expected == given || comparison.namesSame(expected, given, mutation)
             {
                 continue
             }
@@ -99,14 +84,14 @@ struct ArgumentComparison: Sendable {
 
     /// Whether two ids or unique values name the same record.
     fileprivate func namesSame(
-        _ expected: JSONValue, _ given: JSONValue, _ response: MutationResponse,
-        in snapshot: Snapshot
+        _ expected: JSONValue, _ given: JSONValue, _ mutation: ToldMutation
     ) -> Bool {
         guard let lookup else { return false }
+        let snapshot = mutation.snapshot
         func id(_ value: JSONValue) -> DataID? {
             guard let text = value.recordName else { return nil }
             return DataID(snapshot.find(text, lookup).map(snapshot.symbols.idString) ?? text)
         }
-        return id(expected) == (isSubject ? response.result : id(given))
+        return id(expected) == (isSubject ? mutation.response.result : id(given))
     }
 }

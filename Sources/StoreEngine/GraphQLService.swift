@@ -36,6 +36,9 @@ package final class GraphQLService: Sendable {
         package var waitingMutationBytes = 256 << 20
         /// Mutations that may wait for their handlers at a time; beyond that they are refused.
         package var waitingHandlers = 1_024
+        /// Bytes that one mutation may write, including its arguments; beyond that it is refused. A message of the
+        /// greatest usual size, without a variable that is used again and again, leads to a fifth of it.
+        package var mutationBytes = 64 << 20
         /// Bytes of events on their way to the disk beyond which the writer takes no turn; far below what a journal
         /// takes, so that it hardly ever has to refuse something.
         package var inFlightBytes = 4 << 20
@@ -138,6 +141,7 @@ package final class GraphQLService: Sendable {
             MutationRunner(
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
                 waitingHandlers: limits.waitingHandlers,
+                bounds: MutationBounds(writtenBytes: limits.mutationBytes),
                 isStorageFull: { [health] in health.refusesTurn }),
             journal: journal, durable: durable, inProgress: inProgress, limits: limits,
             hasRoom: { [health] in publisher.hasRoom && health.admitsTurn() },

@@ -12,18 +12,21 @@ package struct MutationRunner: Sendable {
     let inputs: EngineInputs
     /// Mutations that may wait for their handlers at a time.
     let waitingHandlers: Int
+    let bounds: MutationBounds
     /// Whether nothing new could be made durable.
     let isStorageFull: @Sendable () -> Bool
 
     package init(
         service: SchemaService, storeID: String, epoch: UInt64, inputs: EngineInputs,
-        waitingHandlers: Int = .max, isStorageFull: @escaping @Sendable () -> Bool = { false }
+        waitingHandlers: Int = .max, bounds: MutationBounds = MutationBounds(),
+        isStorageFull: @escaping @Sendable () -> Bool = { false }
     ) {
         self.service = service
         self.storeID = storeID
         self.epoch = epoch
         self.inputs = inputs
         self.waitingHandlers = waitingHandlers
+        self.bounds = bounds
         self.isStorageFull = isStorageFull
     }
 
@@ -49,6 +52,14 @@ package struct MutationRunner: Sendable {
 
     /// Runs an operation's root fields one after the other (GraphQL §6.2.2), each a commit of its own.
     package func run(_ request: MutationRequest, on head: Snapshot) -> Run {
+        run(request, on: head, writingAtMost: bounds.writtenBytes)
+            ?? Run(timeMicroseconds: inputs.now(), end: .done(.refused([bounds.writesTooMuch])))
+    }
+
+    /// The same; nil when it would write more bytes, with what it is given.
+    func run(
+        _ request: MutationRequest, on head: Snapshot, writingAtMost byteLimit: Int
+    ) -> Run? {
         let time = inputs.now()
         let variables: CoercedVariables
         do throws(ExecutionErrors) {
@@ -59,6 +70,7 @@ package struct MutationRunner: Sendable {
         let plan = request.operation.plan(for: variables)
         var execution = execution(plan, request, variables, on: head)
         var request = request
+        guard execution.areRootArguments(within: byteLimit) else { return nil }
         if request.mutationID != nil {
             request.fingerprint = MutationFingerprint(&execution)
             if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
@@ -70,6 +82,7 @@ package struct MutationRunner: Sendable {
             return begin(waiting, plan, request, variables, head, time)
         }
         var commits: [(commit: MutationCommit, payload: MutationPayload)] = []
+        var byteCount = 0
         execution.begin()
         for index in plan.root.fields.indices {
             let value: Result<ObjectValue, ExecutionError>
@@ -77,17 +90,22 @@ package struct MutationRunner: Sendable {
             case .success(nil): value = .success(.root)
             case .success(let done?):
                 commits.append(done)
+                byteCount += done.commit.byteCount
+                guard byteCount <= byteLimit else { return nil }
                 execution.snapshot = done.commit.snapshot
                 value = .success(.payload(done.payload))
             case .failure(let error): value = .failure(error)
             }
-            guard execution.writeRootField(index, value) else {
+            guard execution.writeRootField(index, value), !execution.isTooLarge else {
                 execution.discardData()
                 break
             }
         }
         let response = finish(&execution, request)
-        if let last = commits.indices.last { commits[last].commit.keep(answer: response.bytes) }
+        if execution.isTooLarge {
+            return Run(timeMicroseconds: time, end: .done(.refused([.answerTooLarge(plan)])))
+        }
+        if let last = commits.indices.last { commits[last].commit.keep(response) }
         return Run(
             timeMicroseconds: time, publications: commits.map { .commit(Commit($0, $1)) },
             end: .done(.executed(response)))
@@ -201,8 +219,8 @@ package struct MutationRunner: Sendable {
                         arguments: arguments, context: context, mutation: mutation,
                         pending: pending)))
         } catch {
-            let outcome = answer(plan, index, .failure(error), request, variables, on: head)
-            return Run(timeMicroseconds: time, end: .done(outcome))
+            let told = answer(plan, index, .failure(error), request, variables, on: head)
+            return Run(timeMicroseconds: time, end: .done(.executed(told.response)))
         }
     }
 
@@ -220,13 +238,14 @@ package struct MutationRunner: Sendable {
             let outcome = try mutation.run(
                 arguments: ongoing.arguments, draft: &draft, context: context)
             var commit = draft.commit(ending: ongoing.pending, result: outcome.result)
-            let answer = answer(
-                ongoing, .success(.payload(outcome.payload)), on: commit.snapshot)
-            if case .executed(let response) = answer { commit.keep(answer: response.bytes) }
+            guard commit.byteCount <= bounds.writtenBytes else { throw bounds.writesTooMuch }
+            let told = answer(ongoing, .success(.payload(outcome.payload)), on: commit.snapshot)
+            if told.isTooLarge { throw ExecutionError.answerTooLarge(ongoing.plan) }
+            commit.keep(told.response)
             return Run(
                 timeMicroseconds: time,
                 publications: [.commit(Commit(commit, outcome.payload, hasWaited: true))],
-                end: .done(answer))
+                end: .done(.executed(told.response)))
         } catch {
             var snapshot = head
             snapshot.revoke(ongoing.pending.sequence)
@@ -237,14 +256,14 @@ package struct MutationRunner: Sendable {
                         Revocation(mutation: ongoing.pending.sequence, reason: error.message),
                         snapshot)
                 ],
-                end: .done(answer(ongoing, .failure(error), on: snapshot)))
+                end: .done(.executed(answer(ongoing, .failure(error), on: snapshot).response)))
         }
     }
 
     private func answer(
         _ ongoing: OngoingMutation, _ result: Result<ObjectValue, ExecutionError>,
         on snapshot: Snapshot
-    ) -> Outcome {
+    ) -> (response: Response, isTooLarge: Bool) {
         answer(
             ongoing.plan, ongoing.field, result, ongoing.request, ongoing.variables, on: snapshot)
     }
@@ -253,7 +272,7 @@ package struct MutationRunner: Sendable {
     private func answer(
         _ plan: Plan, _ index: Int, _ result: Result<ObjectValue, ExecutionError>,
         _ request: MutationRequest, _ variables: CoercedVariables, on snapshot: Snapshot
-    ) -> Outcome {
+    ) -> (response: Response, isTooLarge: Bool) {
         var execution = execution(plan, request, variables, on: snapshot)
         execution.begin()
         for place in plan.root.fields.indices {
@@ -263,7 +282,7 @@ package struct MutationRunner: Sendable {
                 break
             }
         }
-        return .executed(finish(&execution, request))
+        return (finish(&execution, request), execution.isTooLarge)
     }
 
     // MARK: Parts

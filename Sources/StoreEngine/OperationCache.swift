@@ -103,7 +103,8 @@ package final class OperationCache: Sendable {
         let document = try validDocument(key.text.text)
         do throws(ExecutionError) {
             let operation = try PreparedOperation(
-                document, operationName: key.name, schema: schema)
+                document, operationName: key.name, schema: schema,
+                resultBytes: limits.resultBytes)
             return Entry(
                 operation: operation,
                 complexity: ComplexityEstimate(

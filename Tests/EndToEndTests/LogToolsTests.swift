@@ -177,6 +177,23 @@ struct LogToolsTests {
         return directory
     }
 
+    /// A log that was compacted in the middle of a segment keeps events from before the first state that it has.
+    @Test func anEventBeforeTheFirstStateIsShownWithoutWhatItChanged() async throws {
+        let directory = sandbox.path("large")
+        let made = try await sandbox.relay(
+            "bench", "log", directory, "--events", "9000", "--records", "50", "--plain",
+            "--checkpoint", "8800")
+        #expect(made.exit == .code(0), "\(made)")
+        let report = try await sandbox.json("log", "compact", directory, "--at", "8900")
+        let first = try #require(report.first?["firstSequence"]?.int)
+        #expect((2..<8799).contains(first))
+        let shown = try await sandbox.relay("log", "show", directory, "8799")
+        #expect(shown.exit == .code(0), "\(shown)")
+        #expect(shown.output.contains { $0.hasPrefix("changes       unknown") })
+        let newest = try await sandbox.relay("log", "show", directory, "8999")
+        #expect(newest.output.contains { $0.hasPrefix("changes       VG9kbz") }, "\(newest)")
+    }
+
     /// What the condition says of sequences is where reading begins and ends, so that damage elsewhere is not met.
     @Test func aConditionOnSequencesReadsNothingElse() async throws {
         let directory = try await damagedLog()

@@ -87,6 +87,30 @@ struct FileJournalTests {
         #expect(try await last == 2)
     }
 
+    /// The directory may be another process's by then.
+    @Test func aJournalThatIsClosedTriesNothing() async throws {
+        let disk = FullableDisk()
+        let journal = try open { $0.fileSystem = disk }
+        disk.holdTries()
+        async let hasRoom = journal.hasRoom()
+        let deadline = ContinuousClock.now + .testDeadline
+        while disk.tryCount == 0, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(disk.tryCount == 1)
+        let isClosed = Monitor(false)
+        let closing = BlockingThread {
+            journal.close()
+            isClosed.update { $0 = true }
+        }
+        // A try that has begun is waited for, with the lock.
+        #expect(throws: (any Error).self) { try open() }
+        #expect(isClosed.withLock { !$0 })
+        disk.releaseTries()
+        closing.join()
+        #expect(await hasRoom)
+        #expect(await journal.hasRoom() == false)
+        #expect(disk.tryCount == 1)
+    }
+
     @Test func whoeverAsksWhileItIsTriedSharesTheTry() async throws {
         let disk = FullableDisk()
         let journal = try open { $0.fileSystem = disk }

@@ -15,6 +15,24 @@ import Testing
         #expect(value.text == text)
     }
 
+    @Test func aLimitIsExceededByTheFirstByteTooMany() {
+        for limit in [0, 1, 31, 32, 33, 1_000, 100_000] {
+            var writer = JSONWriter(limit: limit)
+            for _ in 0..<limit { writer.raw(UInt8(ascii: "1")) }
+            let isFull = writer.exceedsLimit
+            writer.raw(UInt8(ascii: "1"))
+            let isTooMuch = writer.exceedsLimit
+            #expect(!isFull && isTooMuch, "\(limit)")
+            // What is written all the same is right.
+            for _ in 0..<limit { writer.raw(UInt8(ascii: "1")) }
+            let bytes = writer.bytes
+            #expect(bytes == Array(repeating: UInt8(ascii: "1"), count: 2 * limit + 1))
+            writer.truncate(to: 0)
+            let isStill = writer.exceedsLimit
+            #expect(isStill, "\(limit)")
+        }
+    }
+
     @Test func membersKeepTheirOrderAndEqualityIgnoresIt() {
         let one: JSONObject = ["a": 1, "b": 2]
         let other: JSONObject = ["b": 2, "a": 1]

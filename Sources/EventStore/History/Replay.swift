@@ -6,8 +6,8 @@ import EventLog
 /// Snapshots taken on the way do not change; keep some to go back. Not Sendable: it moves, and it is the
 /// writer of its snapshots' symbols.
 package final class Replay {
-    /// The state after the last event that was folded.
-    package internal(set) var snapshot: Snapshot
+    /// The state after the last event that was folded. It may be given more look-ups, which the events to come keep.
+    package var snapshot: Snapshot
     /// A sentence for each checkpoint that could not be used.
     let ignoredCheckpoints: [String]
     /// Hears now and then how far ``advance(to:)`` is.

@@ -1,15 +1,11 @@
 import Dispatch
 import EventLog
-import Threads
+@_spi(Rooms) import Threads
 
 /// Does one thing after the other, in the background: a dispatch queue, or what runs in its place.
 final class BackgroundQueue: Sendable {
     private struct Steps {
-        var waiting: [@Sendable () -> Void] = []
-
-        mutating func next() -> (@Sendable () -> Void)? {
-            waiting.isEmpty ? nil : waiting.removeFirst()
-        }
+        var waiting = FIFO<@Sendable () -> Void>()
     }
 
     private let queue: DispatchQueue?
@@ -28,7 +24,7 @@ final class BackgroundQueue: Sendable {
     }
 
     private func step() -> LogStep {
-        guard let work = steps.withLock({ $0.next() }) else { return .idle }
+        guard let work = steps.withLock({ $0.waiting.popFirst() }) else { return .idle }
         work()
         return .worked
     }

@@ -241,9 +241,11 @@ public final class FileJournal: EventJournal, RestorableJournal {
     }
 
     private func close(last: @escaping @Sendable () -> Void) {
-        log.close { [checkpointer] in
+        log.close { [checkpointer, room] in
             last()
             checkpointer.close()
+            // A try writes into the directory, which is another's when the lock is given back.
+            room.sync {}
         }
         refusals.sync {}
         head.close()

@@ -19,6 +19,9 @@ package struct Execution: ~Copyable {
     /// What is read. A mutation's root fields each have their own.
     package var snapshot: Snapshot
     package private(set) var errors: [ExecutionError] = []
+    private var isReplaced = false
+    /// The result has more bytes than ``Plan/resultBytes``; ``finish(isOpen:)`` puts an error in its place.
+    package var isTooLarge: Bool { isReplaced || writer.exceedsLimit }
     /// What the result was read from; nil if that is not tracked.
     package private(set) var dependencies: Dependencies?
 
@@ -38,7 +41,7 @@ package struct Execution: ~Copyable {
         self.schema = schema
         self.snapshot = snapshot
         dependencies = recordsDependencies ? Dependencies() : nil
-        writer = JSONWriter(capacity: 512)
+        writer = JSONWriter(capacity: 512, limit: plan.resultBytes)
     }
 
     /// Runs the whole plan: `{"data":…}`, with `errors` if there are any. The closing brace is omitted
@@ -100,13 +103,31 @@ package struct Execution: ~Copyable {
     }
 
     package mutating func finish(isOpen: Bool = false) -> [UInt8] {
-        if !errors.isEmpty {
+        if !errors.isEmpty, !writer.exceedsLimit {
             for index in errors.indices { errors[index].path.reverse() }
-            writer.raw(",\"errors\":")
-            writer.write(errors)
+            write(errors)
         }
+        if writer.exceedsLimit { replaceByError() }
         if !isOpen { writer.raw(UInt8(ascii: "}")) }
         return writer.bytes
+    }
+
+    private mutating func write(_ errors: [ExecutionError]) {
+        writer.raw(",\"errors\":")
+        writer.write(errors)
+    }
+
+    /// What was written of a result that is too large gives its memory back.
+    private mutating func replaceByError() {
+        isReplaced = true
+        errors = [
+            ExecutionError(
+                "The result has more than \(plan.resultBytes) bytes; ask for less.",
+                code: .limitExceeded)
+        ]
+        writer = JSONWriter()
+        discardData()
+        write(errors)
     }
 
     package var rootFieldIndices: Range<Int> { plan.root.fields.indices }
@@ -141,7 +162,7 @@ package struct Execution: ~Copyable {
                 case .part(let part): writePart(part, object, plan.fields[step.field])
                 case .leaf, .id, .resolve: writeField(plan.fields[step.field], object)
                 }
-            guard isSettled else { return false }
+            guard isSettled, !writer.exceedsLimit else { return false }
         }
         writer.raw(UInt8(ascii: "}"))
         return true
@@ -162,13 +183,15 @@ package struct Execution: ~Copyable {
                 writer.write(utf8: snapshot.symbols.id(record))
             case .leaf(let key, let kind, let isNonNull):
                 switch row.writeLeaf(key, hint: &hint, as: kind, to: &writer) {
-                case .written: continue
+                case .written:
+                    if writer.exceedsLimit { return false }
                 case .null where !isNonNull: writer.writeNull()
                 case .null, .mismatch:
                     guard writeField(plan.fields[step.field], .record(record)) else { return false }
                 }
             case .part, .resolve:
-                guard writeField(plan.fields[step.field], .record(record)) else { return false }
+                guard writeField(plan.fields[step.field], .record(record)), !writer.exceedsLimit
+                else { return false }
             }
         }
         writer.raw(UInt8(ascii: "}"))

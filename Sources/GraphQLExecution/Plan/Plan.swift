@@ -11,11 +11,16 @@ package final class Plan: Sendable {
     package let operation: OperationType
     package let root: ObjectPlan
     package let variables: [PlannedVariable]
+    /// Bytes that a result may have.
+    package let resultBytes: Int
 
-    init(operation: OperationType, root: ObjectPlan, variables: [PlannedVariable]) {
+    init(
+        operation: OperationType, root: ObjectPlan, variables: [PlannedVariable], resultBytes: Int
+    ) {
         self.operation = operation
         self.root = root
         self.variables = variables
+        self.resultBytes = resultBytes
     }
 }
 

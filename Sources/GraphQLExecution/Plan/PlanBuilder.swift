@@ -24,13 +24,16 @@ final class PlanBuilder: Sendable {
     }
 
     /// The plan of an operation whose document is valid.
-    func plan(_ operation: OperationDefinition, variables: [PlannedVariable]) -> Plan? {
+    func plan(
+        _ operation: OperationDefinition, variables: [PlannedVariable], resultBytes: Int
+    ) -> Plan? {
         guard let type = schema.schema.rootType(of: operation.operation) else { return nil }
         var fields = FieldCollector()
         collect(operation.selectionSet, on: type.id, into: &fields)
         let root = objectPlan(fields, on: type)
         return Plan(
-            operation: operation.operation, root: root, variables: variables)
+            operation: operation.operation, root: root, variables: variables,
+            resultBytes: resultBytes)
     }
 
     // MARK: Collecting fields

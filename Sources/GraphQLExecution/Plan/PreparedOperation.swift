@@ -22,6 +22,7 @@ package final class PreparedOperation: Sendable {
     /// The document that contains it.
     package let document: Document
     private let schema: ExecutableSchema
+    private let resultBytes: Int
     /// The variables that `@skip` and `@include` use.
     private let conditionVariables: [String]
     private let plans = Lock<[[Bool]: Plan]>([:])
@@ -33,9 +34,11 @@ package final class PreparedOperation: Sendable {
     /// - Parameters:
     ///   - document: a document that has been validated.
     ///   - operationName: required if the document has several.
+    ///   - resultBytes: how many bytes a result may have; a larger one is replaced by an error.
     /// - Throws: the error for a request that names no operation, or one that the schema cannot run.
     package init(
-        _ document: Document, operationName: String?, schema: ExecutableSchema
+        _ document: Document, operationName: String?, schema: ExecutableSchema,
+        resultBytes: Int = .max
     ) throws(ExecutionError) {
         let operation = try Self.find(operationName, in: document)
         guard schema.schema.rootType(of: operation.operation) != nil else {
@@ -46,6 +49,7 @@ package final class PreparedOperation: Sendable {
         self.document = document
         definition = operation
         self.schema = schema
+        self.resultBytes = resultBytes
         kind = operation.operation
         name = operation.name?.value
         isLive = operation.directives.named("live") != nil
@@ -72,7 +76,8 @@ package final class PreparedOperation: Sendable {
         if let known = plans.withLock({ $0[choice] }) { return known }
         let conditions = Dictionary(uniqueKeysWithValues: zip(conditionVariables, choice))
         let builder = PlanBuilder(document, schema: schema, conditions: conditions)
-        guard let plan = builder.plan(definition, variables: self.variables) else {
+        let plan = builder.plan(definition, variables: self.variables, resultBytes: resultBytes)
+        guard let plan else {
             preconditionFailure(
                 "the schema's root type was checked when the operation was prepared")
         }

@@ -24,12 +24,12 @@ typealias CommitHandler =
     @Sendable (CommitContext, SubscriptionContext) throws -> (any VariableValueConvertible)?
 
 extension CommitContext {
-    init(_ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot) {
-        mutation = intent.field
-        variables = VariableData(intent.arguments.object ?? [:])
-        result = response.result
-        viewer = intent.viewer
-        sequence = snapshot.sequence
-        records = SnapshotReader(snapshot: snapshot)
+    init(_ told: ToldMutation) {
+        mutation = told.intent.field
+        variables = VariableData(told.arguments)
+        result = told.response.result
+        viewer = told.intent.viewer
+        sequence = told.snapshot.sequence
+        records = SnapshotReader(snapshot: told.snapshot)
     }
 }

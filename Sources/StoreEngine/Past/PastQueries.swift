@@ -2,7 +2,7 @@ import GraphQLExecution
 import GraphQLLanguage
 import Logging
 @_spi(Rooms) import RelayRecords
-import Threads
+@_spi(Rooms) import Threads
 
 /// Answers queries from the past of a running server: `extensions.relay.at`.
 ///
@@ -42,7 +42,7 @@ package final class PastQueries: Sendable {
     }
 
     private struct State {
-        var waiting: [Job] = []
+        var waiting = FIFO<Job>()
         var isRunning = false
         /// The state that was queried last.
         var kept: (sequence: UInt64, service: PastService)?
@@ -235,11 +235,9 @@ package final class PastQueries: Sendable {
 
     private func takeNext() -> Job? {
         state.withLock { state in
-            if state.waiting.isEmpty {
-                state.isRunning = false
-                return nil
-            }
-            return state.waiting.removeFirst()
+            let job = state.waiting.popFirst()
+            if job == nil { state.isRunning = false }
+            return job
         }
     }
 

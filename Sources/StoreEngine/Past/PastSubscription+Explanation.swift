@@ -58,7 +58,8 @@ extension PastSubscription {
                 reason: "the subscription tells of \(mutations), and this is \(intent.field)",
                 argument: nil)
         }
-        if let mismatch = events.mismatch(question.arguments, intent, response, in: snapshot) {
+        let mutation = ToldMutation(intent, response, in: snapshot, service)
+        if let mismatch = events.mismatch(question.arguments, mutation) {
             let (wanted, given) = (mismatch.expected.text, mismatch.given?.text ?? "nothing")
             return Explanation(
                 isTold: isTold,

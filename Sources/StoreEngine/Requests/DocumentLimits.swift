@@ -16,6 +16,9 @@ package struct DocumentLimits: Sendable {
     package var rootFields = 500
     /// Fields in the result, by the estimate of ``ComplexityEstimate``.
     package var complexity = 1_000_000
+    /// Bytes in the result. A million fields of usual length have half as many. Long texts, or the same one selected again
+    /// and again, could fill the memory otherwise.
+    package var resultBytes = 64 << 20
     /// How long a list is taken to be when neither `first` nor `last` says so.
     package var assumedListSize = 50
 

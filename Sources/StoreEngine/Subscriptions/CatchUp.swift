@@ -342,8 +342,11 @@ package final class CatchUp: Sendable {
                         isAnnounced: true)
                 }
                 if error.isLasting {
-                    state.withLock { $0.failed.readableAfter = replay.snapshot.sequence + 1 }
-                    return giveUp(left, outputs)
+                    let reached = replay.snapshot.sequence
+                    state.withLock { $0.failed.readableAfter = reached + 1 }
+                    // The others need nothing of what can't be read, if there is a later state to begin with.
+                    for waiting in left where waiting.sequence > reached { post(waiting) }
+                    return giveUp(left.filter { $0.sequence == reached }, outputs)
                 }
                 // Where they go on nothing has to be folded again.
                 kept.keep(replay.snapshot)

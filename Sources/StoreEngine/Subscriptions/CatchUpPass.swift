@@ -12,6 +12,8 @@ struct CatchUpPass {
     }
 
     private struct Group {
+        /// Kept, so that the key's identity stays its own, whatever the cache has no room for.
+        let operation: PreparedOperation
         let question: EventQuestion
         /// Of subscriptions that get patches.
         let normalizer: RecordNormalizer?
@@ -21,7 +23,10 @@ struct CatchUpPass {
     private let service: SchemaService
     private let identity: StoreIdentity
     private let operations: OperationCache
-    private var groups: [SubscriptionGroup.Key: Group] = [:]
+    private var groups: [Group] = []
+    private var places: [SubscriptionGroup.Key: Int] = [:]
+    /// Those that a mutation may concern, by its field.
+    private var concerned: [String: [Int]] = [:]
 
     init(
         _ service: SchemaService, _ identity: StoreIdentity, _ limits: DocumentLimits
@@ -31,7 +36,7 @@ struct CatchUpPass {
         operations = OperationCache(schema: service.executable, limits: limits)
     }
 
-    var isEmpty: Bool { groups.values.allSatisfy(\.members.isEmpty) }
+    var isEmpty: Bool { groups.allSatisfy(\.members.isEmpty) }
 
     mutating func add(
         _ request: SubscriptionRequest, behind sequence: UInt64, _ snapshot: Snapshot
@@ -43,23 +48,28 @@ struct CatchUpPass {
             operation: ObjectIdentifier(operation), variables: variables,
             viewer: service.looksAtViewer ? request.request.viewer : nil,
             sendsRecords: request.sendsRecords)
-        if groups[key] == nil {
-            let plan = operation.plan(for: variables)
-            do throws(ExecutionError) {
-                let question = try EventQuestion(
-                    plan, variables, viewer: key.viewer, on: snapshot, service)
-                guard let question else { return }
-                groups[key] = Group(
-                    question: question,
+        let member = Member(request: request, sequence: sequence)
+        if let place = places[key] { return groups[place].members.append(member) }
+        let plan = operation.plan(for: variables)
+        do throws(ExecutionError) {
+            let question = try EventQuestion(
+                plan, variables, viewer: key.viewer, on: snapshot, service)
+            guard let question else { return }
+            for mutation in question.events.mutations {
+                concerned[mutation, default: []].append(groups.count)
+            }
+            places[key] = groups.count
+            groups.append(
+                Group(
+                    operation: operation, question: question,
                     // It has been made before, for the same text.
                     normalizer: request.sendsRecords
                         ? try? RecordNormalizer(
-                            operation, variables, schema: service.executable.schema) : nil)
-            } catch {
-                throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
-            }
+                            operation, variables, schema: service.executable.schema) : nil,
+                    members: [member]))
+        } catch {
+            throw ExecutionErrors(errors: [error.at(plan.root.fields.first)])
         }
-        groups[key]?.members.append(Member(request: request, sequence: sequence))
     }
 
     /// A result for a sink that has no room for it, and has left the pass.
@@ -82,9 +92,11 @@ struct CatchUpPass {
         _ intent: MutationIntent, _ response: MutationResponse, _ snapshot: Snapshot
     ) -> Told {
         var told = Told()
-        for (key, group) in groups {
+        let mutation = ToldMutation(intent, response, in: snapshot, service)
+        for place in concerned[intent.field] ?? [] {
+            let group = groups[place]
             guard group.members.contains(where: { $0.sequence < snapshot.sequence }),
-                let result = group.question.result(of: intent, response, in: snapshot, service)
+                let result = group.question.result(of: mutation, service)
             else { continue }
             let notes = RelayNotes(cursor: identity.cursor(snapshot.sequence))
             let full = Response(result, notes)
@@ -104,7 +116,7 @@ struct CatchUpPass {
                 }
                 members.append(member)
             }
-            groups[key]?.members = members
+            groups[place].members = members
             told.size.byteCount += full.bytes.count + (patch === full ? 0 : patch.bytes.count)
         }
         told.size.count = told.deliveries.count
@@ -113,16 +125,16 @@ struct CatchUpPass {
 
     /// Takes out those who are gone.
     mutating func removeUnwanted() {
-        for key in groups.keys {
-            groups[key]?.members.removeAll { !$0.request.sink.isWanted }
+        for place in groups.indices {
+            groups[place].members.removeAll { !$0.request.sink.isWanted }
         }
     }
 
     /// - Returns: those that are left, with the event up to which they have been told everything.
     mutating func removeAll(after sequence: UInt64) -> [(SubscriptionRequest, UInt64)] {
         removeUnwanted()
-        defer { groups = [:] }
-        return groups.values.flatMap(\.members).map {
+        defer { (groups, places, concerned) = ([], [:], [:]) }
+        return groups.flatMap(\.members).map {
             ($0.request, max($0.sequence, sequence))
         }
     }

@@ -34,20 +34,13 @@ struct EventQuestion {
 
     /// What a mutation means to the subscription; nil when it is none of its events. One that the schema no longer has is
     /// none.
-    /// - Parameters:
-    ///   - snapshot: the state right after it.
-    ///   - payload: the mutation's, where it is known.
-    func result(
-        of intent: MutationIntent, _ response: MutationResponse, in snapshot: Snapshot,
-        _ service: SchemaService, payload: MutationPayload? = nil
-    ) -> ExecutedResult? {
-        guard events.mutations.contains(intent.field),
-            let event = events.event(
-                of: intent, response, in: snapshot, arguments: arguments, viewer: viewer,
-                payload: { payload ?? service.payload(of: intent, response, in: snapshot) })
+    func result(of mutation: ToldMutation, _ service: SchemaService) -> ExecutedResult? {
+        guard events.mutations.contains(mutation.intent.field),
+            let event = events.event(of: mutation, arguments: arguments, viewer: viewer)
         else { return nil }
         var execution = Execution(
-            plan, variables: variables, on: snapshot, schema: service.executable, viewer: viewer)
+            plan, variables: variables, on: mutation.snapshot, schema: service.executable,
+            viewer: viewer)
         return execution.result(of: event)
     }
 }

@@ -56,7 +56,11 @@ extension SubscriptionTable {
         assert(groupsBySink[ObjectIdentifier(request.sink)] == nil, "a sink is in one group")
         group.sinks.insert(request.sink)
         groupsBySink[ObjectIdentifier(request.sink)] = group.id
-        if let result = group.lastResult { tell(request.sink, .latest(response(result))) }
+        if let result = group.lastResult {
+            // What is expected may be that of an earlier state.
+            let sequence = visible(to: group).sequence
+            tell(request.sink, .latest(response(result, at: sequence)))
+        }
         guard case .now = request.start else { return tell(request.sink, .caughtUp) }
         if case .events = group.trigger {
             tell(request.sink, .began(at: identity.cursor(snapshot.sequence).text))
@@ -82,7 +86,7 @@ extension SubscriptionTable {
         for commit in missed {
             if request.sink.isFull { return (request.starting(.after(told)), told) }
             told = commit.snapshot.sequence
-            guard let result = event(commit, for: group) else { continue }
+            guard let result = event(self.told(commit), for: group) else { continue }
             group.newSinks.remove(ObjectIdentifier(request.sink))
             let response =
                 if request.hasHadResult, let normalizer = group.normalizer {

@@ -132,9 +132,9 @@ struct SubscriptionTable {
             recent.append(commit.mutation)
             untold.formUnion(commit.changes)
             untoldExpected.formUnion(commit.changes)
+            let mutation = told(commit.mutation, commit.payload)
             for id in eventGroups[commit.intent.field] ?? [] {
-                guard let group = groups[id],
-                    let result = event(commit.mutation, commit.payload, for: group)
+                guard let group = groups[id], let result = event(mutation, for: group)
                 else { continue }
                 tell(group, result)
             }
@@ -172,19 +172,19 @@ struct SubscriptionTable {
     }
 
     /// The state that a live group is told of.
-    private func visible(to group: SubscriptionGroup) -> Snapshot {
+    func visible(to group: SubscriptionGroup) -> Snapshot {
         group.key.showsOptimistic ? expected?.snapshot ?? snapshot : snapshot
     }
 
-    /// What a commit means to a group of events; nil when it is none of theirs.
-    /// - Parameter payload: the commit's, where it is known.
-    mutating func event(
-        _ commit: MutationCommit, _ payload: MutationPayload? = nil, for group: SubscriptionGroup
-    ) -> ExecutedResult? {
+    /// - Parameter payload: where it is known.
+    func told(_ commit: MutationCommit, _ payload: MutationPayload? = nil) -> ToldMutation {
+        ToldMutation(commit.intent, commit.response, in: commit.snapshot, service, payload: payload)
+    }
+
+    /// What a mutation means to a group of events; nil when it is none of theirs.
+    mutating func event(_ mutation: ToldMutation, for group: SubscriptionGroup) -> ExecutedResult? {
         guard case .events(let question) = group.trigger,
-            let result = question.result(
-                of: commit.intent, commit.response, in: commit.snapshot, service,
-                payload: payload)
+            let result = question.result(of: mutation, service)
         else { return nil }
         executions.run += 1
         return result

@@ -17,6 +17,9 @@ import Threads
 /// subscriptions (`hasRoom`), and when a disk that was full has been tried. Meanwhile mutations wait in its queue. How many are taken and not answered,
 /// there or behind it, is bounded.
 ///
+/// A large mutation has a turn of its own, and is alone on its way to the disk: what the journal says to it, it says to
+/// no other.
+///
 /// A mutation whose handler waits takes two turns: the first makes its intent durable, and only then the
 /// handler starts; the second, when the handler is done, ends it with a response or a revocation.
 final class MutationWriter: Sendable {
@@ -38,7 +41,7 @@ final class MutationWriter: Sendable {
 
     /// Mutations in one turn.
     private let turnLimit: Int
-    /// Bytes of events in one turn, but for the last mutation of it.
+    /// Bytes of events in one turn, about. A mutation of as many is a large one.
     private static let turnBytes = 1 << 20
 
     /// - Parameters:
@@ -123,14 +126,18 @@ final class MutationWriter: Sendable {
 
     private func append(_ turn: WriterTurn, on base: PendingHead.Base) {
         if turn.events.isEmpty { return }
-        inFlight.add(turn.byteCount)
-        journal.append(turn.events, expecting: base.snapshot.sequence) { [self] result in
-            switch result {
-            case .success: complete(turn)
-            case .failure(let error): fail(base, error)
+        inFlight.begin(turn.byteCount, isAlone: turn.isLarge) { [self] in
+            journal.append(turn.events, expecting: base.snapshot.sequence) { [self] result in
+                switch result {
+                case .success: complete(turn)
+                case .failure(let error): fail(base, error)
+                }
+                // A journal is not appended to where it completes.
+                if let next = inFlight.end(turn.byteCount) {
+                    runner.inputs.tasks.start(.high, next)
+                }
+                goOn()
             }
-            inFlight.remove(turn.byteCount)
-            goOn()
         }
     }
 
@@ -194,20 +201,54 @@ final class MutationWriter: Sendable {
     }
 }
 
-/// Bytes of events that are on their way to the disk.
+/// Turns that are on their way to the disk: several small ones, or one large one.
 private final class InFlight: Sendable {
-    private let bytes = Atomic(0)
+    typealias Begin = @Sendable () -> Void
+
+    private struct State {
+        /// Bytes of the turns that have begun.
+        var bytes = 0
+        /// A large turn has begun, or waits for those before it: none comes behind it.
+        var isClosed = false
+        var waiting: (bytes: Int, begin: Begin)?
+    }
+
+    private let state = Lock(State())
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    var hasRoom: Bool { bytes.load(ordering: .acquiring) < limit }
+    var hasRoom: Bool { state.withLock { !$0.isClosed && $0.bytes < limit } }
 
-    func add(_ count: Int) { bytes.add(count, ordering: .acquiringAndReleasing) }
+    /// Begins a turn: now, or, if it goes alone, when those before it have arrived.
+    func begin(_ bytes: Int, isAlone: Bool, _ begin: @escaping Begin) {
+        let begins = state.withLock { state in
+            assert(!state.isClosed, "no turn is made behind a large one")
+            state.isClosed = isAlone
+            if isAlone, state.bytes > 0 {
+                state.waiting = (bytes, begin)
+                return false
+            }
+            state.bytes += bytes
+            return true
+        }
+        if begins { begin() }
+    }
 
-    func remove(_ count: Int) {
-        let left = bytes.subtract(count, ordering: .acquiringAndReleasing).newValue
-        assert(left >= 0, "what has arrived was on its way")
+    /// A turn has arrived.
+    /// - Returns: begins the one that has waited for it.
+    func end(_ bytes: Int) -> Begin? {
+        state.withLock { state in
+            state.bytes -= bytes
+            assert(state.bytes >= 0, "what has arrived was on its way")
+            guard state.bytes == 0 else { return nil }
+            guard let next = state.waiting.take() else {
+                state.isClosed = false
+                return nil
+            }
+            state.bytes = next.bytes
+            return next.begin
+        }
     }
 }
 
@@ -222,7 +263,9 @@ extension ExecutionError {
                 "The server's disk is behind. Nothing was changed; try again later.",
                 code: .overloaded)
         case .refused:
-            self.init("The log cannot take what this would write. Nothing was changed.")
+            self.init(
+                "The log cannot take what this would write. Nothing was changed.",
+                code: .limitExceeded)
         case .frozen, .closed:
             self.init(
                 """

@@ -33,6 +33,8 @@ struct WriterTurn: Sendable {
     private(set) var notes: [Note] = []
     /// About what the events take.
     private(set) var byteCount = 0
+    /// It has one message, whose events alone take as much as a turn may.
+    private(set) var isLarge = false
     private let runner: MutationRunner
 
     init(_ runner: MutationRunner, on base: PendingHead.Base) {
@@ -41,27 +43,40 @@ struct WriterTurn: Sendable {
         for intent in base.abandoned { revoke(intent) }
     }
 
-    /// Carries out messages, the first in any case, and others until the events take so many bytes.
+    /// Carries out messages, the first in any case, and others until the events take so many bytes. One that takes as
+    /// many by itself is the only one of its turn, so that no other fails because the log cannot take it.
     /// - Returns: how many.
     mutating func take(_ messages: some Collection<Message>, upTo byteLimit: Int) -> Int {
         var taken = 0
         for message in messages where taken == 0 || byteCount < byteLimit {
-            take(message)
+            guard take(message, writingAtMost: taken == 0 ? nil : byteLimit) else { break }
             taken += 1
+            if taken == 1 { isLarge = byteCount >= byteLimit }
         }
         return taken
     }
 
     /// Carries out one message on the head.
-    private mutating func take(_ message: Message) {
+    /// - Returns: false when it writes more bytes; nothing of it is in the turn then.
+    private mutating func take(_ message: Message, writingAtMost byteLimit: Int?) -> Bool {
         switch message {
         case .begin(let request):
-            add(runner.run(request, on: head), of: request)
+            guard let byteLimit else {
+                add(runner.run(request, on: head), of: request)
+                return true
+            }
+            guard let run = runner.run(request, on: head, writingAtMost: byteLimit) else {
+                return false
+            }
+            add(run, of: request)
         case .end(let ongoing, let prepared):
-            add(runner.end(ongoing, with: prepared, on: head), of: ongoing.request)
+            let run = runner.end(ongoing, with: prepared, on: head)
+            if let byteLimit, run.byteCount > byteLimit { return false }
+            add(run, of: ongoing.request)
             note(.promise(.ended(ongoing.pending.sequence)))
         case .revokeAbandoned: break
         }
+        return true
     }
 
     private mutating func add(_ run: MutationRunner.Run, of request: MutationRequest) {
@@ -117,6 +132,13 @@ extension Publication {
         case .began(let pending, _): [.mutation(pending.intent)]
         case .revoked(let revocation, _): [.revocation(revocation)]
         }
+    }
+}
+
+extension MutationRunner.Run {
+    /// About how many bytes its events have in the log.
+    fileprivate var byteCount: Int {
+        publications.flatMap(\.events).reduce(0) { $0 + $1.approximateSize }
     }
 }
 

@@ -468,13 +468,17 @@ final class GatedJournal: EventJournal {
         var full: JournalError?
         /// How many of those that wait fail, and why.
         var failing: (count: Int, error: JournalError)?
+        /// How many go on though they are held.
+        var passing = 0
+        var appends: [[NewEvent]] = []
 
         /// The next append and what becomes of it; nil ends the draining.
         mutating func next() -> (Append, JournalError?)? {
-            guard !isHeld || failing != nil, !waiting.isEmpty else {
+            guard !isHeld || failing != nil || passing > 0, !waiting.isEmpty else {
                 isDraining = false
                 return nil
             }
+            passing = max(0, passing - 1)
             guard let failing else { return (waiting.removeFirst(), nil) }
             self.failing = failing.count > 1 ? (failing.count - 1, failing.error) : nil
             return (waiting.removeFirst(), failing.error)
@@ -565,6 +569,15 @@ final class GatedJournal: EventJournal {
     /// From now on appends wait for ``release()``.
     func hold() { state.withLock { $0.isHeld = true } }
 
+    /// Lets the first that waits go on, or the next; those behind it wait.
+    func releaseFirst() {
+        state.withLock { $0.passing = 1 }
+        drain()
+    }
+
+    /// The events of each append, whatever became of it.
+    var appends: [[NewEvent]] { state.withLock { $0.appends } }
+
     /// Lets what waits go on; with an error, all of it fails.
     func release(failing error: JournalError? = nil) {
         state.withLock { state in
@@ -589,14 +602,17 @@ final class GatedJournal: EventJournal {
                 completion(result)
             }
         }
-        state.withLock { $0.waiting.append(append) }
+        state.withLock { state in
+            state.waiting.append(append)
+            state.appends.append(events)
+        }
         drain()
     }
 
     /// One after the other, in the order of the calls, whoever calls.
     private func drain() {
         let starts = state.withLock { state in
-            guard !state.isHeld, !state.isDraining else { return false }
+            guard !state.isHeld || state.passing > 0, !state.isDraining else { return false }
             state.isDraining = true
             return true
         }

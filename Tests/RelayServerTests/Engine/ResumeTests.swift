@@ -452,6 +452,35 @@ struct ResumeTests {
         #expect(results[0]["extensions"]?["relay"]?["recovered"] == false)
     }
 
+    /// Others of the same pass that have missed nothing before it go on with a later state.
+    @Test func damageInTheMiddleEndsOnlyThoseWhoHaveMissedIt() async throws {
+        let engine = try await EngineUnderTest(recentCommits: 1) { $0.nearEvents = 0 }
+        for number in 0..<30 { _ = try await engine.addTodo("\(number)") }
+        engine.journal.keep(engine.service.snapshot)
+        for number in 30..<40 { _ = try await engine.addTodo("\(number)") }
+        try await engine.everyPublication()
+        func resume(_ sequence: UInt64) throws -> TestSink {
+            try engine.subscribe(
+                Self.todoAdded, relay: ["resume": .string(engine.cursor(sequence))])
+        }
+        engine.journal.holdReads()
+        defer { engine.journal.releaseReads() }
+        // Those that come while the first one is served are served together.
+        let first = try resume(75)
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        let (far, near) = (try resume(1), try resume(65))
+        try await eventually("both to wait") { engine.service.unpublishedCount == 0 ? true : nil }
+        engine.journal.releaseHeldReads()
+        _ = try await engine.results(of: first, count: 4)
+        try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
+        engine.journal.failEvents(behind: 20, with: Damage())
+        engine.journal.releaseReads()
+        let told = try await engine.results(of: near, count: 9)
+        #expect(
+            told.dropFirst().map { $0.text(of: "todoAdded") } == (32..<40).map { "\($0)" })
+        try await eventually("the end") { engine.resultsSoFar(of: far).last?.firstErrorCode }
+    }
+
     /// A stream that has been told that it goes on ends at the damage; then the gap is told.
     @Test func damageInTheMiddleIsAGapForTheNextResume() async throws {
         let engine = try await EngineUnderTest(recentCommits: 1)

@@ -21,7 +21,9 @@ import Testing
         _ field: String, _ arguments: JSONObject, lastOf service: ServiceUnderTest
     ) throws -> Bool {
         try events(field, of: service).matches(
-            arguments, service.lastIntent, service.lastResponse, in: service.snapshot)
+            arguments,
+            ToldMutation(
+                service.lastIntent, service.lastResponse, in: service.snapshot, service.service))
     }
 
     @Test func idsAreEqualWhenTheyNameTheSameRecord() throws {
