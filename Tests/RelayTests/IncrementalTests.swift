@@ -181,4 +181,19 @@ import TodoFixtures
         request.complete()
         #expect(result.isFinished && count == 1)
     }
+
+    @Test(arguments: parts)
+    func theUpdaterOfAQueryRunsOnceAndNotForTheParts(_ part: String) throws {
+        var count = 0
+        let result = Collected(
+            environment.publisher(
+                of: DeferredTodoQuery(variables: .init(id: "a")), updater: { _, _ in count += 1 }))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(part)
+        request.nextValue(#"{"hasNext":false}"#)
+        request.complete()
+        #expect(result.isFinished && count == 1)
+        #expect(text(result.values.last?.data?.node) == "A")
+    }
 }
