@@ -1,8 +1,10 @@
 import Foundation
 import OpenCombine
 import Relay
+import RelayArtifacts
 @_spi(Rooms) import RelayStore
 import Testing
+import Threads
 import TodoFixtures
 
 /// Responses that come in parts (`@defer`), in the forms that servers know.
@@ -195,5 +197,65 @@ import TodoFixtures
         request.complete()
         #expect(result.isFinished && count == 1)
         #expect(text(result.values.last?.data?.node) == "A")
+    }
+
+    /// Its data cannot do without what its response brings later.
+    private struct WholeTodoQuery: Relay.Operation {
+        static let node = ConcreteRequest(
+            fragment: TodoQuery.node.fragment, operation: DeferredTodoQuery.node.operation,
+            params: DeferredTodoQuery.node.params)
+        static let madeCount = Lock(0)
+        var variables: TodoQuery.Variables
+
+        struct Data: ReadableRecord {
+            var node: Item_todo.Data?
+
+            init(_ record: inout RecordReader) throws {
+                WholeTodoQuery.madeCount.withLock { $0 += 1 }
+                node = try record.optionalLinked("node")
+            }
+        }
+    }
+
+    @Test func whatIsAwaitedIsReadOnceWhenItIsWhole() async throws {
+        let before = WholeTodoQuery.madeCount.withLock { $0 }
+        let result = Task { [environment] in
+            try await environment.fetch(WholeTodoQuery(variables: .init(id: "a")))
+        }
+        await eventually { environment.mostRecent != nil }
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":{"text":"A"}}],"hasNext":true}"#)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":{"complete":true}}],"hasNext":false}"#)
+        request.complete()
+        let value = try await result.value
+        #expect(value.data?.node?.text == "A" && value.errors.isEmpty)
+        #expect(WholeTodoQuery.madeCount.withLock { $0 } - before == 1)
+    }
+
+    @Test func aPartThatCannotBeReadYetSaysSoAndTheNextOneComes() throws {
+        let results = Collected(
+            environment.publisher(of: RequiredTodoQuery(variables: .init(id: "a"))))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":\#(Self.part)}],"hasNext":false}"#)
+        request.complete()
+        #expect(results.values.map { $0.data?.node?.text } == [nil, "A"])
+        #expect(results.values.map(\.errors.count) == [1, 0] && results.isFinished)
+        // Nothing more comes of this one.
+        let broken = Collected(
+            environment.publisher(of: RequiredTodoQuery(variables: .init(id: "b"))))
+        environment.mostRecent?.resolve(#"{"data":{"node":{"__typename":"Todo","id":"b"}}}"#)
+        #expect(broken.error is ReadError)
+    }
+
+    /// As the other one, for a test beside it.
+    private struct RequiredTodoQuery: Relay.Operation {
+        static let node = WholeTodoQuery.node
+        var variables: TodoQuery.Variables
+        typealias Data = TodoQuery.Data
     }
 }

@@ -19,7 +19,7 @@ extension Environment {
     public func fetch<Op: Operation>(
         _ query: Op, cacheConfig: CacheConfig = .init()
     ) async throws -> OperationResult<Op.Data> {
-        try await publisher(of: query, cacheConfig: cacheConfig).lastValue() ?? .nothing
+        try await lastResult(of: query, responses(to: query, cacheConfig))
     }
 
     /// Runs a mutation and gives its result. Cancelling the task cancels the mutation and takes back what it shows.
@@ -38,10 +38,9 @@ extension Environment {
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) async throws -> OperationResult<Op.Data> {
-        try await publisher(
-            of: mutation, cacheConfig: cacheConfig, optimisticResponse: optimisticResponse,
-            optimisticUpdater: optimisticUpdater, updater: updater
-        ).lastValue() ?? .nothing
+        try await lastResult(
+            of: mutation,
+            responses(to: mutation, cacheConfig, optimisticResponse, optimisticUpdater, updater))
     }
 
     /// The results of a subscription, live query or polled query, one after the other. It begins at once; ending the
@@ -73,26 +72,38 @@ extension Environment {
     /// ``commit(_:cacheConfig:optimisticResponse:optimisticUpdater:updater:)``.
     ///
     /// It is lazy: nothing happens until it is subscribed to. It is shared: several subscribers wait for one execution.
-    /// When the last of them leaves, the operation is cancelled, and what was shown optimistically is taken back. One that
-    /// has finished executes anew for the next subscriber, as a `dataTaskPublisher` does.
+    /// When the last of them leaves, the operation is cancelled, and what was shown optimistically is taken back. One
+    /// that has finished executes anew for the next subscriber, as a `dataTaskPublisher` does.
+    ///
+    /// A response in parts (`@defer`, `@stream`) is a result for each part, of all that has come so far. One that
+    /// cannot be read yet, because what its data cannot do without is in a later part, has no data and says why in
+    /// its errors.
+    ///
+    /// What is optimistic is of mutations only.
     public func publisher<Op: Operation>(
         of operation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
+        results(
+            of: operation,
+            responses(to: operation, cacheConfig, optimisticResponse, optimisticUpdater, updater))
+    }
+
+    private func responses<Op: Operation>(
+        to operation: Op, _ cacheConfig: CacheConfig, _ optimisticResponse: [String: Any]? = nil,
+        _ optimisticUpdater: SelectorStoreUpdater? = nil, _ updater: SelectorStoreUpdater? = nil
+    ) -> AnyPublisher<GraphQLResponse, any Error> {
         let descriptor = operation.createDescriptor()
         let isAlone =
             descriptor.kind != .query || updater != nil || cacheConfig.polls
             || cacheConfig.metadata != nil || cacheConfig.transactionID != nil
-        return results(
-            of: operation,
-            isAlone
-                ? execute(
-                    operation: descriptor, cacheConfig: cacheConfig,
-                    optimisticResponse: optimisticResponse,
-                    optimisticUpdater: readable(optimisticUpdater, Op.self),
-                    updater: readable(updater, Op.self))
-                : sharedQuery(descriptor, cacheConfig))
+        guard isAlone else { return sharedQuery(descriptor, cacheConfig) }
+        return execute(
+            operation: descriptor, cacheConfig: cacheConfig,
+            optimisticResponse: optimisticResponse,
+            optimisticUpdater: readable(optimisticUpdater, Op.self),
+            updater: readable(updater, Op.self))
     }
 
     // MARK: Operations without types
