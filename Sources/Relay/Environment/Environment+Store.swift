@@ -22,6 +22,13 @@ extension Environment {
         lookup(selector: fragment.selector)
     }
 
+    /// What a fragment reads, without making its type of it. The program is not told of what is wrong with its fields.
+    func selectorData<F: Fragment>(of fragment: F) -> SelectorData? {
+        let selector = fragment.selector
+        let read = store.lookup(selector.selector)
+        return read.data.map { SelectorData($0, ReadOrigin(owner: selector.owner, read)) }
+    }
+
     /// Follows data in the store: whenever it changes, the subscriber gets it. Not what it is
     /// now; that is the snapshot given.
     public func subscribe<T: ReadableRecord>(snapshot: Snapshot<T>) -> SnapshotPublisher<T> {

@@ -104,7 +104,7 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     ) -> (config: ConnectionVariableConfig, cursor: String)? {
         guard let connection = F.metadata.connection, let config = direction.config
         else { return nil }
-        let data = environment.lookup(fragment).selectorData
+        let data = environment.selectorData(of: fragment)
         let info = (data?.get(path: connection.path) as? SelectorData)?
             .get(SelectorData?.self, "pageInfo")
         let names =
