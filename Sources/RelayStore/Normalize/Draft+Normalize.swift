@@ -26,8 +26,8 @@ extension Draft {
     ///
     /// - Parameter read: is given the state that the response is read from: with what its handlers have made, and also
     ///   with the records that they have deleted, because the server has spoken of them.
-    /// - Throws: `JSONError` when it is not JSON, or `InvalidResponse` when it is no response; the draft is
-    ///   then half written and must be thrown away.
+    /// - Throws: `JSONError` when it is not JSON, `InvalidResponse` when it is no response, or `UpdaterError` when a
+    ///   handler did what it must not; the draft is then half written and must be thrown away.
     package mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID = .rootID,
         handlers: any HandlerProvider = DefaultHandlerProvider(), isOptimistic: Bool = false,
@@ -62,15 +62,16 @@ extension Draft {
         looked = normalizer.looked
         keepWrites(of: normalizer.changes, since: before)
         read(
-            handle(normalizer.handled, plan.context.variables, handlers, isOptimistic))
+            try handle(normalizer.handled, plan.context.variables, handlers, isOptimistic))
         return (reader.summary, reader.places)
     }
 
     /// - Returns: the state with the records that were deleted.
+    /// - Throws: what a handler did wrong, an `UpdaterError`.
     private mutating func handle(
         _ fields: [Normalizer.Handled], _ variables: VariableData,
         _ handlers: any HandlerProvider, _ isOptimistic: Bool
-    ) -> Snapshot {
+    ) throws -> Snapshot {
         if fields.isEmpty { return snapshot }
         let before = snapshot
         let deletedCount = changes.deleted.count
@@ -90,6 +91,7 @@ extension Draft {
             handler.update(store: &source, fieldPayload: payload)
         }
         self = proxy.end()
+        if let failure = proxy.failure { throw failure }
         var state = snapshot
         state.take(changes.deleted[deletedCount...], from: before)
         return state
