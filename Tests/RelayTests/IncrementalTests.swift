@@ -258,4 +258,20 @@ import TodoFixtures
         var variables: TodoQuery.Variables
         typealias Data = TodoQuery.Data
     }
+
+    @Test func aRefusalInThePlaceOfAResponseThatWasCutIsTheEnd() throws {
+        let results = Collected(
+            environment.publisher(of: DeferredTodoQuery(variables: .init(id: "a"))))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(
+            """
+            {"data":{"node":{"__typename":"Todo","id":"a"}},\
+            "errors":[{"message":"first"}],"hasNext":true}
+            """)
+        // Asked again over another connection.
+        request.nextValue(#"{"errors":[{"message":"no"}]}"#)
+        request.complete()
+        #expect((results.error as? NetworkError)?.errors.map(\.message) == ["no"])
+        #expect(results.values.map { $0.errors.map(\.message) } == [["first"], ["no"]])
+    }
 }
