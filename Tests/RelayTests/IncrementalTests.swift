@@ -274,4 +274,23 @@ import TodoFixtures
         #expect((results.error as? NetworkError)?.errors.map(\.message) == ["no"])
         #expect(results.values.map { $0.errors.map(\.message) } == [["first"], ["no"]])
     }
+
+    /// Members of a JSON object have no order.
+    @Test(arguments: [
+        #"{"hasNext":false,"incremental":[\#(place)],"data":\#(data)}"#,
+        #"{"incremental":[\#(place)],"errors":[],"hasNext":false,"data":\#(data)}"#,
+        #"{"data":\#(data),"incremental":[\#(place)],"hasNext":false}"#,
+    ])
+    func partsBelongToTheDataOfTheirMessageWhereverItStands(_ response: String) async throws {
+        let result = Task { [environment] in
+            try await environment.fetch(DeferredTodoQuery(variables: .init(id: "a")))
+        }
+        await eventually { environment.mostRecent != nil }
+        environment.mostRecent?.resolve(response)
+        let value = try await result.value
+        #expect(value.errors.isEmpty && text(value.data?.node) == "A")
+    }
+
+    private static let data = #"{"node":{"__typename":"Todo","id":"a"}}"#
+    private static let place = #"{"path":["node"],"data":\#(part)}"#
 }
