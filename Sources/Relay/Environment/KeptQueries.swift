@@ -10,6 +10,7 @@ import Threads
 ///    far as the journal had come.
 /// 2. A query of the list that this run has named is retained as long as the run lasts.
 /// 3. While there are others, nothing is collected, until the store has doubled.
+/// 4. A query goes on the list, and off it, in the same step of the store in which this run names it, or forgets it.
 final class KeptQueries: Sendable {
     private struct Entry {
         /// In the list.
@@ -145,20 +146,28 @@ final class KeptQueries: Sendable {
         let entry = Entry(
             id: id, operation: operation, retention: try store.retain(operation))
         let list = try store.retain(Self.listOperation)
-        if !listed.contains(id) { try add(id, request) }
         // What held the list before goes outside the lock: others may be told then.
         let former = state.withLock { state in
-            if state.entries[request] == nil { state.entries[request] = entry }
-            state.entries[request]?.isPartial = state.partial.contains(request)
             defer { state.list = list }
             return state.list
         }
         former?.cancel()
+        if listed.contains(id) { enter(entry, request) }
+        // It may have been taken off the list meanwhile.
+        if !Self.listed(in: store.snapshot).contains(id) { try add(entry, request) }
         writePartial(request)
         endHoldIfAllAreNamed()
     }
 
-    private func add(_ id: DataID, _ request: RequestDescriptor) throws {
+    private func enter(_ entry: Entry, _ request: RequestDescriptor) {
+        state.withLock { state in
+            if state.entries[request] == nil { state.entries[request] = entry }
+            state.entries[request]?.isPartial = state.partial.contains(request)
+        }
+    }
+
+    private func add(_ entry: Entry, _ request: RequestDescriptor) throws {
+        let id = entry.id
         let variables = JSONValue.object(request.variables.json).text
         try store.commitUpdate { source in
             let list =
@@ -169,6 +178,7 @@ final class KeptQueries: Sendable {
             query["variables"] = variables
             let others = (list.getLinkedRecords(Self.queriesKey) ?? []).filter { $0?.dataID != id }
             list.setLinkedRecords(Self.queriesKey, records: others + [query])
+            enter(entry, request)
         }
     }
 
@@ -181,21 +191,23 @@ final class KeptQueries: Sendable {
                 }
             }
         }
-        if Self.listed(in: store.snapshot).contains(id) {
-            try store.commitUpdate { source in
-                guard let list = source[Self.listID] else { return }
+        let isEntered = state.withLock { $0.entries.contains { $0.value.id == id } }
+        if !isEntered, !Self.listed(in: store.snapshot).contains(id) { return }
+        var ended: [Entry] = []
+        try store.commitUpdate { source in
+            if let list = source[Self.listID] {
                 let others = (list.getLinkedRecords(Self.queriesKey) ?? [])
                     .filter { $0?.dataID != id }
                 list.setLinkedRecords(Self.queriesKey, records: others)
-                source.delete(dataID: id)
+            }
+            source.delete(dataID: id)
+            ended = state.withLock { state in
+                let ended = state.entries.filter { $0.value.id == id }
+                for request in ended.keys { state.entries[request] = nil }
+                return Array(ended.values)
             }
         }
-        let ended = state.withLock { state -> [Retention] in
-            let ended = state.entries.filter { $0.value.id == id }
-            for request in ended.keys { state.entries[request] = nil }
-            return ended.values.map(\.retention)
-        }
-        for retention in ended { retention.cancel() }
+        for entry in ended { entry.retention.cancel() }
         endHoldIfAllAreNamed()
     }
 
