@@ -56,6 +56,11 @@ public struct MissingFieldHandler: Sendable {
     /// `node(id: X)` of the query type is the record X.
     public static let node = MissingFieldHandler { field in
         guard field.recordID == .rootID, field.name == "node" else { return nil }
-        return field.argument("id")?.stringValue.map { DataID($0) }
+        switch field.argument("id") {
+        case .string(let id): return DataID(id)
+        // Some servers have numbers for ids.
+        case .int(let id): return DataID(String(id))
+        default: return nil
+        }
     }
 }
