@@ -10,12 +10,12 @@ extension Environment {
     ///     let todos = try await environment.fetch(TodosQuery()).data?.todos
     ///
     /// While a query is being fetched, other fetches of it with the same variables share its answer, and no second
-    /// request is made; so do fetches with `force`, which is about a network's cached responses. A `poll`, `metadata` or
-    /// a `transactionID` make a request its own.
+    /// request is made; so do fetches with `force`, which is about a network's cached responses. A `poll`, `metadata`
+    /// or a `transactionID` make a request its own.
     ///
     /// - Returns: what the server answered, also where other responses or optimistic updates change the same records.
-    /// - Throws: a ``NetworkError`` when the server gave errors only, the network's own error, a ``ResponseError``, or a
-    ///   ``ReadError``.
+    /// - Throws: a ``NetworkError`` when the server gave errors only, the network's own error, a ``ResponseError``,
+    ///   or a ``ReadError``.
     public func fetch<Op: Operation>(
         _ query: Op, cacheConfig: CacheConfig = .init()
     ) async throws -> OperationResult<Op.Data> {
@@ -54,9 +54,9 @@ extension Environment {
     ///   - operation: the operation, with its variables.
     ///   - cacheConfig: passed to the network.
     ///   - updater: changes the store after each result was written to it.
-    /// - Returns: a sequence that ends when the server ends the operation, and fails when the network or an updater does;
-    ///   see ``fetch(_:cacheConfig:)``. One event of a subscription that came to nothing, or that cannot be read, has no
-    ///   data and says why in its errors, and those behind it come.
+    /// - Returns: a sequence that ends when the server ends the operation, and fails when the network or an updater
+    ///   does; see ``fetch(_:cacheConfig:)``. One event of a subscription that came to nothing, or that cannot be
+    ///   read, has no data and says why in its errors, and those behind it come.
     public func results<Op: Operation>(
         of operation: Op, cacheConfig: CacheConfig = .init(), updater: SelectorStoreUpdater? = nil
     ) -> AsyncThrowingStream<OperationResult<Op.Data>, any Error> {

@@ -9,8 +9,8 @@ public struct KeptQuery: Hashable, Sendable {
         case complete
         /// Everything, as it was said in an earlier run, or to other operations.
         case cached
-        /// Not all of it: it was never fetched, its last answer broke off before all parts had come, or it is collected in
-        /// part. A record that was deleted is known: it is null.
+        /// Not all of it: it was never fetched, its last answer broke off before all parts had come, or it is
+        /// collected in part. A record that was deleted is known: it is null.
         case incomplete
         /// An earlier run has kept the query, and this one has not named it yet: how it is read is not known.
         case unnamed
@@ -57,9 +57,9 @@ extension Environment {
     /// Keeps a query's records for good: they are not collected in this run of the program, and with a store on disk
     /// they are there in the next one, without a network too.
     ///
-    /// Call it when the program starts, for each query that is to be kept, and at any time for further ones. The list of
-    /// kept queries is in the store; how a query is read, only the program knows, so nothing is collected until it has
-    /// named all of the list (or the store has doubled). Keeping twice is keeping once. Nothing is fetched.
+    /// Call it when the program starts, for each query that is to be kept, and at any time for further ones. The list
+    /// of kept queries is in the store; how a query is read, only the program knows, so nothing is collected until it
+    /// has named all of the list (or the store has doubled). Keeping twice is keeping once. Nothing is fetched.
     ///
     /// - Throws: a ``KeptQueryError``; inside an updater, that the store can't be changed there.
     public func keep(_ operation: OperationDescriptor) throws { try kept.keep(operation) }
@@ -69,7 +69,8 @@ extension Environment {
         try keep(operation.createDescriptor())
     }
 
-    /// A query's records may be collected again, unless something else keeps them. Without effect on one that is not kept.
+    /// A query's records may be collected again, unless something else keeps them. Without effect on one that is not
+    /// kept.
     /// - Throws: inside an updater.
     public func stopKeeping(_ operation: OperationDescriptor) throws {
         try kept.stopKeeping(operation.request.node.params.name, operation.request.variables)

@@ -46,10 +46,10 @@ extension Environment {
     /// One that fails for a reason that has nothing to do with it, because no user is signed in, say, stays
     /// as it is, and is sent again by the next call, in this run of the program or a later one. Those behind it stay as
     /// well, so that the order is kept; mutations that this process has begun meanwhile are sent. Ask again when the
-    /// network is back, and not in the completion. An error that is the same each time holds up everything behind it: a network of your own says by
-    /// ``NetworkFailure`` which of its failures are about the mutation, and end it. (`HTTPNetwork` gives up one that was
-    /// refused ten times while the server answered other mutations.) A call leaves alone what an earlier call is still
-    /// sending, and what this process has begun.
+    /// network is back, and not in the completion. An error that is the same each time holds up everything behind it:
+    /// a network of your own says by ``NetworkFailure`` which of its failures are about the mutation, and end it.
+    /// (`HTTPNetwork` gives up one that was refused ten times while the server answered other mutations.) A call
+    /// leaves alone what an earlier call is still sending, and what this process has begun.
     ///
     /// - Parameters:
     ///   - mutations: all those that the program knows.

@@ -3,9 +3,9 @@
 
 /// Hands events to those who listen, one after the other, in the order in which they were noted.
 ///
-/// Nothing is kept of an event that was handed over, and nothing is noted while there are no listeners. While listeners are at
-/// work on one thread, up to ``waitingLimit`` events of others wait; beyond that the oldest are dropped, and what comes
-/// next is a `log.overflow` that counts them.
+/// Nothing is kept of an event that was handed over, and nothing is noted while there are no listeners. While
+/// listeners are at work on one thread, up to ``waitingLimit`` events of others wait; beyond that the oldest are
+/// dropped, and what comes next is a `log.overflow` that counts them.
 final class ExecutionLog: Sendable {
     typealias Listener = @Sendable (ExecutionEvent) -> Void
 

@@ -48,7 +48,8 @@ final class OperationExecutor: @unchecked Sendable {
     let parts = ResponseParts()
     /// Of a stream: whether it has had a response, so that the server has not refused it as a whole.
     var isUnderWay = false
-    /// What the server has said in place of a later response, and nothing after it: if the stream ends now, that is why.
+    /// What the server has said in place of a later response, and nothing after it: if the stream ends now, that is
+    /// why.
     var lastRefusal: NetworkError?
     private var subscription: AnyCancellable?
 

@@ -4,8 +4,8 @@ public import RelayArtifacts
 
 /// What an operation came to.
 ///
-/// As long as a result is kept, the records that its operation reaches are not collected. A record that the operation no
-/// longer reaches, because a later response linked another in its place, may go.
+/// As long as a result is kept, the records that its operation reaches are not collected. A record that the operation
+/// no longer reaches, because a later response linked another in its place, may go.
 public struct OperationResult<Data: ReadableRecord>: Sendable {
     /// nil where the server had none, and where ``errors`` say that it cannot be read.
     public var data: Data?

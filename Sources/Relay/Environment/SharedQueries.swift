@@ -2,7 +2,7 @@ import Foundation
 import Publishing
 
 /// The queries that are being fetched: a request for one of them meanwhile, with the same variables,
-/// waits for that answer and makes no request of their own.
+/// waits for that answer and makes no request of its own.
 final class SharedQueries: @unchecked Sendable {
     // Unchecked: everything is behind the lock.
 

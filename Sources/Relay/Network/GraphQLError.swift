@@ -102,8 +102,8 @@ public struct NetworkError: SentenceError {
     }
 }
 
-/// The answer to a query or a mutation ended before all of its parts had come (`@defer`, `@stream`). A mutation was carried
-/// out all the same.
+/// The answer to a query or a mutation ended before all of its parts had come (`@defer`, `@stream`). A mutation was
+/// carried out all the same.
 public struct IncompleteResponseError: SentenceError, Hashable, Sendable {
     /// The operation's name.
     public var operation: String

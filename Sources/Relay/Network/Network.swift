@@ -16,8 +16,8 @@ public protocol Network {
     ///
     /// - Returns: a publisher of GraphQL responses as JSON (`data`, `errors`, `extensions`; GraphQL
     ///   §7.1), each of them whole. A query or mutation gives one and completes; a subscription gives
-    ///   one for each event. Cancelling it ends the operation. What comes before the publisher is subscribed to must not be
-    ///   lost, as it is with a `PassthroughSubject`: the subscriber may come later, from another thread.
+    ///   one for each event. Cancelling it ends the operation. What comes before the publisher is subscribed to must
+    ///   not be lost, as it is with a `PassthroughSubject`: the subscriber may come later, from another thread.
     func execute(
         request: RequestParameters, variables: VariableData, cacheConfig: CacheConfig
     ) -> AnyPublisher<Data, any Error>

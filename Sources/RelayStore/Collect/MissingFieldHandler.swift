@@ -44,13 +44,14 @@ public struct MissingField: Hashable, Sendable {
 ///         },
 ///     ])
 ///
-/// It is asked when somebody asks whether an operation can be answered (`Environment.check(operation:)`, and fetch policies
-/// that look at the store). What it finds is written to the store as the field's link.
+/// It is asked when a program asks whether an operation can be answered (`Environment.check(operation:)`, and fetch
+/// policies that look at the store). What it finds is written to the store as the field's link.
 public struct MissingFieldHandler: Sendable {
     let record: @Sendable (MissingField) -> DataID?
 
-    /// - Parameter record: gives the id of the record that the field links to; nil where it does not know. A record that the
-    ///   store does not have is no answer. It is called under the store's lock for writers, and must not call the store.
+    /// - Parameter record: gives the id of the record that the field links to; nil where it does not know. A record
+    ///   that the store does not have is no answer. It is called under the store's lock for writers, and must not
+    ///   call the store.
     public init(_ record: @escaping @Sendable (MissingField) -> DataID?) { self.record = record }
 
     /// `node(id: X)` of the query type is the record X.

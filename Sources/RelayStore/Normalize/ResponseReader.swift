@@ -280,8 +280,8 @@ struct ResponseReader {
     }
 }
 
-/// Where what one response says belongs: what was found with its own paths is not looked for again in records that others
-/// write, too.
+/// Where what one response says belongs: what was found with its own paths is not looked for again in records that
+/// others write, too.
 struct ResponsePlaces {
     var parts: ArraySlice<PartPlace> = []
     /// nil for an error that belongs to no field.
