@@ -16,19 +16,21 @@ package struct PatchedResults {
         /// A response to be delivered.
         /// - Parameter isWorthAsking: false if whole results would be smaller, or patches could not be used.
         case response([UInt8], isWorthAsking: Bool)
-        /// A patch from which no result can be made. None of the patches after it can be used either.
+        /// A patch from which no result can be made. The patches after it cannot be used either, until a whole result arrives.
         case misfit
     }
 
-    /// After this many consecutive messages that would have been smaller as whole results, patches are no longer
-    /// worthwhile: each event of an event stream has a result of its own, and its patch contains all of it.
-    private static let dearMessageLimit = 3
+    /// After this many consecutive messages that would have been smaller as whole results, patches cost more than they
+    /// save: each event of an event stream has a result of its own, and its patch contains all of it.
+    private static let costlyMessageLimit = 3
 
     private let normalizer: RecordNormalizer
     private let plan: ResultPlan
     /// The records of the last result.
     private var records = ResultRecords()
-    private var dearMessageCount = 0
+    /// The records are not what the server takes them to be.
+    private var areRecordsWrong = false
+    private var costlyMessageCount = 0
     /// The cursor of the last response, if the server sends cursors.
     package private(set) var cursor: String?
 
@@ -44,20 +46,26 @@ package struct PatchedResults {
             return .response(bytes, isWorthAsking: true)
         }
         if let patch = message.patch {
-            guard let response = response(to: message, patch) else { return .misfit }
+            guard !areRecordsWrong, let response = response(to: message, patch) else {
+                areRecordsWrong = true
+                return .misfit
+            }
             cursor = message.cursor ?? cursor
-            return .response(response, isWorthAsking: dearMessageCount < Self.dearMessageLimit)
+            return .response(
+                response, isWorthAsking: costlyMessageCount < Self.costlyMessageLimit)
         }
         cursor = message.cursor ?? cursor
-        return .response(bytes, isWorthAsking: takesIn(message))
+        // Servers without cursors have no patches either.
+        if message.cursor != nil, let data = message.result {
+            records = normalizer.records(of: data)
+            areRecordsWrong = !canMakeAgain(data)
+            return .response(bytes, isWorthAsking: !areRecordsWrong)
+        }
+        return .response(bytes, isWorthAsking: true)
     }
 
-    /// Takes the records from a whole result.
-    /// - Returns: false if the result cannot be rebuilt from them.
-    private mutating func takesIn(_ message: StreamMessage) -> Bool {
-        // Servers without cursors do not send patches either.
-        guard message.cursor != nil, let data = message.result else { return true }
-        records = normalizer.records(of: data)
+    /// Whether a whole result can be made of its records again.
+    private func canMakeAgain(_ data: JSONValue) -> Bool {
         do throws(PatchMismatch) {
             var writer = ResultWriter(records)
             try writer.write(plan)
@@ -76,8 +84,8 @@ package struct PatchedResults {
             try writer.write(plan)
             message.writeRest(to: &writer.json)
             let saysAll = writer.isToldWholly && !patch.contains { $0.value.isNull }
-            let isDear = saysAll && message.size >= writer.json.count
-            dearMessageCount = isDear ? dearMessageCount + 1 : 0
+            let isCostly = saysAll && message.size >= writer.json.count
+            costlyMessageCount = isCostly ? costlyMessageCount + 1 : 0
             // Whatever the next event does not show again is useless to it.
             if saysAll { records.keepOnly { patch[$0.text] != nil } }
             return writer.json.bytes

@@ -254,6 +254,12 @@ import Threads
         #expect(store.check(operation) == .available(fetchedMicroseconds: nil))
         #expect(try store.json("Nodes", ["id": "u"])["node"]?["id"] == "u")
         #expect(try store.check(TodoDocuments.operation("Nodes", ["id": "x"])) == .missing)
+        // Some servers have numbers for ids.
+        try store.commit(
+            "Best", ["data": ["me": ["id": 4, "name": "Ada", "best": nil]]])
+        #expect(
+            try store.check(TodoDocuments.operation("Nodes", ["id": 4]))
+                == .available(fetchedMicroseconds: nil))
     }
 
     @Test func aMissingFieldIsKnownByItsNameAndArguments() {

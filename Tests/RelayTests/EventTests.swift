@@ -6,6 +6,7 @@ import Threads
 import TodoFixtures
 
 @testable import Relay
+@_spi(Rooms) @testable import RelayStore
 
 /// What happens is told, under Relay's names.
 @Suite(.bounded, .timeLimit(.minutes(10))) struct EventTests {
@@ -79,6 +80,21 @@ import TodoFixtures
             #expect(event.name == .executeStart)
             break
         }
+    }
+
+    /// A store makes no events for nobody.
+    @Test func theStoreIsObservedAsLongAsSomebodyListens() {
+        let observers = environment.store.observers
+        let listeners = (0..<2).map { _ in environment.log.listen { _ in } }
+        listeners[0].cancel()
+        #expect(!observers.isEmpty)
+        listeners[1].cancel()
+        #expect(observers.isEmpty)
+        let told = Lock<[ExecutionEvent.Name]>([])
+        let again = environment.log.listen { event in told.withLock { $0.append(event.name) } }
+        try? environment.commitUpdate { $0.root["touched"] = true }
+        #expect(told.withLock { $0.contains(.storePublish) })
+        again.cancel()
     }
 
     /// What a listener does is told behind what it was told of.

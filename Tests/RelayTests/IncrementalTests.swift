@@ -1,8 +1,10 @@
 import Foundation
 import OpenCombine
 import Relay
+import RelayArtifacts
 @_spi(Rooms) import RelayStore
 import Testing
+import Threads
 import TodoFixtures
 
 /// Responses that come in parts (`@defer`), in the forms that servers know.
@@ -181,4 +183,114 @@ import TodoFixtures
         request.complete()
         #expect(result.isFinished && count == 1)
     }
+
+    @Test(arguments: parts)
+    func theUpdaterOfAQueryRunsOnceAndNotForTheParts(_ part: String) throws {
+        var count = 0
+        let result = Collected(
+            environment.publisher(
+                of: DeferredTodoQuery(variables: .init(id: "a")), updater: { _, _ in count += 1 }))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(part)
+        request.nextValue(#"{"hasNext":false}"#)
+        request.complete()
+        #expect(result.isFinished && count == 1)
+        #expect(text(result.values.last?.data?.node) == "A")
+    }
+
+    /// Its data cannot do without what its response brings later.
+    private struct WholeTodoQuery: Relay.Operation {
+        static let node = ConcreteRequest(
+            fragment: TodoQuery.node.fragment, operation: DeferredTodoQuery.node.operation,
+            params: DeferredTodoQuery.node.params)
+        static let madeCount = Lock(0)
+        var variables: TodoQuery.Variables
+
+        struct Data: ReadableRecord {
+            var node: Item_todo.Data?
+
+            init(_ record: inout RecordReader) throws {
+                WholeTodoQuery.madeCount.withLock { $0 += 1 }
+                node = try record.optionalLinked("node")
+            }
+        }
+    }
+
+    @Test func whatIsAwaitedIsReadOnceWhenItIsWhole() async throws {
+        let before = WholeTodoQuery.madeCount.withLock { $0 }
+        let result = Task { [environment] in
+            try await environment.fetch(WholeTodoQuery(variables: .init(id: "a")))
+        }
+        await eventually { environment.mostRecent != nil }
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":{"text":"A"}}],"hasNext":true}"#)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":{"complete":true}}],"hasNext":false}"#)
+        request.complete()
+        let value = try await result.value
+        #expect(value.data?.node?.text == "A" && value.errors.isEmpty)
+        #expect(WholeTodoQuery.madeCount.withLock { $0 } - before == 1)
+    }
+
+    @Test func aPartThatCannotBeReadYetSaysSoAndTheNextOneComes() throws {
+        let results = Collected(
+            environment.publisher(of: RequiredTodoQuery(variables: .init(id: "a"))))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(#"{"data":{"node":{"__typename":"Todo","id":"a"}},"hasNext":true}"#)
+        request.nextValue(
+            #"{"incremental":[{"path":["node"],"data":\#(Self.part)}],"hasNext":false}"#)
+        request.complete()
+        #expect(results.values.map { $0.data?.node?.text } == [nil, "A"])
+        #expect(results.values.map(\.errors.count) == [1, 0] && results.isFinished)
+        // Nothing more comes of this one.
+        let broken = Collected(
+            environment.publisher(of: RequiredTodoQuery(variables: .init(id: "b"))))
+        environment.mostRecent?.resolve(#"{"data":{"node":{"__typename":"Todo","id":"b"}}}"#)
+        #expect(broken.error is ReadError)
+    }
+
+    /// As the other one, for a test beside it.
+    private struct RequiredTodoQuery: Relay.Operation {
+        static let node = WholeTodoQuery.node
+        var variables: TodoQuery.Variables
+        typealias Data = TodoQuery.Data
+    }
+
+    @Test func aRefusalInThePlaceOfAResponseThatWasCutIsTheEnd() throws {
+        let results = Collected(
+            environment.publisher(of: DeferredTodoQuery(variables: .init(id: "a"))))
+        let request = try #require(environment.mostRecent)
+        request.nextValue(
+            """
+            {"data":{"node":{"__typename":"Todo","id":"a"}},\
+            "errors":[{"message":"first"}],"hasNext":true}
+            """)
+        // Asked again over another connection.
+        request.nextValue(#"{"errors":[{"message":"no"}]}"#)
+        request.complete()
+        #expect((results.error as? NetworkError)?.errors.map(\.message) == ["no"])
+        #expect(results.values.map { $0.errors.map(\.message) } == [["first"], ["no"]])
+    }
+
+    /// Members of a JSON object have no order.
+    @Test(arguments: [
+        #"{"hasNext":false,"incremental":[\#(place)],"data":\#(data)}"#,
+        #"{"incremental":[\#(place)],"errors":[],"hasNext":false,"data":\#(data)}"#,
+        #"{"data":\#(data),"incremental":[\#(place)],"hasNext":false}"#,
+    ])
+    func partsBelongToTheDataOfTheirMessageWhereverItStands(_ response: String) async throws {
+        let result = Task { [environment] in
+            try await environment.fetch(DeferredTodoQuery(variables: .init(id: "a")))
+        }
+        await eventually { environment.mostRecent != nil }
+        environment.mostRecent?.resolve(response)
+        let value = try await result.value
+        #expect(value.errors.isEmpty && text(value.data?.node) == "A")
+    }
+
+    private static let data = #"{"node":{"__typename":"Todo","id":"a"}}"#
+    private static let place = #"{"path":["node"],"data":\#(part)}"#
 }

@@ -2,6 +2,7 @@ import Foundation
 import OpenCombine
 @_spi(Rooms) import RelayStore
 import Testing
+import Threads
 import TodoFixtures
 
 @testable import Relay
@@ -234,6 +235,30 @@ struct KeptQueryTests {
     }
 
     /// The list is no query: where queries that somebody retains are fetched again, it is not.
+    /// Whoever sees it on the list finds it retained, and takes away both.
+    @Test func oneThatIsStoppedWhileItIsBeingKeptIsNotKept() throws {
+        let (environment, _) = environment()
+        let query = TodoQuery(id: "a")
+        let hasStopped = Lock(false)
+        let listening = environment.log.listen { [weak environment] _ in
+            guard let environment, !environment.keptQueries.isEmpty,
+                hasStopped.withLock({ hasStopped in
+                    defer { hasStopped = true }
+                    return !hasStopped
+                })
+            else { return }
+            try? environment.stopKeeping(query)
+        }
+        try environment.keep(query)
+        listening.cancel()
+        #expect(hasStopped.withLock { $0 } && environment.keptQueries.isEmpty)
+        fetch(environment, "a")
+        environment.store.collectGarbage()
+        #expect(text(environment, "a") == nil)
+        try environment.keep(query)
+        #expect(try restarted(environment).keptQueries.count == 1)
+    }
+
     @Test func theListIsNeverFetched() async throws {
         let (environment, network) = environment()
         try environment.keep(TodoQuery(id: "a"))

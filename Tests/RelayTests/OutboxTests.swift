@@ -68,6 +68,35 @@ import Threads
         #expect(outbox.makePlace { _ in } == nil)
         withExtendedLifetime(places) {}
     }
+
+    /// A journal that refuses for long keeps nothing of mutations that were cancelled.
+    @Test func aPlaceThatIsGivenUpDoesNotWaitForTheJournal() async throws {
+        let journal = HeldJournal()
+        var options = StoreOptions()
+        options.journal = journal
+        let store = Store(options: options)
+        let outbox = Outbox()
+        try store.commitUpdate { _ = $0.create(dataID: "a", typeName: "Todo") }
+        weak var former: Outbox.Place?
+        weak var late: Outbox.Place?
+        let sent = Noted()
+        do {
+            let place = outbox.place("given up", sent)
+            former = place
+            outbox.enter(place, store)
+            outbox.leave(place)
+            // Cancelled on another thread while it begins.
+            let next = outbox.place("given up before", sent)
+            late = next
+            outbox.leave(next)
+            outbox.enter(next, store)
+        }
+        #expect(former == nil && late == nil)
+        outbox.enter(outbox.place("b", sent), store)
+        #expect(sent.all == [])
+        journal.release()
+        await eventually { sent.all == ["b"] }
+    }
 }
 
 /// What was sent, in order.

@@ -67,7 +67,7 @@ package enum TodoDocuments {
                 Source(utf8: Array(deferDirective.utf8), name: "defer.graphql"),
             ], predefined: [try read("directives")])
         return try RelayDocuments(
-            Document(parsing: text + fieldErrors + deferred), schema: schema)
+            Document(parsing: text + fieldErrors + deferred + paging), schema: schema)
     }
 
     package static func request(_ name: String) -> ConcreteRequest {

@@ -19,7 +19,7 @@ extension Environment {
     public func fetch<Op: Operation>(
         _ query: Op, cacheConfig: CacheConfig = .init()
     ) async throws -> OperationResult<Op.Data> {
-        try await publisher(of: query, cacheConfig: cacheConfig).lastValue() ?? .nothing
+        try await lastResult(of: query, responses(to: query, cacheConfig))
     }
 
     /// Runs a mutation and returns its result. Cancelling the task cancels the mutation and rolls back its optimistic
@@ -39,10 +39,9 @@ extension Environment {
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) async throws -> OperationResult<Op.Data> {
-        try await publisher(
-            of: mutation, cacheConfig: cacheConfig, optimisticResponse: optimisticResponse,
-            optimisticUpdater: optimisticUpdater, updater: updater
-        ).lastValue() ?? .nothing
+        try await lastResult(
+            of: mutation,
+            responses(to: mutation, cacheConfig, optimisticResponse, optimisticUpdater, updater))
     }
 
     /// The results of a subscription, live query or polled query, one after another. It starts at once; ending the
@@ -76,24 +75,35 @@ extension Environment {
     /// It is lazy: nothing happens until there is a subscriber. It is shared: several subscribers share one execution.
     /// When the last of them leaves, the operation is cancelled and its optimistic update is rolled back. After it has
     /// finished, the next subscriber executes it again, as with a `dataTaskPublisher`.
+    ///
+    /// A response in parts (`@defer`, `@stream`) gives a result for each part, with everything that has arrived so far.
+    /// If it cannot be read yet, because its data needs a later part, the result has no data and says why in its errors.
+    ///
+    /// Only mutations take optimistic parameters.
     public func publisher<Op: Operation>(
         of operation: Op, cacheConfig: CacheConfig = .init(),
         optimisticResponse: [String: Any]? = nil, optimisticUpdater: SelectorStoreUpdater? = nil,
         updater: SelectorStoreUpdater? = nil
     ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
+        results(
+            of: operation,
+            responses(to: operation, cacheConfig, optimisticResponse, optimisticUpdater, updater))
+    }
+
+    private func responses<Op: Operation>(
+        to operation: Op, _ cacheConfig: CacheConfig, _ optimisticResponse: [String: Any]? = nil,
+        _ optimisticUpdater: SelectorStoreUpdater? = nil, _ updater: SelectorStoreUpdater? = nil
+    ) -> AnyPublisher<GraphQLResponse, any Error> {
         let descriptor = operation.createDescriptor()
         let isAlone =
             descriptor.kind != .query || updater != nil || cacheConfig.polls
             || cacheConfig.metadata != nil || cacheConfig.transactionID != nil
-        return results(
-            of: operation,
-            isAlone
-                ? execute(
-                    operation: descriptor, cacheConfig: cacheConfig,
-                    optimisticResponse: optimisticResponse,
-                    optimisticUpdater: readable(optimisticUpdater, Op.self),
-                    updater: readable(updater, Op.self))
-                : sharedQuery(descriptor, cacheConfig))
+        guard isAlone else { return sharedQuery(descriptor, cacheConfig) }
+        return execute(
+            operation: descriptor, cacheConfig: cacheConfig,
+            optimisticResponse: optimisticResponse,
+            optimisticUpdater: readable(optimisticUpdater, Op.self),
+            updater: readable(updater, Op.self))
     }
 
     // MARK: Operations without types

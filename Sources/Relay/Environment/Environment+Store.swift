@@ -22,6 +22,13 @@ extension Environment {
         lookup(selector: fragment.selector)
     }
 
+    /// What a fragment reads, without decoding it into its type. Errors of its fields are not reported to the program.
+    func selectorData<F: Fragment>(of fragment: F) -> SelectorData? {
+        let selector = fragment.selector
+        let read = store.lookup(selector.selector)
+        return read.data.map { SelectorData($0, ReadOrigin(owner: selector.owner, read)) }
+    }
+
     /// Follows data in the store: the subscriber gets it whenever it changes, but not its current
     /// value; that is the given snapshot.
     public func subscribe<T: ReadableRecord>(snapshot: Snapshot<T>) -> SnapshotPublisher<T> {

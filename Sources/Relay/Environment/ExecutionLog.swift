@@ -15,7 +15,7 @@ final class ExecutionLog: Sendable {
         var waiting = FIFO<ExecutionEvent>()
         var droppedCount = 0
         var isDelivering = false
-        /// The store's own events, observed from the first listener on.
+        /// The store's own events, observed while there are listeners.
         var observation: Retention?
 
         /// The next event and its listeners; nil ends the delivery.
@@ -51,9 +51,17 @@ final class ExecutionLog: Sendable {
             state.listeners[state.count] = listener
             return state.count
         }
-        return Retention { [weak self] in
-            self?.state.withLock { $0.listeners[number] = nil }
+        return Retention { [weak self] in self?.remove(number) }
+    }
+
+    private func remove(_ listener: Int) {
+        let observation = state.withLock { state -> Retention? in
+            state.listeners[listener] = nil
+            guard state.listeners.isEmpty else { return nil }
+            defer { state.observation = nil }
+            return state.observation
         }
+        observation?.cancel()
     }
 
     func stream(limit: Int) -> AsyncStream<ExecutionEvent> {

@@ -10,6 +10,8 @@ import Threads
 ///    complete as the journal.
 /// 2. A query of the list that this run has named is retained for the whole run.
 /// 3. While the list has unnamed queries, nothing is collected until the store has doubled.
+/// 4. A query is added to the list, and removed from it, in the same step of the store in which this run names or
+///    forgets it.
 final class KeptQueries: Sendable {
     private struct Entry {
         /// The query's record in the list.
@@ -143,15 +145,15 @@ final class KeptQueries: Sendable {
         let entry = Entry(
             id: id, operation: operation, retention: try store.retain(operation))
         let list = try store.retain(Self.listOperation)
-        if !listed.contains(id) { try add(id, request) }
         // What held the list before is released outside the lock: others may be notified then.
         let former = state.withLock { state in
-            if state.entries[request] == nil { state.entries[request] = entry }
-            state.entries[request]?.isPartial = state.partial.contains(request)
             defer { state.list = list }
             return state.list
         }
         former?.cancel()
+        if listed.contains(id) { enter(entry, request) }
+        // It may have been taken off the list meanwhile.
+        if !Self.listed(in: store.snapshot).contains(id) { try add(entry, request) }
         writePartial(request)
         endHoldIfAllAreNamed()
     }
@@ -162,7 +164,15 @@ final class KeptQueries: Sendable {
         }
     }
 
-    private func add(_ id: DataID, _ request: RequestDescriptor) throws {
+    private func enter(_ entry: Entry, _ request: RequestDescriptor) {
+        state.withLock { state in
+            if state.entries[request] == nil { state.entries[request] = entry }
+            state.entries[request]?.isPartial = state.partial.contains(request)
+        }
+    }
+
+    private func add(_ entry: Entry, _ request: RequestDescriptor) throws {
+        let id = entry.id
         let variables = JSONValue.object(request.variables.json).text
         try store.commitUpdate { source in
             let list =
@@ -175,6 +185,7 @@ final class KeptQueries: Sendable {
             query["name"] = request.node.params.name
             query["variables"] = variables
             list.setLinkedRecords(Self.queriesKey, records: others + [query])
+            enter(entry, request)
         }
     }
 
@@ -187,21 +198,23 @@ final class KeptQueries: Sendable {
                 }
             }
         }
-        if Self.listed(in: store.snapshot).contains(id) {
-            try store.commitUpdate { source in
-                guard let list = source[Self.listID] else { return }
+        let isEntered = state.withLock { $0.entries.contains { $0.value.id == id } }
+        if !isEntered, !Self.listed(in: store.snapshot).contains(id) { return }
+        var ended: [Entry] = []
+        try store.commitUpdate { source in
+            if let list = source[Self.listID] {
                 let others = (list.getLinkedRecords(Self.queriesKey) ?? [])
                     .filter { $0?.dataID != id }
                 list.setLinkedRecords(Self.queriesKey, records: others)
-                source.delete(dataID: id)
+            }
+            source.delete(dataID: id)
+            ended = state.withLock { state in
+                let ended = state.entries.filter { $0.value.id == id }
+                for request in ended.keys { state.entries[request] = nil }
+                return Array(ended.values)
             }
         }
-        let ended = state.withLock { state -> [Retention] in
-            let ended = state.entries.filter { $0.value.id == id }
-            for request in ended.keys { state.entries[request] = nil }
-            return ended.values.map(\.retention)
-        }
-        for retention in ended { retention.cancel() }
+        for entry in ended { entry.retention.cancel() }
         endHoldIfAllAreNamed()
     }
 

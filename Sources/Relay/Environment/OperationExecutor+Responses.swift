@@ -67,7 +67,11 @@ extension OperationExecutor {
             if !isComplete { missedEvents() }
             return
         }
-        lock.withLock { lastRefusal = nil }
+        lock.withLock {
+            lastRefusal = nil
+            // It stands in the place of one whose parts were to come.
+            if !summary.isPart { (partial, partialErrors) = (nil, []) }
+        }
         revoke(entry, reason: "the server refused it")
         if summary.isPart {
             let all = withEarlierErrors(summary)

@@ -216,7 +216,9 @@ final class OperationExecutor: @unchecked Sendable {
 
     private func receive(_ bytes: [UInt8]) {
         note(.networkNext)
-        let isPart = operation.kind != .query && ResponseSummary.isPart(bytes)
+        // All that a query's parts differ in is that the updater does not run.
+        let isPart =
+            (operation.kind != .query || updater != nil) && ResponseSummary.isPart(bytes)
         guard let (entry, operation) = takePayload(isPart: isPart) else { return }
         guard let entry else {
             return ResponseBurst.add(.response(self, operation, bytes, isPart: isPart))

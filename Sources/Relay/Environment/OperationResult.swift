@@ -9,8 +9,8 @@ public import RelayArtifacts
 public struct OperationResult<Data: ReadableRecord>: Sendable {
     /// nil if the server sent none, or if ``errors`` say that it cannot be read.
     public var data: Data?
-    /// The errors that came with the data; each says which field is null and why. For a subscription event,
-    /// also why its data could not be read.
+    /// The errors that came with the data; each says which field is null and why. For a subscription event, and for a
+    /// response of which parts are still to come, also why its data could not be read.
     public var errors: [GraphQLError] = []
     /// What the server adds.
     public var extensions: VariableData = [:]
@@ -33,28 +33,44 @@ extension Environment {
     func results<Op: Operation>(
         of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
     ) -> AnyPublisher<OperationResult<Op.Data>, any Error> {
-        responses.tryMap { [self] in try result(of: operation, $0) }.eraseToAnyPublisher()
+        let descriptor = operation.createDescriptor()
+        return responses.tryMap { [self] response in
+            var result = OperationResult<Op.Data>(response)
+            do {
+                result.data = try data(of: descriptor, response)
+            } catch let error as ReadError
+                where response.hasNext || descriptor.kind == .subscription
+            {
+                // It may be whole with the next part; and those behind an event come.
+                if !response.hasNext {
+                    let name = descriptor.request.node.params.name
+                    log.note(ExecutionEvent(.executeError, operation: name, error: error))
+                }
+                result.errors.append(GraphQLError(error))
+            }
+            return result
+        }.eraseToAnyPublisher()
+    }
+
+    /// What the last of the responses comes to. Those before it are the same with fewer of its parts, and are not read.
+    /// - Throws: also a ``ReadError`` where the operation's own data cannot be made of it.
+    func lastResult<Op: Operation>(
+        of operation: Op, _ responses: AnyPublisher<GraphQLResponse, any Error>
+    ) async throws -> OperationResult<Op.Data> {
+        guard let response = try await responses.lastValue() else { return .nothing }
+        var result = OperationResult<Op.Data>(response)
+        result.data = try data(of: operation.createDescriptor(), response)
+        return result
     }
 
     /// A response as the operation's own data, as it was read when it was written, whatever has happened to its
     /// records since.
-    /// - Throws: a ``ReadError`` if the data cannot be made from it. Not for a subscription event: its result
-    ///   carries the error, and the events after it still arrive.
-    private func result<Op: Operation>(
-        of operation: Op, _ response: GraphQLResponse
-    ) throws -> OperationResult<Op.Data> {
-        var result = OperationResult<Op.Data>(response)
-        guard let reading = response.written?.reading else { return result }
+    private func data<Data: ReadableRecord>(
+        of operation: OperationDescriptor, _ response: GraphQLResponse
+    ) throws -> Data? {
+        guard let reading = response.written?.reading else { return nil }
         log.noteFields(of: reading)
-        let descriptor = operation.createDescriptor()
-        do {
-            result.data = try Snapshot(reading, descriptor.fragment).value()
-        } catch let error as ReadError where descriptor.kind == .subscription {
-            let name = descriptor.request.node.params.name
-            log.note(ExecutionEvent(.executeError, operation: name, error: error))
-            result.errors.append(GraphQLError(error))
-        }
-        return result
+        return try Snapshot(reading, operation.fragment).value()
     }
 
     /// An updater that gets no data if the operation's own data could not be made, because

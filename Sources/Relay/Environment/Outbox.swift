@@ -78,6 +78,8 @@ final class Outbox: @unchecked Sendable {
 
         /// nil: sent or abandoned.
         fileprivate var send: Send?
+        /// Until then, once the mutation has begun: ends its wait for the journal.
+        fileprivate var endWait: (@Sendable () -> Void)?
 
         fileprivate init(_ send: @escaping Send) { self.send = send }
     }
@@ -125,22 +127,29 @@ final class Outbox: @unchecked Sendable {
     /// order this is; nothing is sent before `tellOfDurability` is called or the journal makes progress.
     func enter(_ place: Place, _ store: Store) {
         let policy = policy
-        store.awaitDurability(waitsOutRefusals: policy == .hold) { [self] result in
+        let waiter = store.awaitDurability(waitsOutRefusals: policy == .hold) { [self] result in
             if case .failure(let error) = result, policy != .send {
                 take(place)?(error)
             } else {
                 sendBehindUnfinished(place)
             }
         }
+        let isOver = lock.withLock {
+            if place.send != nil { place.endWait = { store.endWait(waiter) } }
+            return place.send == nil
+        }
+        if isOver { store.endWait(waiter) }
     }
 
     /// The mutation is over, or never starts. No effect if it was sent.
     func leave(_ place: Place) {
-        let send = lock.withLock { () -> Send? in
-            guard let send = takeSend(place) else { return nil }
-            waiting.removeAll { $0 === place }
-            return send
+        let (send, endWait) = lock.withLock { () -> (Send?, (@Sendable () -> Void)?) in
+            let endWait = place.endWait
+            let send = takeSend(place)
+            if send != nil { waiting.removeAll { $0 === place } }
+            return (send, endWait)
         }
+        endWait?()
         // What it holds is released outside the lock.
         withExtendedLifetime(send) {}
     }
@@ -151,6 +160,7 @@ final class Outbox: @unchecked Sendable {
     private func takeSend(_ place: Place) -> Send? {
         guard let send = place.send else { return nil }
         place.send = nil
+        place.endWait = nil
         placeCount -= 1
         return send
     }

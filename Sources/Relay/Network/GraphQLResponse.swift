@@ -17,11 +17,14 @@ public struct GraphQLResponse: Sendable {
     /// The response as the store applied it; for a part that could not be applied, the response it is a part of.
     /// nil if there is no data.
     let written: WrittenResponse?
+    /// Whether more parts of it are to come.
+    let hasNext: Bool
 
     init(_ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?) {
         self.bytes = bytes
         self.written = written
         hasData = written != nil
+        hasNext = summary.hasNext
         errors = summary.errors.isEmpty ? nil : summary.errors.map(GraphQLError.init)
         extensions = summary.extensions?.object.map { VariableData($0) } ?? [:]
     }

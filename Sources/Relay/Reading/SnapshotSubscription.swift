@@ -11,7 +11,8 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
     private var subscriber: AnySubscriber<Snapshot<Data>, Never>?
     private let first: Snapshot<Data>
     private let log: ExecutionLog
-    private var newest: Snapshot<Data>?
+    /// Becomes data when it is handed over: most of a busy store's states are replaced before that.
+    private var newest: SelectorSnapshot?
     private var demand = Subscribers.Demand.none
     private var isDelivering = false
     private var following: Retention?
@@ -56,8 +57,7 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
 
     private func take(_ read: SelectorSnapshot) {
         log.noteFields(of: read)
-        let snapshot = first.with(read)
-        lock.withLock { newest = snapshot }
+        lock.withLock { newest = read }
         deliver()
     }
 
@@ -65,11 +65,11 @@ final class SnapshotSubscription<Data: ReadableRecord>: Subscription, @unchecked
         lock.lock()
         guard !isDelivering else { return lock.unlock() }
         isDelivering = true
-        while let subscriber, let snapshot = newest, demand > .none {
+        while let subscriber, let read = newest, demand > .none {
             newest = nil
             demand -= 1
             lock.unlock()
-            let more = subscriber.receive(snapshot)
+            let more = subscriber.receive(first.with(read))
             lock.lock()
             demand += more
         }

@@ -32,7 +32,7 @@ extension Environment {
         }
         variables.merge(changed)
         if let field = F.metadata.identifierField {
-            let shown = lookup(fragment).selectorData?.get(String?.self, field)
+            let shown = selectorData(of: fragment)?.get(String?.self, field)
             variables[field] = .string(shown ?? fragment.fragmentPointer.dataID.rawValue)
         }
         return OperationDescriptor(

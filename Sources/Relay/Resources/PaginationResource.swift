@@ -14,6 +14,13 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     private enum Direction: Hashable {
         case next
         case previous
+
+        var opposite: Direction { self == .next ? .previous : .next }
+
+        /// The variables of its pages; nil: the connection is not paged that way.
+        var config: ConnectionVariableConfig? {
+            self == .next ? F.metadata.connection?.forward : F.metadata.connection?.backward
+        }
     }
 
     private let environment: Environment
@@ -67,10 +74,10 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     /// - Throws: as ``Environment/fetch(_:cacheConfig:)``.
     @discardableResult
     public func refetch(variables: VariableData = [:]) async throws -> [GraphQLError] {
-        let cursors = [F.metadata.connection?.forward, F.metadata.connection?.backward]
-            .compactMap { $0?.cursor }
         var first = VariableData()
-        for cursor in cursors { first[cursor] = .null }
+        for direction in [Direction.next, .previous] {
+            if let config = direction.config { first[config.cursor] = .null }
+        }
         first.merge(variables)
         return try await environment.refetch(fragment, variables: first)
     }
@@ -80,18 +87,24 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
             lock.withLock({ loading.insert(direction).inserted })
         else { return [] }
         defer { lock.withLock { _ = loading.remove(direction) } }
-        return try await environment.refetch(
-            fragment, variables: [config.count: count, config.cursor: cursor])
+        var variables = VariableData()
+        // What the fragment was fetched with would cut the page off at its other end, as Relay knows.
+        if let other = direction.opposite.config {
+            variables[other.count] = .null
+            variables[other.cursor] = .null
+        }
+        variables[config.count] = .int(count)
+        variables[config.cursor] = .string(cursor)
+        return try await environment.refetch(fragment, variables: variables)
     }
 
     /// The variables for a direction, and the cursor to continue from; nil if there is nothing more.
     private func page(
         _ direction: Direction
     ) -> (config: ConnectionVariableConfig, cursor: String)? {
-        guard let connection = F.metadata.connection,
-            let config = direction == .next ? connection.forward : connection.backward
+        guard let connection = F.metadata.connection, let config = direction.config
         else { return nil }
-        let data = environment.lookup(fragment).selectorData
+        let data = environment.selectorData(of: fragment)
         let info = (data?.get(path: connection.path) as? SelectorData)?
             .get(SelectorData?.self, "pageInfo")
         let names =

@@ -1,6 +1,6 @@
 import Publishing
 import RelayLink
-import Threads
+@_spi(Rooms) import Threads
 
 /// The responses to an operation as a publisher; each subscriber has its own operation.
 ///
@@ -45,8 +45,9 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     private var state: State
     private let responses: Responses
     private let order: DeliveryOrder
-    /// Used only in the delivery order.
+    /// Used only in the delivery order, as is what it has left when the stream has ended.
     private var patched: WholeResults?
+    private var rest: (responses: FIFO<[UInt8]>, end: Result<Void, TransportError>)?
 
     init(
         _ subscriber: AnySubscriber<[UInt8], any Error>, _ responses: Responses,
@@ -87,7 +88,7 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
     /// Delivers what is due: responses while there is demand, the end even without.
     private func deliver() {
         while let (subscriber, hasDemand) = takeDue() {
-            switch hasDemand ? responses.channel.poll() : responses.channel.pollEnd() {
+            switch next(hasDemand) {
             case .response(let response, _):
                 // A response that is not delivered leaves the demand unchanged.
                 let more = whole(response).map { subscriber.receive($0) } ?? .max(1)
@@ -100,6 +101,22 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
                 }
             }
         }
+    }
+
+    /// What can be delivered now.
+    private func next(_ hasDemand: Bool) -> ResponseChannel.Next {
+        if rest == nil {
+            let next = hasDemand ? responses.channel.poll() : responses.channel.pollEnd()
+            guard case .end(let end) = next, let left = patched?.end() else { return next }
+            var waiting = FIFO<[UInt8]>()
+            waiting.append(contentsOf: left.responses)
+            rest = (waiting, end.flatMap { left.loss.map(Result.failure) ?? .success(()) })
+            withState { $0.dueCount += left.responses.count }
+        }
+        guard let end = rest?.end else { return .waits }
+        if rest?.responses.isEmpty ?? true { return .end(end) }
+        guard hasDemand, let response = rest?.responses.popFirst() else { return .waits }
+        return .response(response, wasFull: false)
     }
 
     /// A response in the form the subscriber gets it; nil if it gets none.

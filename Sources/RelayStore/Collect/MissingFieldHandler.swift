@@ -44,18 +44,24 @@ public struct MissingField: Hashable, Sendable {
 ///         },
 ///     ])
 ///
-/// It is asked when somebody asks whether an operation can be answered (`Environment.check(operation:)`, and fetch policies
-/// that look at the store). What it finds is written to the store as the field's link.
+/// It is asked when a program asks whether an operation can be answered (`Environment.check(operation:)`, and fetch
+/// policies that look at the store). What it finds is written to the store as the field's link.
 public struct MissingFieldHandler: Sendable {
     let record: @Sendable (MissingField) -> DataID?
 
-    /// - Parameter record: gives the id of the record that the field links to; nil where it does not know. A record that the
-    ///   store does not have is no answer. It is called under the store's lock for writers, and must not call the store.
+    /// - Parameter record: gives the id of the record that the field links to; nil where it does not know. A record
+    ///   that the store does not have is no answer. It is called under the store's lock for writers, and must not
+    ///   call the store.
     public init(_ record: @escaping @Sendable (MissingField) -> DataID?) { self.record = record }
 
     /// `node(id: X)` of the query type is the record X.
     public static let node = MissingFieldHandler { field in
         guard field.recordID == .rootID, field.name == "node" else { return nil }
-        return field.argument("id")?.stringValue.map { DataID($0) }
+        switch field.argument("id") {
+        case .string(let id): return DataID(id)
+        // Some servers have numbers for ids.
+        case .int(let id): return DataID(String(id))
+        default: return nil
+        }
     }
 }

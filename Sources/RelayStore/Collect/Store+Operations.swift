@@ -29,7 +29,7 @@ extension Store {
         let published = published
         return withExtendedLifetime(published) {
             guard let root = symbols.findRecord(operation.root.rawValue) else { return .missing }
-            // As in ``plan(_:)``: the writer has its plans to himself.
+            // As in ``plan(_:)``: the writer has its plans to itself.
             let plan = NormalizationPlan(
                 operation.request.node.operation, variables: operation.request.variables,
                 symbols: symbols)

@@ -7,9 +7,12 @@ public protocol Handler: Sendable {
     /// Called for each field that names the handler, when its payload is in the store; and again for each part of the
     /// field that `@defer` or `@stream` brings later.
     ///
-    /// For such a part it is called twice: with the records that the result is read from, and with those of the store. So it
-    /// must write the same both times. A record that it makes needs an id that follows from the payload; one from
-    /// `create(typeName:)` would have one id in the result and another in the store.
+    /// For such a part it is called twice: with the records that the result is read from, and with those of the
+    /// store. So it must write the same both times. A record that it makes needs an id that follows from the payload;
+    /// one from `create(typeName:)` would have one id in the result and another in the store.
+    ///
+    /// What it does wrong, such as writing a record that was deleted, fails the response as in an updater: nothing of
+    /// the response is written then.
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload)
 }
 

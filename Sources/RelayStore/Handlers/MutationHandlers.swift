@@ -4,7 +4,7 @@ import RelayArtifacts
 /// `@deleteRecord`: the field has the id of a record, or a list of ids; the records are deleted.
 struct DeleteRecordHandler: Handler {
     func update(store: inout any RecordSourceProxy, fieldPayload: HandleFieldPayload) {
-        for id in fieldPayload.ids(in: store) { store.delete(dataID: id) }
+        for id in fieldPayload.ids(in: store) where id != .rootID { store.delete(dataID: id) }
     }
 }
 

@@ -26,8 +26,8 @@ extension Draft {
     ///
     /// - Parameter read: is given the state that the response is read from: with what its handlers have made, and also
     ///   with the records that they have deleted, because the server has spoken of them.
-    /// - Throws: `JSONError` when it is not JSON, or `InvalidResponse` when it is no response; the draft is
-    ///   then half written and must be thrown away.
+    /// - Throws: `JSONError` when it is not JSON, `InvalidResponse` when it is no response, or `UpdaterError` when a
+    ///   handler did what it must not; the draft is then half written and must be thrown away.
     package mutating func normalize(
         _ response: UnsafeRawBufferPointer, _ plan: NormalizationPlan, root: DataID = .rootID,
         handlers: any HandlerProvider = DefaultHandlerProvider(), isOptimistic: Bool = false,
@@ -65,17 +65,18 @@ extension Draft {
         keepWrites(of: normalizer.changes, since: before)
         let isParted = reader.summary.hasNext || reader.summary.isPart
         read(
-            handle(
+            try handle(
                 normalizer.handled, of: isParted ? parted : nil, plan.context.variables, handlers,
                 isOptimistic))
         return (reader.summary, reader.places)
     }
 
     /// - Returns: the state with the records that were deleted.
+    /// - Throws: what a handler did wrong, an `UpdaterError`.
     private mutating func handle(
         _ fields: [Normalizer.Handled], of response: PartedResponse?, _ variables: VariableData,
         _ handlers: any HandlerProvider, _ isOptimistic: Bool
-    ) -> Snapshot {
+    ) throws -> Snapshot {
         if fields.isEmpty { return snapshot }
         let before = snapshot
         let deletedCount = changes.deleted.count
@@ -95,6 +96,7 @@ extension Draft {
             handler.update(store: &source, fieldPayload: payload)
         }
         self = proxy.end()
+        if let failure = proxy.failure { throw failure }
         var state = snapshot
         state.take(changes.deleted[deletedCount...], from: before)
         return state

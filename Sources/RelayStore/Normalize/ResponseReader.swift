@@ -56,6 +56,8 @@ struct ResponseReader {
         let start = normalizer.reader
         var isIncremental = !isWhole || isPart
         var members = PartMembers()
+        // Read behind the data, of which its parts are: members of an object have no order.
+        var incremental: JSONReader?
         try normalizer.reader.beginObject()
         while let key = try normalizer.reader.nextKey() {
             if isWhole { members.insert(key, isNull: try normalizer.reader.peek() == .null) }
@@ -69,19 +71,8 @@ struct ResponseReader {
             } else if key == "hasNext" {
                 summary.hasNext = try normalizer.reader.readValue() == .bool(true)
             } else if key == "incremental", isWhole, try normalizer.reader.peek() != .null {
-                guard try normalizer.reader.peek() == .array else {
-                    refuse("The \"incremental\" of the response is no list.")
-                    try normalizer.reader.skipValue()
-                    continue
-                }
-                try normalizer.reader.beginArray()
-                while try normalizer.reader.nextElement() {
-                    if try normalizer.reader.peek() == .object {
-                        try payload(isWhole: false)
-                    } else {
-                        try normalizer.reader.skipValue()
-                    }
-                }
+                incremental = normalizer.reader
+                try normalizer.reader.skipValue()
             } else if key == "path" || key == "label", isWhole,
                 try normalizer.reader.peek() != .null
             {
@@ -94,12 +85,16 @@ struct ResponseReader {
             }
         }
         if isWhole { summary.isPart = isIncremental || members.isPart }
+        let end = normalizer.reader
         if isIncremental {
-            let end = normalizer.reader
             normalizer.reader = start
             try part()
-            normalizer.reader = end
         }
+        if let incremental {
+            normalizer.reader = incremental
+            try parts()
+        }
+        normalizer.reader = end
     }
 
     private mutating func data() throws {
@@ -128,6 +123,21 @@ struct ResponseReader {
     }
 
     // MARK: Incremental delivery
+
+    /// The parts that stand together in a message.
+    private mutating func parts() throws {
+        guard try normalizer.reader.peek() == .array else {
+            return refuse("The \"incremental\" of the response is no list.")
+        }
+        try normalizer.reader.beginArray()
+        while try normalizer.reader.nextElement() {
+            if try normalizer.reader.peek() == .object {
+                try payload(isWhole: false)
+            } else {
+                try normalizer.reader.skipValue()
+            }
+        }
+    }
 
     /// A part that was deferred or streamed; it says by its path where it belongs.
     private mutating func part() throws {
@@ -270,8 +280,8 @@ struct ResponseReader {
     }
 }
 
-/// Where what one response says belongs: what was found with its own paths is not looked for again in records that others
-/// write, too.
+/// Where what one response says belongs: what was found with its own paths is not looked for again in records that
+/// others write, too.
 struct ResponsePlaces {
     var parts: ArraySlice<PartPlace> = []
     /// nil for an error that belongs to no field.

@@ -14,12 +14,12 @@ enum Delivery: Sendable {
 /// What is to be told outside the writer's lock, in the order in which it came about.
 ///
 /// The thread that adds something delivers everything that waits, unless another is at it; so a callback may
-/// write to the store, and what comes of that is delivered after it, in order. A thread that adds nothing delivers nothing:
-/// a thread that only collects garbage runs no callback of another thread's commit.
+/// write to the store, and what comes of that is delivered after it, in order. A thread that adds nothing delivers
+/// nothing: a thread that only collects garbage runs no callback of another thread's commit.
 ///
-/// While a callback takes its time, deliveries wait. Beyond the limit those are dropped that newer ones stand in for: of
-/// each subscriber the newest stays, and of events their number. A committing thread does not wait for a
-/// callback: it may hold a lock that the callback needs.
+/// While a callback takes its time, deliveries wait. Beyond the limit those are dropped that newer ones stand in for:
+/// of each subscriber the newest stays, and of events their number. A committing thread does not wait for a callback:
+/// it may hold a lock that the callback needs.
 final class Deliveries: Sendable {
     private struct State {
         var waiting: [Delivery] = []

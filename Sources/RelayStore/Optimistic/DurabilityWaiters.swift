@@ -6,15 +6,9 @@ import Threads
 /// They are told in the order in which they came, one after the other, outside all locks: each has been told
 /// completely before the next one is.
 final class DurabilityWaiters: Sendable {
-    struct Waiter: Sendable {
-        /// Whether a journal that refuses for now is waited for. One that has stopped is not.
-        let waitsOutRefusals: Bool
-        let tell: @Sendable (Result<Void, any Error>) -> Void
-    }
-
     fileprivate struct State {
         /// With the number of changes that each waits for, in the order in which they came: the numbers rise.
-        var waiting: [(changes: UInt64, waiter: Waiter)] = []
+        var waiting: [(changes: UInt64, waiter: DurabilityWaiter)] = []
         /// Whether some thread is telling them.
         var isTelling = false
     }
@@ -24,8 +18,18 @@ final class DurabilityWaiters: Sendable {
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
     /// - Parameter changes: how many there are by now; asked under the lock.
-    func add(_ waiter: Waiter, behind changes: () -> UInt64) {
+    func add(_ waiter: DurabilityWaiter, behind changes: () -> UInt64) {
         state.withLock { $0.waiting.append((changes(), waiter)) }
+    }
+
+    /// One does not wait any longer, and is not told. Without effect when it has been.
+    func remove(_ waiter: DurabilityWaiter) {
+        state.withLock { state in
+            // Most often of a mutation that has just begun.
+            if let place = state.waiting.lastIndex(where: { $0.waiter === waiter }) {
+                state.waiting.remove(at: place)
+            }
+        }
     }
 
     /// Tells those who need not wait any longer. If another thread does, it does it for these too; if the caller
@@ -44,6 +48,18 @@ final class DurabilityWaiters: Sendable {
             isContinuing = true
             for call in calls { call() }
         }
+    }
+}
+
+/// One who waits until what it has changed is durable.
+package final class DurabilityWaiter: Sendable {
+    /// Whether a journal that refuses for now is waited for. One that has stopped is not.
+    let waitsOutRefusals: Bool
+    let tell: @Sendable (Result<Void, any Error>) -> Void
+
+    init(waitsOutRefusals: Bool, tell: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        self.waitsOutRefusals = waitsOutRefusals
+        self.tell = tell
     }
 }
 

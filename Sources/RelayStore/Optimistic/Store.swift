@@ -290,11 +290,18 @@ public final class Store: Sendable {
     ///
     /// - Parameter waitsOutRefusals: whether a journal that refuses for now is waited for. One that has
     ///   stopped is not.
+    /// - Returns: for ``endWait(_:)``.
     package func awaitDurability(
         waitsOutRefusals: Bool, _ tell: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        let waiter = DurabilityWaiters.Waiter(waitsOutRefusals: waitsOutRefusals, tell: tell)
+    ) -> DurabilityWaiter {
+        let waiter = DurabilityWaiter(waitsOutRefusals: waitsOutRefusals, tell: tell)
         if let journal { journal.wait(waiter) } else { unjournaled.add(waiter) { 0 } }
+        return waiter
+    }
+
+    /// One that waits is let go of, and not told.
+    package func endWait(_ waiter: DurabilityWaiter) {
+        if let journal { journal.endWait(waiter) } else { unjournaled.remove(waiter) }
     }
 
     /// Tells those who wait for what is durable already. To be called after ``awaitDurability(waitsOutRefusals:_:)``,

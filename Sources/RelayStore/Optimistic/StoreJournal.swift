@@ -33,16 +33,18 @@ final class StoreJournal: Sendable {
     /// - Throws: why it is not, when the journal refuses or has failed.
     func synchronize() async throws {
         try await withCheckedThrowingContinuation { continuation in
-            wait(.init(waitsOutRefusals: false) { continuation.resume(with: $0) })
+            wait(DurabilityWaiter(waitsOutRefusals: false) { continuation.resume(with: $0) })
             tellWaiters()
         }
     }
 
     /// Has `tell` called once everything that was taken in so far is durable, or with why it is not. Nothing is
     /// told anything now: that is for ``tellWaiters()``, and for what the journal says later.
-    func wait(_ waiter: DurabilityWaiters.Waiter) {
+    func wait(_ waiter: DurabilityWaiter) {
         waiters.add(waiter) { backlog.withLock { $0.addedCount } }
     }
+
+    func endWait(_ waiter: DurabilityWaiter) { waiters.remove(waiter) }
 
     /// Tells those who need not wait any longer, on the caller's thread and on no thread of the journal's.
     func tellWaiters() {
