@@ -650,7 +650,7 @@ struct ResumeTests {
         let engine = try await EngineUnderTest(recentCommits: 1) {
             ($0.resumingSubscriptions, $0.nearEvents) = (1, 0)
         }
-        for number in 0..<3 { _ = try await engine.addTodo("\(number)") }
+        for number in 0..<5 { _ = try await engine.addTodo("\(number)") }
         let relay: JSONObject = ["resume": .string(engine.cursor(1))]
         let slow = TestSink()
         slow.makeRoom(1)
@@ -658,16 +658,16 @@ struct ResumeTests {
         try await eventually("the slow one to leave") { slow.isAwaited ? true : nil }
         engine.journal.holdReads()
         defer { engine.journal.releaseReads() }
-        // No state that is in memory is that after event 3.
+        // Two states are in memory: those after events 1 and 3.
         let served = try engine.subscribe(
-            Self.todoAdded, relay: ["resume": .string(engine.cursor(3))])
+            Self.todoAdded, relay: ["resume": .string(engine.cursor(5))])
         try await eventually("a read") { engine.journal.heldReadCount == 1 ? true : nil }
         let waiting = try engine.subscribe(Self.todoAdded, relay: relay)
         let refused = try engine.subscribe(Self.todoAdded, relay: relay)
         #expect(try await engine.results(of: refused, count: 1)[0].firstErrorCode == "OVERLOADED")
         slow.drain()
         engine.journal.releaseReads()
-        for (sink, missed) in [(slow, 0..<3), (served, 1..<3), (waiting, 0..<3)] {
+        for (sink, missed) in [(slow, 0..<5), (served, 2..<5), (waiting, 0..<5)] {
             let told = try await engine.results(of: sink, count: 1 + missed.count).dropFirst()
             #expect(told.map { $0.text(of: "todoAdded") } == missed.map { "\($0)" })
         }
