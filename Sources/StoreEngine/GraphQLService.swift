@@ -142,7 +142,7 @@ package final class GraphQLService: Sendable {
                 service: schemaService, storeID: storeID, epoch: journal.epoch, inputs: inputs,
                 waitingHandlers: limits.waitingHandlers,
                 bounds: MutationBounds(writtenBytes: limits.mutationBytes),
-                isStorageFull: { [health] in health.refusesTurn }),
+                isRefusedByStorage: { [health] in health.refusesMutation() }),
             journal: journal, durable: durable, inProgress: inProgress, limits: limits,
             hasRoom: { [health] in publisher.hasRoom && health.admitsTurn() },
             publish: { [counters] steps in
@@ -151,7 +151,7 @@ package final class GraphQLService: Sendable {
                 if let last = steps.last { onDurable(last.publication.snapshot) }
                 publisher.post(steps)
             },
-            onFailure: { [health] in health.note($0) })
+            onFailure: { [health] in health.note($0, refusals: $1) })
         health.whenTried { [weak writer] in writer?.goOn() }
         publisher.whenRoom { [weak writer] in writer?.goOn() }
     }

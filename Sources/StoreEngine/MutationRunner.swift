@@ -14,12 +14,12 @@ package struct MutationRunner: Sendable {
     let waitingHandlers: Int
     let bounds: MutationBounds
     /// Whether nothing new could be made durable.
-    let isStorageFull: @Sendable () -> Bool
+    let isRefusedByStorage: @Sendable () -> Bool
 
     package init(
         service: SchemaService, storeID: String, epoch: UInt64, inputs: EngineInputs,
         waitingHandlers: Int = .max, bounds: MutationBounds = MutationBounds(),
-        isStorageFull: @escaping @Sendable () -> Bool = { false }
+        isRefusedByStorage: @escaping @Sendable () -> Bool = { false }
     ) {
         self.service = service
         self.storeID = storeID
@@ -27,7 +27,7 @@ package struct MutationRunner: Sendable {
         self.inputs = inputs
         self.waitingHandlers = waitingHandlers
         self.bounds = bounds
-        self.isStorageFull = isStorageFull
+        self.isRefusedByStorage = isRefusedByStorage
     }
 
     /// What an operation did.
@@ -75,7 +75,7 @@ package struct MutationRunner: Sendable {
             request.fingerprint = MutationFingerprint(&execution)
             if let end = known(request, on: head) { return Run(timeMicroseconds: time, end: end) }
         }
-        if isStorageFull() {
+        if isRefusedByStorage() {
             return Run(timeMicroseconds: time, end: .done(.refused([.storageFull])))
         }
         if let waiting = plan.root.fields.firstIndex(where: { service.waiting[$0.name] != nil }) {

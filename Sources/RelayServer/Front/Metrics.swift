@@ -118,7 +118,7 @@ final class Metrics: Sendable {
             "relay_storage_full", "1 while mutations are refused because the disk is full, else 0.",
             service.health.reason == nil ? 0 : 1)
         page.counter(
-            "relay_storage_refusals_total", "Appends refused because the disk is full.",
+            "relay_storage_refusals_total", "Mutations refused because the disk is full.",
             service.health.refusalCount)
     }
 

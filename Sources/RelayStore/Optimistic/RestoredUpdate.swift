@@ -38,8 +38,9 @@ private struct ListChange: Sendable {
 
     private struct Insertion {
         let element: Element
-        /// What it stands behind and before; nil at either end.
+        /// What it stands behind; nil at the beginning.
         let previous: Element?
+        /// The next one after it that has stayed where it was; nil in what was put at the end.
         let next: Element?
         /// It stood elsewhere in the list, and stays away where the list has not got it any more.
         let isMoved: Bool
@@ -66,14 +67,20 @@ private struct ListChange: Sendable {
             guard let element, !has.contains(element) || moved.contains(element) else { return nil }
             return element
         }
-        inserted = new.indices.compactMap { place in
-            guard let element = new[place], !had.contains(element) || moved.contains(element)
-            else { return nil }
-            return Insertion(
-                element: element, previous: place == 0 ? nil : new[place - 1],
-                next: place + 1 == new.count ? nil : new[place + 1],
-                isMoved: moved.contains(element))
+        var inserted: [Insertion] = []
+        var next: Element?
+        for place in new.indices.reversed() {
+            guard let element = new[place] else { continue }
+            if had.contains(element), !moved.contains(element) {
+                next = element
+                continue
+            }
+            inserted.append(
+                Insertion(
+                    element: element, previous: place == 0 ? nil : new[place - 1], next: next,
+                    isMoved: moved.contains(element)))
         }
+        self.inserted = inserted.reversed()
     }
 
     /// Those of both lists that have come to stand elsewhere. As few as possible: the others are the longest row of

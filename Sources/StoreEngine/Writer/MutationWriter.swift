@@ -27,7 +27,7 @@ final class MutationWriter: Sendable {
     private let journal: any EventJournal
     private let durable: DurableHead
     private let publish: @Sendable ([Step]) -> Void
-    private let onFailure: @Sendable (JournalError) -> Void
+    private let onFailure: @Sendable (JournalError, _ mutations: Int) -> Void
     private let queue: SerialQueue<WriterTurn.Message>
     private let head: Lock<PendingHead>
     private let inFlight: InFlight
@@ -51,13 +51,13 @@ final class MutationWriter: Sendable {
     ///     asked once before each. When it may again, ``goOn()`` is to be called.
     ///   - publish: called with what each durable append holds, in log order, after the durable
     ///     head has moved on and before the mutations are answered.
-    ///   - onFailure: hears why an append has failed, before anyone is answered.
+    ///   - onFailure: called with why an append has failed, and how many mutations fail with it, before they are answered.
     init(
         _ runner: MutationRunner, journal: any EventJournal, durable: DurableHead,
         inProgress: MutationsInProgress, limits: GraphQLService.Limits = .init(),
         hasRoom: @escaping @Sendable () -> Bool = { true },
         publish: @escaping @Sendable ([Step]) -> Void,
-        onFailure: @escaping @Sendable (JournalError) -> Void = { _ in }
+        onFailure: @escaping @Sendable (JournalError, _ mutations: Int) -> Void = { _, _ in }
     ) {
         self.runner = runner
         self.journal = journal
@@ -153,7 +153,7 @@ final class MutationWriter: Sendable {
         let (failed, isAbandoned) = head.withLock { head in
             (head.discard(base), !head.base.abandoned.isEmpty)
         }
-        onFailure(error)
+        onFailure(error, failed.count)
         if isAbandoned, error.code != .frozen, error.code != .closed { revokeLater() }
         let refusal = Outcome.refused([ExecutionError(error)])
         for request in failed { request.answer(refusal) }

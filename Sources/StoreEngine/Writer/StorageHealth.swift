@@ -11,6 +11,9 @@ package final class StorageHealth: Sendable {
     private struct State {
         /// What the disk has said, while it is full.
         var reason: String?
+        /// Appends that a full disk has refused.
+        var failedAppends = 0
+        /// Mutations that were refused for it.
         var refusals = 0
         /// It is being tried whether there is room, for a turn of the writer.
         var isTrying = false
@@ -45,16 +48,21 @@ package final class StorageHealth: Sendable {
     package var isFrozen: Bool { state.withLock { $0.isFrozen } }
 
     /// Appends that a full disk has refused.
+    package var failedAppendCount: Int { state.withLock { $0.failedAppends } }
+
+    /// Mutations that were refused because the disk was full, by the log or before they came to it.
     package var refusalCount: Int { state.withLock { $0.refusals } }
 
     /// Takes in why an append has failed. One that succeeds says little: there may be something left of a segment that
     /// was filled ahead.
-    package func note(_ error: JournalError) {
+    /// - Parameter refusals: the mutations that fail with it.
+    package func note(_ error: JournalError, refusals: Int = 1) {
         if error.code == .frozen { state.withLock { $0.isFrozen = true } }
         guard error.code == .storageFull else { return }
         let isNew = state.withLock { state in
             defer { state.reason = error.message }
-            state.refusals += 1
+            state.failedAppends += 1
+            state.refusals += refusals
             return state.reason == nil
         }
         if isNew {
@@ -65,11 +73,11 @@ package final class StorageHealth: Sendable {
 
     /// Tries whether there is room again, if the disk is full.
     package func tryRoom() async {
-        let refusals = state.withLock { $0.reason == nil ? nil : $0.refusals }
-        guard let refusals, await hasRoom() else { return }
+        let failedAppends = state.withLock { $0.reason == nil ? nil : $0.failedAppends }
+        guard let failedAppends, await hasRoom() else { return }
         let wasFull = state.withLock { state in
             // If an append was refused meanwhile, that says more.
-            guard state.refusals == refusals else { return false }
+            guard state.failedAppends == failedAppends else { return false }
             defer { state.reason = nil }
             return state.reason != nil
         }
@@ -81,9 +89,14 @@ package final class StorageHealth: Sendable {
     /// Says whom to call when a turn may be taken.
     func whenTried(_ action: @escaping @Sendable () -> Void) { onTried.withLock { $0 = action } }
 
-    /// Whether nothing new is to be carried out in the turn that was admitted last: what the disk has said since does not
-    /// count, as it has not been tried for this turn.
-    var refusesTurn: Bool { state.withLock { $0.refusesTurn } }
+    /// Whether a new mutation is to be refused in the turn that was admitted last, which is counted then. What the disk has
+    /// said since does not matter, as it has not been tried for this turn.
+    func refusesMutation() -> Bool {
+        state.withLock { state in
+            if state.refusesTurn { state.refusals += 1 }
+            return state.refusesTurn
+        }
+    }
 
     /// Whether the writer may take a turn now: not before it has been tried for this one, while the disk is full.
     func admitsTurn() -> Bool {

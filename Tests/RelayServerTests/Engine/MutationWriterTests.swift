@@ -305,7 +305,7 @@ struct MutationWriterTests {
         let reason = await engine.service.unreadiness()
         #expect(reason == "The disk is full: mutations are refused until there is room.")
         #expect(engine.service.health.reason == full.message, "the operator's log has the rest")
-        #expect(engine.service.health.refusalCount == 1)
+        #expect(engine.service.health.failedAppendCount == 1)
         // Nobody sends mutations to who is not ready, so it has to find out by itself.
         engine.journal.setRoom(true)
         #expect(await engine.service.unreadiness() == nil)
@@ -340,7 +340,7 @@ struct MutationWriterTests {
             #expect(answer.firstErrorCode == "STORAGE_FULL")
         }
         #expect(engine.service.snapshot.symbols.liveCount == names)
-        #expect(engine.service.health.refusalCount == 1, "the log was asked once")
+        #expect(engine.service.health.failedAppendCount == 1, "the log was asked once")
         #expect(try await engine.addTodo("first", mutationID: "c:1") == first)
         engine.journal.setFull(nil)
         for number in [2, 3] {
