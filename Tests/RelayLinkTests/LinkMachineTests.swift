@@ -8,10 +8,17 @@ import Testing
 struct LinkMachineTests {
     private static let initialise = #"send {"type":"connection_init"}"#
 
-    private static func subscribe(_ wire: Int, _ name: String, _ relay: String? = nil) -> String {
+    private static func subscribe(
+        _ wire: Int, _ name: String, _ relay: String? = nil, isLive: Bool = false
+    ) -> String {
         let notes = relay.map { #","extensions":{"relay":"# + $0 + "}" } ?? ""
-        return #"send {"id":"\#(wire)","type":"subscribe","payload":{"query":"\#(name)","#
+        let text = isLive ? name + " @live" : name
+        return #"send {"id":"\#(wire)","type":"subscribe","payload":{"query":"\#(text)","#
             + #""operationName":"\#(name)"\#(notes)}}"#
+    }
+
+    private static func refused(_ operation: Int, _ code: String) -> String {
+        #"deliver \#(operation) {"errors":[{"message":"no","extensions":{"code":"\#(code)"}}]}"#
     }
 
     // MARK: One connection
@@ -411,19 +418,88 @@ struct LinkMachineTests {
                 == [#"send {"id":"1","type":"complete"}"#, "fail 1 overflow"])
     }
 
-    @Test func aLiveQueryIsResumedAndAPlainOneEndsQuietly() {
-        var link = LinkUnderTest.connected("query live", "query plain", "query foreign")
+    // MARK: Queries
+
+    /// A notice of progress says nothing about a query without an answer: it is sent again as it was.
+    @Test func anUnansweredQueryIsSentAgainFromTheStart() {
+        var link = LinkUnderTest.connected("query q", "live l", "persisted p")
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c7"}}}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        let sent = link.open().suffix(3)
+        #expect(
+            sent.prefix(2) == [Self.subscribe(1, "q"), Self.subscribe(2, "l", isLive: true)])
+        #expect(sent.last?.contains("documentId") == true && sent.last?.contains("resume") == false)
+        #expect(link.next(1) == [#"deliver 1 {"data":{"a":1}}"#])
+        // And what the server says to it is its answer.
+        #expect(
+            link.refuse(2, "BAD_USER_INPUT") == [Self.refused(2, "BAD_USER_INPUT"), "finish 2"])
+    }
+
+    @Test func anAnsweredQueryEndsWithItsConnection() {
+        var link = LinkUnderTest.connected("query q", "query r", "query s")
         _ = link.next(1, relay: #"{"cursor":"c1"}"#)
-        _ = link.next(1, relay: #"{"cursor":"c2"}"#)
+        _ = link.next(2)
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c7"}}}"#)
+        #expect(link.close(1006).prefix(2) == ["finish 1", "finish 2"])
+        _ = link.retry()
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "s")])
+    }
+
+    /// Nothing follows its answer, so there is nothing to stop.
+    @Test func anAnsweredQueryIsNotStoppedForSlowness() {
+        var link = LinkUnderTest.connected("query q")
+        _ = link.next(1)
+        #expect(link.perform { $0.suspend(OperationID(number: 1)) } == [])
+        #expect(link.complete(1) == ["finish 1"])
+    }
+
+    /// However many results it has had.
+    @Test(arguments: [1, 2]) func aLiveQueryIsResumed(_ count: Int) {
+        var link = LinkUnderTest.connected("live l")
+        for number in 1...count { _ = link.next(1, relay: #"{"cursor":"c\#(number)"}"#) }
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(
+            link.open().last
+                == Self.subscribe(1, "l", #"{"resume":"c\#(count)"}"#, isLive: true))
+        #expect(link.next(1, "null", relay: #"{"recovered":true}"#) == ["resumed l"])
+    }
+
+    /// Whoever follows it is told that it has ended, and why.
+    @Test(arguments: [1, 2]) func aLiveQueryThatIsNotResumedFails(_ count: Int) {
+        for code in ["LIMIT_EXCEEDED", "BAD_USER_INPUT"] {
+            var link = LinkUnderTest.connected("live l")
+            for number in 1...count { _ = link.next(1, relay: #"{"cursor":"c\#(number)"}"#) }
+            _ = link.close(1006)
+            _ = link.retry()
+            _ = link.open()
+            #expect(link.refuse(1, code) == [Self.refused(1, code), "finish 1"])
+        }
+    }
+
+    @Test func aLiveQueryWithoutCursorsStartsAnew() {
+        var link = LinkUnderTest.connected("live l")
+        _ = link.next(1)
+        #expect(link.close(1006) == ["disconnected closed(1006)", "retry after failure 1"])
+        _ = link.retry()
+        #expect(
+            link.open().suffix(3) == [
+                Self.subscribe(1, "l", isLive: true), "resumed l, with a gap", Self.gap(1),
+            ])
+    }
+
+    /// Only the server knows whether one that it has the text of is live.
+    @Test func aPersistedQueryThatIsNotLiveEndsQuietly() {
+        var link = LinkUnderTest.connected("persisted live", "persisted plain", "persisted foreign")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
         _ = link.next(2, relay: #"{"cursor":"c1"}"#)
         _ = link.next(3)
         #expect(link.close(1006).first == "finish 3")
         _ = link.retry()
         _ = link.open()
         #expect(link.next(1, "null", relay: #"{"recovered":true}"#) == ["resumed live"])
-        #expect(
-            link.receive(#"{"type":"error","id":"2","payload":[{"message":"not a stream"}]}"#)
-                == ["finish 2"])
+        #expect(link.refuse(2, "BAD_USER_INPUT") == ["finish 2"])
     }
 
     // MARK: Failures

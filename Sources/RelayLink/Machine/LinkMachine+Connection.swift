@@ -54,7 +54,7 @@ extension LinkMachine {
     ) -> [LinkAction] {
         guard var operation = operations[id] else { return [] }
         // A stream that is sent from scratch instead of resumed has missed whatever happened meanwhile.
-        let hasGap = operation.wasSent && operation.isStream && !operation.canResume
+        let hasGap = operation.hasBegun && !operation.canResume
         let (wire, sends) = connection.subscribe(operation.send())
         operation.phase = .sent(wire)
         operations[id] = operation
@@ -159,8 +159,10 @@ extension LinkMachine {
             waiting.insert(id, isMutation: false)
             return [.deliver(id, RenewalMark.bytes)] + sendWaiting()
         }
-        // Its one response had arrived, but it was not known that no other would follow.
-        let wasComplete = operation.awaitsRecovery && !operation.isStream
+        // Its one response had arrived, but it was not known that no other would follow: the server refuses to
+        // resume what is no stream.
+        let wasComplete =
+            operation.awaitsRecovery && operation.isAnswered && code == "BAD_USER_INPUT"
         let response = JSONValue.object(["errors": .array(errors)]).bytes
         return (wasComplete ? [] : [.deliver(id, response)]) + [finish(id, nil)] + sendWaiting()
             + watchIdleness()
@@ -215,7 +217,7 @@ extension LinkMachine {
                 interruptedMutations.insert(id)
                 actions = [.interrupted(id)]
             }
-        } else if operation.isAnsweredOnce, !operation.canResume {
+        } else if operation.isAnswered, !operation.canResume {
             return [finish(id, nil)]
         }
         operations[id]?.phase = .waiting

@@ -43,16 +43,20 @@ struct LinkOperation: Sendable {
 
     var isMutation: Bool { request.kind == .mutation }
 
-    /// Whether another response may follow.
-    var isStream: Bool { request.kind == .subscription || responseCount > 1 }
+    /// Whether another response may follow, as far as is known.
+    var isStream: Bool { request.continues == true || responseCount > 1 }
 
     /// Whether it waits for its first response and changes nothing.
     var isUnansweredQuery: Bool { request.kind == .query && responseCount == 0 }
 
-    /// A query with one response: if it is live, others follow.
-    var isAnsweredOnce: Bool { request.kind == .query && responseCount == 1 }
+    /// A query that has had one response and, as far as is known, gets no other.
+    var isAnswered: Bool { request.kind == .query && responseCount == 1 && !isStream }
 
-    var canResume: Bool { cursor != nil && !isMutation }
+    /// A query without an answer starts over: what it gets is newer than any cursor.
+    var canResume: Bool { cursor != nil && request.continues != false && !isUnansweredQuery }
+
+    /// Whether it misses something when it starts over.
+    var hasBegun: Bool { wasSent && isStream && !isUnansweredQuery }
 
     /// It is sent over a connection.
     /// - Returns: the payload.
@@ -93,8 +97,9 @@ struct LinkOperation: Sendable {
 
     /// Everything up to a cursor has been delivered.
     mutating func progress(to cursor: String) {
-        // The notice may have been sent before the server learned where to resume.
-        guard case .sent = phase, !awaitsRecovery, !isMutation else { return }
+        // The notice may have been sent before the server learned where to resume. It says nothing about a query
+        // that the server has not answered.
+        guard case .sent = phase, !awaitsRecovery, !isMutation, !isUnansweredQuery else { return }
         self.cursor = cursor
     }
 
