@@ -502,6 +502,41 @@ struct LinkMachineTests {
         #expect(link.refuse(2, "BAD_USER_INPUT") == ["finish 2"])
     }
 
+    @Test func aPersistedQueryThatTheServerIsTooBusyForIsResumedLater() {
+        var link = LinkUnderTest.connected("persisted p")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.refuse(1, "OVERLOADED") == ["resume 1 after ending 1"])
+    }
+
+    // MARK: A busy server
+
+    /// Everybody comes back after a restart: nothing was done, and the place to resume from stays good.
+    @Test(arguments: ["live", "subscription"])
+    func aStreamThatTheServerIsTooBusyForIsResumedLater(_ kind: String) {
+        let id = OperationID(number: 1)
+        var link = LinkUnderTest.connected("\(kind) s")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.refuse(1, "OVERLOADED") == ["resume 1 after ending 1"])
+        let again = link.perform { $0.timerFired(.resumption(id)) }
+        #expect(
+            again == [Self.subscribe(2, "s", #"{"resume":"c1"}"#, isLive: kind == "live")])
+        #expect(link.refuse(2, "OVERLOADED") == ["resume 1 after ending 2"])
+    }
+
+    /// One that has not begun has somebody who asks for it now.
+    @Test func aStreamThatHasNotBegunIsRefused() {
+        for words in ["live s", "subscription s", "query q"] {
+            var link = LinkUnderTest.connected(words)
+            #expect(link.refuse(1, "OVERLOADED") == [Self.refused(1, "OVERLOADED"), "finish 1"])
+        }
+    }
+
     // MARK: Failures
 
     @Test func queriesFailAfterSomeAttemptsAndOthersWait() {

@@ -151,6 +151,15 @@ extension LinkMachine {
             operation.interrupt(at: cursor)
             return goOn(id, operation)
         }
+        if code == "OVERLOADED", operation.canResume,
+            operation.responseCount > 0 || operation.awaitsRecovery
+        {
+            // Nothing was done, and the cursor stays good.
+            operation.pause()
+            operation.phase = .resting
+            operations[id] = operation
+            return [.resumeLater(id, endings: operation.endingCount)] + sendWaiting()
+        }
         if operation.asksForRecords, operation.responseCount == 0, code == "BAD_USER_INPUT" {
             // The server may have no records of this operation.
             operation.beginWithoutRecords()

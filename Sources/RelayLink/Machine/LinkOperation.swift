@@ -120,4 +120,7 @@ struct LinkOperation: Sendable {
         self.cursor = cursor
         endingCount += 1
     }
+
+    /// The server has put it off.
+    mutating func pause() { endingCount += 1 }
 }
