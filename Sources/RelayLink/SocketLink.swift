@@ -62,11 +62,13 @@ package actor SocketLink {
     /// - Parameters:
     ///   - asksForRecords: for a stream: whether later results may be sent as patches of records.
     ///   - interruptionCount: for a mutation that an earlier run of the program sent.
+    ///   - isUnfinished: whether it is such a mutation: nobody waits for its answer, so it waits for a busy server.
     ///   - onInterruption: called when a connection ends while the server has the mutation.
     ///   - owner: stops the link when it is released, so the responses retain it.
     package nonisolated func begin(
         _ request: OperationRequest, capacity: Int, asksForRecords: Bool = false,
-        interruptionCount: UInt64 = 0, onInterruption: (@Sendable () -> Void)? = nil,
+        interruptionCount: UInt64 = 0, isUnfinished: Bool = false,
+        onInterruption: (@Sendable () -> Void)? = nil,
         keeping owner: (any Sendable)? = nil
     ) -> Responses {
         let id = OperationID(number: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
@@ -79,7 +81,7 @@ package actor SocketLink {
             link.perform(
                 link.machine.begin(
                     id, request, asksForRecords: asksForRecords,
-                    interruptionCount: interruptionCount))
+                    interruptionCount: interruptionCount, isUnfinished: isUnfinished))
         }
         if !isTaken { channel.finish(.stopped("send operation \(request.name)")) }
         let renounce: @Sendable (String?) -> Void = { [weak self] cursor in

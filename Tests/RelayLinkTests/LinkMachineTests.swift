@@ -302,6 +302,48 @@ struct LinkMachineTests {
         #expect(link.fail(.status(401)).prefix(2).last == "authorize anew")
     }
 
+    /// The server does not know yet whether it was carried out; under its id it is carried out once.
+    @Test func aMutationWhoseOutcomeIsUnknownIsSentAgain() {
+        let id = OperationID(number: 1)
+        let a = #"{"mutationId":"c:1"}"#
+        var link = LinkUnderTest.connected("mutation a", "mutation b", "query q")
+        #expect(link.refuse(1, "OUTCOME_UNKNOWN") == ["resume 1 after ending 1"])
+        // None before it, over no connection.
+        #expect(link.begin("mutation c") == [])
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "q")])
+        #expect(
+            link.perform { $0.timerFired(.resumption(id)) } == [Self.subscribe(2, "a", a)])
+        #expect(link.refuse(2, "OUTCOME_UNKNOWN") == ["resume 1 after ending 2"])
+        #expect(
+            link.perform { $0.cancel(id) } == [Self.subscribe(3, "b", #"{"mutationId":"c:2"}"#)])
+        #expect(link.perform { $0.timerFired(.resumption(id)) } == [])
+    }
+
+    @Test func whereMutationsAreNotResentAnUnknownOutcomeIsTheAnswer() {
+        var link = LinkUnderTest.connected("mutation a") { $0.resendsMutations = false }
+        #expect(
+            link.refuse(1, "OUTCOME_UNKNOWN") == [Self.refused(1, "OUTCOME_UNKNOWN"), "finish 1"])
+    }
+
+    /// Nobody waits for one of an earlier run of the program, so it waits for the server; others have a caller.
+    @Test(arguments: ["OVERLOADED", "STORAGE_FULL"])
+    func anUnfinishedMutationWaitsForABusyServer(_ code: String) {
+        var link = LinkUnderTest()
+        _ = link.begin("mutation a", isUnfinished: true)
+        _ = link.begin("mutation b")
+        _ = link.open()
+        #expect(link.refuse(1, code) == ["resume 1 after ending 1"])
+        let id = OperationID(number: 1)
+        #expect(
+            link.perform { $0.timerFired(.resumption(id)) }
+                == [Self.subscribe(2, "a", #"{"mutationId":"c:1"}"#)])
+        _ = link.next(2)
+        _ = link.complete(2)
+        #expect(link.refuse(3, code) == [Self.refused(2, code), "finish 2"])
+    }
+
     // MARK: Streams
 
     @Test func aStreamResumesBehindItsLastCursor() {

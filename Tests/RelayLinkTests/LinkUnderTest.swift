@@ -32,13 +32,15 @@ struct LinkUnderTest {
     /// Begins an operation: "query q", "mutation m", "subscription s"; "live q" is a query with `@live`, and the text of
     /// "persisted q" only the server has.
     mutating func begin(
-        _ words: String, asksForRecords: Bool = false, interruptionCount: UInt64 = 0
+        _ words: String, asksForRecords: Bool = false, interruptionCount: UInt64 = 0,
+        isUnfinished: Bool = false
     ) -> [String] {
         lastID += 1
         return texts(
             machine.begin(
                 OperationID(number: lastID), Self.request(words, lastID),
-                asksForRecords: asksForRecords, interruptionCount: interruptionCount))
+                asksForRecords: asksForRecords, interruptionCount: interruptionCount,
+                isUnfinished: isUnfinished))
     }
 
     private static func request(_ words: String, _ number: UInt64) -> OperationRequest {

@@ -68,6 +68,14 @@ extension OperationExecutor {
             return
         }
         lock.withLock { lastRefusal = nil }
+        let refusal = NetworkError(
+            errors: summary.errors.map(GraphQLError.init), operation: request.node,
+            variables: request.variables)
+        if unfinished != nil, entry != nil, summary.isPutOff {
+            // It stays in the store, and is sent by the next call of `resumeMutations`.
+            end(.failure(refusal), reason: "", revokes: false)?.cancel()
+            return
+        }
         revoke(entry, reason: "the server refused it")
         if summary.isPart {
             let all = withEarlierErrors(summary)
@@ -83,9 +91,6 @@ extension OperationExecutor {
         // An event may fail; its stream goes on.
         let isEvent = operation.kind == .subscription && summary.dataIsNull
         if summary.errors.isEmpty || isEvent { return deliver(response, summary, nil) }
-        let refusal = NetworkError(
-            errors: summary.errors.map(GraphQLError.init), operation: request.node,
-            variables: request.variables)
         let goesOn = lock.withLock {
             if isUnderWay { lastRefusal = refusal }
             return isUnderWay
@@ -139,6 +144,15 @@ extension Error {
 }
 
 extension ResponseSummary {
+    /// Whether the server has not carried out a mutation, or does not know yet whether it has, and will once it can.
+    fileprivate var isPutOff: Bool {
+        if hasData || dataIsNull { return false }
+        switch errors.first?["extensions"]?["code"]?.string {
+        case "OVERLOADED", "STORAGE_FULL", "OUTCOME_UNKNOWN": return true
+        default: return false
+        }
+    }
+
     /// For a message that says how a stream resumes (`{"data": null, "extensions": {"relay":
     /// {"recovered": …}}}`) and is not a response: whether nothing is missing.
     fileprivate var isResumption: Bool? {

@@ -38,7 +38,7 @@ extension LinkMachine {
     }
 
     func maySend(mutation id: OperationID) -> Bool {
-        sent.mutationCount < mutationsInFlight(with: id)
+        restingMutation == nil && sent.mutationCount < mutationsInFlight(with: id)
     }
 
     /// How many mutations may be with the server when this one is sent: an interrupted one is sent alone.
@@ -151,6 +151,7 @@ extension LinkMachine {
             operation.interrupt(at: cursor)
             return goOn(id, operation)
         }
+        if operation.isMutation, isPutOff(operation, code) { return rest(id, operation) }
         if code == "OVERLOADED", operation.canResume,
             operation.responseCount > 0 || operation.awaitsRecovery
         {
@@ -175,6 +176,30 @@ extension LinkMachine {
         let response = JSONValue.object(["errors": .array(errors)]).bytes
         return (wasComplete ? [] : [.deliver(id, response)]) + [finish(id, nil)] + sendWaiting()
             + watchIdleness()
+    }
+
+    /// Whether a mutation is to be sent again though the server has answered.
+    private func isPutOff(_ mutation: LinkOperation, _ code: String?) -> Bool {
+        let sendsAgain =
+            switch code {
+            // Under its id it is carried out once, and its answer says so.
+            case "OUTCOME_UNKNOWN": options.resendsMutations
+            // Nothing was done. Others have a caller, who learns why.
+            case "OVERLOADED", "STORAGE_FULL": mutation.isUnfinished
+            default: false
+            }
+        return sendsAgain
+            && options.retry.allowsAnotherAttempt(afterFailures: mutation.endingCount + 1)
+    }
+
+    private mutating func rest(_ id: OperationID, _ mutation: LinkOperation) -> [LinkAction] {
+        operations[id] = mutation
+        operations[id]?.pause()
+        operations[id]?.phase = .waiting
+        waiting.insert(id, isMutation: true)
+        if restingMutation != nil { return [] }
+        restingMutation = id
+        return [.resumeLater(id, endings: mutation.endingCount + 1)]
     }
 
     /// Resumes a stream that the server has ended: at once, or later if nothing has arrived since the last time.
@@ -302,6 +327,7 @@ extension LinkMachine {
         if let operation = operations.removeValue(forKey: id) {
             interruptedMutations.remove(id)
             suspects.remove(id)
+            if restingMutation == id { restingMutation = nil }
             waiting.remove(id, isMutation: operation.isMutation)
         }
         return .finish(id, error)

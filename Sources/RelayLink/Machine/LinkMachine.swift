@@ -51,6 +51,8 @@ struct LinkMachine: Sendable {
     var waiting = WaitingOperations()
     /// Mutations that were interrupted; rarely any.
     var interruptedMutations: Set<OperationID> = []
+    /// A mutation that the server has put off: it is sent again after a while, and no mutation before that.
+    var restingMutation: OperationID?
     /// Operations one of which the server refuses to read, and those started since; rarely any.
     var suspects: Set<OperationID> = []
     /// A ping follows what was sent, and nothing is sent before its answer.
@@ -76,9 +78,10 @@ struct LinkMachine: Sendable {
     /// - Parameters:
     ///   - asksForRecords: for a stream: whether later results may be sent as patches of records.
     ///   - interruptionCount: for a mutation that an earlier run of the program sent.
+    ///   - isUnfinished: whether it is such a mutation.
     mutating func begin(
         _ id: OperationID, _ request: OperationRequest, asksForRecords: Bool = false,
-        interruptionCount: UInt64 = 0
+        interruptionCount: UInt64 = 0, isUnfinished: Bool = false
     ) -> [LinkAction] {
         if case .stopped = state {
             return [.finish(id, .stopped("send operation \(request.name)"))]
@@ -88,7 +91,8 @@ struct LinkMachine: Sendable {
         }
         begunCount += 1
         let operation = LinkOperation(
-            request, asksForRecords: asksForRecords, interruptionCount: interruptionCount)
+            request, asksForRecords: asksForRecords, interruptionCount: interruptionCount,
+            isUnfinished: isUnfinished)
         if operation.isMutation, let limit = options.maximumInterruptions,
             interruptionCount >= limit
         {
@@ -110,6 +114,7 @@ struct LinkMachine: Sendable {
         guard let operation = operations.removeValue(forKey: id) else { return [] }
         interruptedMutations.remove(id)
         suspects.remove(id)
+        if restingMutation == id { restingMutation = nil }
         waiting.remove(id, isMutation: operation.isMutation)
         var actions: [LinkAction] = []
         if case .sent(let wire) = operation.phase { actions += stop(wire) }
@@ -275,6 +280,10 @@ struct LinkMachine: Sendable {
             return perform(actions, blamesMutations: false) + [.abort]
                 + lost(ConnectionLoss(.noPongInTime(options.connectTimeout), .retry))
         case .resumption(let id):
+            if restingMutation == id {
+                restingMutation = nil
+                return sendWaiting()
+            }
             guard case .resting? = operations[id]?.phase else { return [] }
             return send(again: id)
         case .idle(let count):

@@ -16,6 +16,8 @@ struct LinkOperation: Sendable {
     }
 
     let request: OperationRequest
+    /// A mutation that an earlier run of the program left unfinished: nobody waits for its answer.
+    let isUnfinished: Bool
     var phase = Phase.waiting
     /// The cursor of the last response; for streams that can be resumed.
     private(set) var cursor: String?
@@ -34,9 +36,11 @@ struct LinkOperation: Sendable {
     var interruptionCount: UInt64
 
     init(
-        _ request: OperationRequest, asksForRecords: Bool = false, interruptionCount: UInt64 = 0
+        _ request: OperationRequest, asksForRecords: Bool = false, interruptionCount: UInt64 = 0,
+        isUnfinished: Bool = false
     ) {
         self.request = request
+        self.isUnfinished = isUnfinished
         self.asksForRecords = asksForRecords
         self.interruptionCount = interruptionCount
     }
