@@ -28,10 +28,8 @@ extension OperationExecutor {
             lock.withLock { lastRefusal = nil }
             revoke(entry, reason: "its response could not be applied: \(error)")
             let failure = ResponseError(operation: request.node.params.name, cause: error)
-            // A stream goes on after an event that cannot be read.
-            guard operation.kind == .subscription, error.isAboutResponse else {
-                return fail(failure)
-            }
+            // A stream goes on after a result that cannot be read.
+            guard isStream, error.isAboutResponse else { return fail(failure) }
             note(.executeError, failure)
             let message = JSONValue.string(failure.errorDescription ?? "")
             deliver(response, ResponseSummary(errors: [["message": message]]), nil)
@@ -103,8 +101,22 @@ extension OperationExecutor {
     private func deliver(
         _ response: [UInt8], _ summary: ResponseSummary, _ written: WrittenResponse?
     ) {
+        // A query's part may belong to its only response.
+        let mayBeOnly = operation.kind == .query && request.node.params.isLive == nil
+        let isEvent = isStream && !(mayBeOnly && summary.isPart)
         if operation.kind != .mutation { lock.withLock { isUnderWay = true } }
-        run.send(GraphQLResponse(response, summary, written: written))
+        run.send(GraphQLResponse(response, summary, written: written, isEvent: isEvent))
+    }
+
+    /// Whether each response is a result of its own, and others follow, as far as is known. A query whose text only the
+    /// server has is live if a second one follows, and that is no part of the first.
+    private var isStream: Bool {
+        switch operation.kind {
+        case .subscription: true
+        case .mutation: false
+        case .query:
+            request.node.params.isLive ?? lock.withLock { isUnderWay && partial == nil }
+        }
     }
 
     /// The network has completed or failed.

@@ -9,8 +9,8 @@ public import RelayArtifacts
 public struct OperationResult<Data: ReadableRecord>: Sendable {
     /// nil if the server sent none, or if ``errors`` say that it cannot be read.
     public var data: Data?
-    /// The errors that came with the data; each says which field is null and why. For a subscription event,
-    /// also why its data could not be read.
+    /// The errors that came with the data; each says which field is null and why. For a subscription event or a result
+    /// of a live query, also why its data could not be read.
     public var errors: [GraphQLError] = []
     /// What the server adds.
     public var extensions: VariableData = [:]
@@ -38,8 +38,8 @@ extension Environment {
 
     /// A response as the operation's own data, as it was read when it was written, whatever has happened to its
     /// records since.
-    /// - Throws: a ``ReadError`` if the data cannot be made from it. Not for a subscription event: its result
-    ///   carries the error, and the events after it still arrive.
+    /// - Throws: a ``ReadError`` if the data cannot be made from it. Not for a subscription event or a result of a live
+    ///   query: it carries the error, and those after it still arrive.
     private func result<Op: Operation>(
         of operation: Op, _ response: GraphQLResponse
     ) throws -> OperationResult<Op.Data> {
@@ -49,7 +49,7 @@ extension Environment {
         let descriptor = operation.createDescriptor()
         do {
             result.data = try Snapshot(reading, descriptor.fragment).value()
-        } catch let error as ReadError where descriptor.kind == .subscription {
+        } catch let error as ReadError where response.isEvent {
             let name = descriptor.request.node.params.name
             log.note(ExecutionEvent(.executeError, operation: name, error: error))
             result.errors.append(GraphQLError(error))
@@ -72,7 +72,7 @@ extension Environment {
 }
 
 extension GraphQLError {
-    /// Why an event's data could not be read.
+    /// Why the data of one result of a stream could not be read.
     fileprivate init(_ error: ReadError) {
         self.init(
             message: error.errorDescription ?? "\(error)",

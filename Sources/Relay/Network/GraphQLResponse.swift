@@ -18,7 +18,13 @@ public struct GraphQLResponse: Sendable {
     /// nil if there is no data.
     let written: WrittenResponse?
 
-    init(_ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?) {
+    /// Whether it is one of many: an event of a subscription, or a result of a live query.
+    let isEvent: Bool
+
+    init(
+        _ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?, isEvent: Bool
+    ) {
+        self.isEvent = isEvent
         self.bytes = bytes
         self.written = written
         hasData = written != nil
