@@ -122,6 +122,7 @@ package actor SocketLink {
     // MARK: Performing the machine's actions
 
     private func perform(_ actions: [LinkAction]) {
+        var full: [OperationID] = []
         for action in actions {
             switch action {
             case .authorize(let attempt, let isRefused): authorize(attempt, isRefused)
@@ -144,7 +145,10 @@ package actor SocketLink {
                     afterFailures: endings, random: outside.inputs.random())
                 schedule(.resumption(id), after: delay)
             case .deliver(let id, let response):
-                if channels[id]?.push(response) == true { perform(machine.suspend(id)) }
+                // A mark takes no response's place.
+                if channels[id]?.push(response) == true, response != RenewalMark.bytes {
+                    full.append(id)
+                }
             case .interrupted(let id):
                 // Not here: the count is written to a store, which may make the caller wait.
                 if let note = interruptions[id] { Task { note() } }
@@ -155,6 +159,8 @@ package actor SocketLink {
             case .ended(let error): outside.ended(error)
             }
         }
+        // Not before: the machine has decided on everything in the list, also on what follows a response in it.
+        for id in full { perform(machine.suspend(id)) }
     }
 
     private func schedule(_ timer: LinkAction.Timer, after delay: Duration) {
