@@ -605,7 +605,8 @@ struct LinkMachineTests {
         #expect(link.begin("mutation m") == ["connecting", "connect"])
     }
 
-    @Test func onlyAServerThatSaysSomethingResetsTheDelay() {
+    /// Accepting us is not enough, nor is a message: a server may do both and then go away, again and again.
+    @Test func onlyAServerThatServesResetsTheDelay() {
         var link = LinkUnderTest.connected("subscription s")
         #expect(link.close(1013).last == "retry after failure 1")
         _ = link.retry()
@@ -614,7 +615,64 @@ struct LinkMachineTests {
         _ = link.retry()
         _ = link.open()
         _ = link.next(1)
+        #expect(link.close(1013).last == "retry after failure 3")
+        _ = link.retry()
+        _ = link.open()
+        _ = link.begin("query q")
+        _ = link.next(2)
+        _ = link.complete(2)
         #expect(link.close(1013).last == "retry after failure 1")
+        _ = link.retry()
+        _ = link.open()
+        // The connection has lasted.
+        #expect(link.perform { $0.timerFired(.acknowledgement($0.attempt)) } == [])
+        #expect(link.close(1013).last == "retry after failure 1")
+    }
+
+    /// A query that the server does not survive fails, though a stream gets its message each time.
+    @Test func aQueryThatEndsEveryConnectionFails() {
+        var link = LinkUnderTest.connected("subscription s", "query q") { $0.queryAttempts = 3 }
+        for number in 1...2 {
+            _ = link.next(1)
+            #expect(link.close(1011).last == "retry after failure \(number)")
+            _ = link.retry()
+            _ = link.open()
+        }
+        _ = link.next(1)
+        #expect(
+            link.close(1011) == [
+                "disconnected closed(1011)", "fail 2 closed(1011)", "retry after failure 3",
+            ])
+    }
+
+    /// A server may take the token, and forbid an operation by closing.
+    @Test func aTokenThatIsRefusedAfterAMessageIsAskedForOnceMore() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        for words in ["subscription s", "query q"] { _ = link.begin(words) }
+        _ = link.authorized("old")
+        _ = link.open(token: "old")
+        _ = link.next(1)
+        #expect(
+            link.close(4403) == ["disconnected unauthenticated", "authorize anew", "watch token"])
+        _ = link.authorized("new")
+        _ = link.open(token: "new")
+        _ = link.next(1)
+        #expect(
+            link.close(4403) == [
+                "disconnected unauthenticated", "fail 1 unauthenticated", "fail 2 unauthenticated",
+            ])
+    }
+
+    /// It was good for a while: tokens expire.
+    @Test func aFreshTokenThatHasServedMayBeReplaced() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("subscription s")
+        for token in ["a", "b", "c"] {
+            _ = link.authorized(token)
+            _ = link.open(token: token)
+            _ = link.perform { $0.timerFired(.acknowledgement($0.attempt)) }
+            #expect(link.close(4403).prefix(2).last == "authorize anew")
+        }
     }
 
     @Test func aRefusedTokenIsAskedForOnceMore() {

@@ -97,6 +97,7 @@ extension LinkMachine {
             case .failed(let wire, let errors): result += failed(wire, errors)
             case .completed(let wire):
                 guard let id = sent.remove(wire) else { continue }
+                forgetFailures()
                 result += [finish(id, nil)] + sendWaiting() + watchIdleness()
             case .interrupted(let wire): result += interrupted(wire, blamesMutations)
             case .pinged(let payload): progressed(payload)
@@ -173,6 +174,7 @@ extension LinkMachine {
         // resume what is no stream.
         let wasComplete =
             operation.awaitsRecovery && operation.isAnswered && code == "BAD_USER_INPUT"
+        forgetFailures()
         let response = JSONValue.object(["errors": .array(errors)]).bytes
         return (wasComplete ? [] : [.deliver(id, response)]) + [finish(id, nil)] + sendWaiting()
             + watchIdleness()

@@ -211,14 +211,17 @@ struct LinkMachine: Sendable {
     /// A message has arrived over the socket; nil for a binary one.
     mutating func received(_ attempt: Attempt, _ bytes: [UInt8]?) -> [LinkAction] {
         guard case .open(var connection) = state, attempt == self.attempt else { return [] }
-        // Not on the acknowledgement: a server may accept us and then go away, again and again.
-        if connection.isReady {
-            failures = 0
-            hasFreshToken = false
-        }
         let actions = bytes.map { connection.receive($0) } ?? connection.receiveBinary()
         state = .open(connection)
         return perform(actions)
+    }
+
+    /// The server serves us: an operation has ended, or the connection has lasted for a while. Its acknowledgement, or
+    /// the first message of a stream, says little: a server may send both and then go away, again and again, because of
+    /// some other operation.
+    mutating func forgetFailures() {
+        failures = 0
+        hasFreshToken = false
     }
 
     /// The socket is gone, or could not be opened.
@@ -265,6 +268,8 @@ struct LinkMachine: Sendable {
             return isNeeded ? connect() : []
         case .acknowledgement(let attempt):
             guard case .open(var connection) = state, attempt == self.attempt else { return [] }
+            // The connection has lasted.
+            if connection.isReady { forgetFailures() }
             let actions = connection.acknowledgementTimedOut()
             state = .open(connection)
             return perform(actions)
