@@ -857,11 +857,37 @@ struct LinkMachineTests {
         let old = link.machine.attempt
         #expect(link.perform { $0.reconnect() } == ["abort", "connecting", "connect"])
         #expect(link.machine.attempt > old)
-        #expect(link.perform { $0.reconnect() } == [])
+        // An attempt may hang in the dark: the new one does not wait for its end.
+        let hanging = link.machine.attempt
+        #expect(link.perform { $0.reconnect() } == ["connecting", "connect"])
+        let lost = ConnectionLoss(LinkUnderTest.IOFailure.unreachable.error)
+        #expect(link.perform { $0.socketClosed(hanging, lost) } == [])
         _ = link.fail(.unreachable)
         #expect(link.perform { $0.reconnect() } == ["connecting", "connect"])
         var idle = LinkUnderTest.connected()
         #expect(idle.perform { $0.reconnect() } == ["abort"])
+    }
+
+    /// Whatever failed before was over another route.
+    @Test func theDelaysBeginAgainWithAReconnect() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("mutation m")
+        for number in 1...3 {
+            #expect(link.lackToken().last == "retry after failure \(number)")
+            _ = link.retry()
+        }
+        // The token provider is busy; it is not asked twice.
+        #expect(link.perform { $0.reconnect() } == [])
+        _ = link.authorized("t")
+        #expect(link.fail(.unreachable).last == "retry after failure 1")
+        _ = link.retry()
+        _ = link.authorized("t")
+        #expect(link.fail(.unreachable).last == "retry after failure 2")
+        _ = link.retry()
+        _ = link.authorized("t")
+        #expect(link.perform { $0.reconnect() }.first == "connecting")
+        _ = link.authorized("t")
+        #expect(link.fail(.unreachable).last == "retry after failure 1")
     }
 
     @Test func noReconnectWithoutOperations() {

@@ -244,6 +244,9 @@ struct LinkMachine: Sendable {
 
     /// The current connection is dropped, and another one made at once.
     mutating func reconnect() -> [LinkAction] {
+        if case .stopped = state { return [] }
+        // What has failed so far was over another route.
+        failures = 0
         switch state {
         case .open(var connection):
             let actions = connection.socketClosed()
@@ -252,10 +255,10 @@ struct LinkMachine: Sendable {
             state = .idle
             awaitsPong = false
             return interrupted + [.abort] + (isNeeded ? connect() : [])
-        case .waiting:
-            failures = 0
+        case .connecting, .waiting:
+            // An attempt that hangs is left alone: what comes of it is ignored.
             return isNeeded ? connect() : []
-        case .idle, .authorizing, .connecting, .stopped:
+        case .idle, .authorizing, .stopped:
             return []
         }
     }
