@@ -140,8 +140,10 @@ extension OperationExecutor {
     }
 
     /// The server has restarted the stream somewhere else.
-    private func missedEvents() {
+    func missedEvents() {
         note(.networkInfo)
+        // What came before the notice in a burst is as old as all the rest.
+        if environment.isNextNoticeNew { ResponseBurst.flush() }
         environment.missedEvents()
     }
 }
@@ -156,6 +158,25 @@ extension Error {
 }
 
 extension ResponseSummary {
+    /// Whether bytes are a notice of missed events, told without the store: it comes before what follows in a burst.
+    static func isGapNotice(_ response: [UInt8]) -> Bool {
+        // A notice is short, and has this member; few responses do.
+        guard response.count < 512, response.withUnsafeBytes(hasRecovered),
+            let notice = try? JSONValue(parsing: response)
+        else { return false }
+        return (notice["data"] ?? .null) == .null && (notice["errors"] ?? .null) == .null
+            && notice["extensions"]?["relay"]?["recovered"] == false
+    }
+
+    private static func hasRecovered(_ response: UnsafeRawBufferPointer) -> Bool {
+        var rest = response[...]
+        while let quote = rest.firstIndex(of: UInt8(ascii: "\"")) {
+            rest = rest[quote...].dropFirst()
+            if rest.starts(with: "recovered\"".utf8) { return true }
+        }
+        return false
+    }
+
     /// Whether the server has not carried out a mutation, or does not know yet whether it has, and will once it can.
     fileprivate var isPutOff: Bool {
         if hasData || dataIsNull { return false }
