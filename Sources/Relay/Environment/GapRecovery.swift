@@ -166,7 +166,7 @@ final class GapRecovery: @unchecked Sendable {
     private func shown(_ environment: Environment) -> [OperationDescriptor] {
         ((try? store.retainedQueries) ?? []).compactMap { operation, holders in
             let request = operation.request
-            if request.isLive, environment.isActive(request: request) { return nil }
+            if environment.tracker.isFollowed(request) { return nil }
             return holders > (environment.kept.contains(request) ? 1 : 0) ? operation : nil
         }
     }
@@ -265,10 +265,6 @@ final class GapRecovery: @unchecked Sendable {
         case .failed: fetchFailedLater(environment)
         }
     }
-}
-
-extension RequestDescriptor {
-    fileprivate var isLive: Bool { node.params.text?.contains("@live") ?? false }
 }
 
 extension Error {

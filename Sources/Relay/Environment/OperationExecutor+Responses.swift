@@ -105,6 +105,9 @@ extension OperationExecutor {
         let mayBeOnly = operation.kind == .query && request.node.params.isLive == nil
         let isEvent = isStream && !(mayBeOnly && summary.isPart)
         if operation.kind != .mutation { lock.withLock { isUnderWay = true } }
+        if operation.kind == .query, !summary.hasNext {
+            environment.tracker.noteAnswered(request)
+        }
         run.send(GraphQLResponse(response, summary, written: written, isEvent: isEvent))
     }
 
