@@ -774,6 +774,20 @@ struct LinkMachineTests {
             link.receive(error.replacingOccurrences(of: #""1""#, with: #""2""#)).last == "finish 1")
     }
 
+    /// A server that took the records before, and does not now: the stream goes on where it was.
+    @Test func withoutRecordsAResumedStreamIsResumedToo() {
+        var link = LinkUnderTest()
+        _ = link.begin("subscription s", asksForRecords: true)
+        _ = link.open()
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c7"}}}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(link.open().last == Self.subscribe(1, "s", #"{"resume":"c7","records":true}"#))
+        #expect(
+            link.refuse(1, "BAD_USER_INPUT")
+                == ["deliver 1 ", Self.subscribe(2, "s", #"{"resume":"c7"}"#)])
+    }
+
     private static func isSent(_ action: String) -> Bool { action.hasPrefix("send") }
 
     @Test func ofSeveralThatTheServerMayNotReadEachIsTriedAlone() {

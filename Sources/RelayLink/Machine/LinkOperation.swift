@@ -113,10 +113,10 @@ struct LinkOperation: Sendable {
         self.cursor = cursor
     }
 
-    /// The server has not started it; it is sent again without patches of records.
+    /// The server has not started it, or not resumed it; it is sent again without patches of records.
     mutating func beginWithoutRecords() {
         asksForRecords = false
-        wasSent = false
+        wasSent = awaitsRecovery
     }
 
     /// The server has ended the stream, which can be resumed from here.
