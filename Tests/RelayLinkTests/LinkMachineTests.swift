@@ -460,6 +460,15 @@ struct LinkMachineTests {
                 == [#"send {"id":"1","type":"complete"}"#, "fail 1 overflow"])
     }
 
+    /// It may have been the last that needed the connection.
+    @Test func afterAnOverflowTheConnectionMayBeIdle() {
+        var link = LinkUnderTest.connected("subscription s") { $0.idleTimeout = .seconds(1) }
+        _ = link.next(1)
+        #expect(
+            link.perform { $0.suspend(OperationID(number: 1)) }
+                == [#"send {"id":"1","type":"complete"}"#, "fail 1 overflow", "watch idleness"])
+    }
+
     // MARK: Queries
 
     /// A notice of progress says nothing about a query without an answer: it is sent again as it was.

@@ -128,7 +128,7 @@ struct LinkMachine: Sendable {
         else { return [] }
         let actions = stop(wire)
         guard operation.canResume else {
-            return actions + [finish(id, .overflow(operation.request.name))]
+            return actions + [finish(id, .overflow(operation.request.name))] + watchIdleness()
         }
         operations[id]?.phase = .suspended
         return actions
