@@ -42,7 +42,9 @@ extension OperationExecutor {
         if summary.hasNext {
             environment.kept.noteBegun(request)
         } else {
-            environment.kept.noteEnded(request, hadErrors: !summary.errors.isEmpty)
+            environment.kept.noteEnded(
+                request, hadErrors: !summary.errors.isEmpty,
+                isLater: lock.withLock { isUnderWay })
         }
     }
 
