@@ -62,11 +62,13 @@ package actor SocketLink {
     /// - Parameters:
     ///   - asksForRecords: for a stream: whether later results may be sent as patches of records.
     ///   - interruptionCount: for a mutation that an earlier run of the program sent.
+    ///   - isUnfinished: whether it is such a mutation: nobody waits for its answer, so it waits for a busy server.
     ///   - onInterruption: called when a connection ends while the server has the mutation.
     ///   - owner: stops the link when it is released, so the responses retain it.
     package nonisolated func begin(
         _ request: OperationRequest, capacity: Int, asksForRecords: Bool = false,
-        interruptionCount: UInt64 = 0, onInterruption: (@Sendable () -> Void)? = nil,
+        interruptionCount: UInt64 = 0, isUnfinished: Bool = false,
+        onInterruption: (@Sendable () -> Void)? = nil,
         keeping owner: (any Sendable)? = nil
     ) -> Responses {
         let id = OperationID(number: lastID.wrappingAdd(1, ordering: .relaxed).newValue)
@@ -79,7 +81,7 @@ package actor SocketLink {
             link.perform(
                 link.machine.begin(
                     id, request, asksForRecords: asksForRecords,
-                    interruptionCount: interruptionCount))
+                    interruptionCount: interruptionCount, isUnfinished: isUnfinished))
         }
         if !isTaken { channel.finish(.stopped("send operation \(request.name)")) }
         let renounce: @Sendable (String?) -> Void = { [weak self] cursor in
@@ -120,6 +122,7 @@ package actor SocketLink {
     // MARK: Performing the machine's actions
 
     private func perform(_ actions: [LinkAction]) {
+        var full: [OperationID] = []
         for action in actions {
             switch action {
             case .authorize(let attempt, let isRefused): authorize(attempt, isRefused)
@@ -142,7 +145,10 @@ package actor SocketLink {
                     afterFailures: endings, random: outside.inputs.random())
                 schedule(.resumption(id), after: delay)
             case .deliver(let id, let response):
-                if channels[id]?.push(response) == true { perform(machine.suspend(id)) }
+                // A mark takes no response's place.
+                if channels[id]?.push(response) == true, response != RenewalMark.bytes {
+                    full.append(id)
+                }
             case .interrupted(let id):
                 // Not here: the count is written to a store, which may make the caller wait.
                 if let note = interruptions[id] { Task { note() } }
@@ -153,6 +159,8 @@ package actor SocketLink {
             case .ended(let error): outside.ended(error)
             }
         }
+        // Not before: the machine has decided on everything in the list, also on what follows a response in it.
+        for id in full { perform(machine.suspend(id)) }
     }
 
     private func schedule(_ timer: LinkAction.Timer, after delay: Duration) {

@@ -133,7 +133,8 @@ public final class WebSocketNetwork: RespondingNetwork {
             options.mutationIDs)
         return link.begin(
             operation, capacity: options.responseCapacity, asksForRecords: asksForRecords,
-            interruptionCount: interruptions?.count ?? 0, onInterruption: interruptions?.note,
+            interruptionCount: interruptions?.count ?? 0,
+            isUnfinished: interruptions?.isResumed ?? false, onInterruption: interruptions?.note,
             keeping: self)
     }
 }

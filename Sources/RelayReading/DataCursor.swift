@@ -63,6 +63,12 @@ package struct DataCursor {
         case .failed:
             if let error = failure(of: field, slot) { throw error }
             return nil
+        case .json:
+            guard let errors = node.caughtElementErrors(of: field, in: node.row) else {
+                return (slot, tag)
+            }
+            if let error = failure(of: field, errors) { throw error }
+            return nil
         default: return (slot, tag)
         }
     }

@@ -87,10 +87,35 @@ extension DataNode: Equatable {
             case (nil, nil): continue
             case (let slot?, let otherSlot?):
                 if !row.slot(slot, equals: other, otherSlot) { return false }
+                if field.catchTo != nil, !hasSameElementErrors(field, in: other) { return false }
             default: return false
             }
         }
         return true
+    }
+}
+
+extension DataNode {
+    /// The slot of the errors of a list's elements, if the list is a leaf that is `@catch`. Other lists have theirs
+    /// among the errors of the whole reading.
+    func caughtElementErrors(of field: Int, in row: Row) -> Int? {
+        caughtElementErrors(of: reading.fields[field], in: row)
+    }
+
+    private func caughtElementErrors(of field: FlatReading.Field, in row: Row) -> Int? {
+        guard field.catchTo != nil, let key = reading.symbols.elementErrorsKey(of: field.key),
+            let slot = row.slot(of: key), row.tag(slot) == .json
+        else { return nil }
+        return slot
+    }
+
+    fileprivate func hasSameElementErrors(_ field: FlatReading.Field, in other: Row) -> Bool {
+        switch (caughtElementErrors(of: field, in: row), caughtElementErrors(of: field, in: other))
+        {
+        case (nil, nil): true
+        case (let slot?, let otherSlot?): row.slot(slot, equals: other, otherSlot)
+        default: false
+        }
     }
 }
 

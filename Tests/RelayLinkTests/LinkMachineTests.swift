@@ -8,10 +8,17 @@ import Testing
 struct LinkMachineTests {
     private static let initialise = #"send {"type":"connection_init"}"#
 
-    private static func subscribe(_ wire: Int, _ name: String, _ relay: String? = nil) -> String {
+    private static func subscribe(
+        _ wire: Int, _ name: String, _ relay: String? = nil, isLive: Bool = false
+    ) -> String {
         let notes = relay.map { #","extensions":{"relay":"# + $0 + "}" } ?? ""
-        return #"send {"id":"\#(wire)","type":"subscribe","payload":{"query":"\#(name)","#
+        let text = isLive ? name + " @live" : name
+        return #"send {"id":"\#(wire)","type":"subscribe","payload":{"query":"\#(text)","#
             + #""operationName":"\#(name)"\#(notes)}}"#
+    }
+
+    private static func refused(_ operation: Int, _ code: String) -> String {
+        #"deliver \#(operation) {"errors":[{"message":"no","extensions":{"code":"\#(code)"}}]}"#
     }
 
     // MARK: One connection
@@ -295,6 +302,48 @@ struct LinkMachineTests {
         #expect(link.fail(.status(401)).prefix(2).last == "authorize anew")
     }
 
+    /// The server does not know yet whether it was carried out; under its id it is carried out once.
+    @Test func aMutationWhoseOutcomeIsUnknownIsSentAgain() {
+        let id = OperationID(number: 1)
+        let a = #"{"mutationId":"c:1"}"#
+        var link = LinkUnderTest.connected("mutation a", "mutation b", "query q")
+        #expect(link.refuse(1, "OUTCOME_UNKNOWN") == ["resume 1 after ending 1"])
+        // None before it, over no connection.
+        #expect(link.begin("mutation c") == [])
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "q")])
+        #expect(
+            link.perform { $0.timerFired(.resumption(id)) } == [Self.subscribe(2, "a", a)])
+        #expect(link.refuse(2, "OUTCOME_UNKNOWN") == ["resume 1 after ending 2"])
+        #expect(
+            link.perform { $0.cancel(id) } == [Self.subscribe(3, "b", #"{"mutationId":"c:2"}"#)])
+        #expect(link.perform { $0.timerFired(.resumption(id)) } == [])
+    }
+
+    @Test func whereMutationsAreNotResentAnUnknownOutcomeIsTheAnswer() {
+        var link = LinkUnderTest.connected("mutation a") { $0.resendsMutations = false }
+        #expect(
+            link.refuse(1, "OUTCOME_UNKNOWN") == [Self.refused(1, "OUTCOME_UNKNOWN"), "finish 1"])
+    }
+
+    /// Nobody waits for one of an earlier run of the program, so it waits for the server; others have a caller.
+    @Test(arguments: ["OVERLOADED", "STORAGE_FULL"])
+    func anUnfinishedMutationWaitsForABusyServer(_ code: String) {
+        var link = LinkUnderTest()
+        _ = link.begin("mutation a", isUnfinished: true)
+        _ = link.begin("mutation b")
+        _ = link.open()
+        #expect(link.refuse(1, code) == ["resume 1 after ending 1"])
+        let id = OperationID(number: 1)
+        #expect(
+            link.perform { $0.timerFired(.resumption(id)) }
+                == [Self.subscribe(2, "a", #"{"mutationId":"c:1"}"#)])
+        _ = link.next(2)
+        _ = link.complete(2)
+        #expect(link.refuse(3, code) == [Self.refused(2, code), "finish 2"])
+    }
+
     // MARK: Streams
 
     @Test func aStreamResumesBehindItsLastCursor() {
@@ -411,19 +460,132 @@ struct LinkMachineTests {
                 == [#"send {"id":"1","type":"complete"}"#, "fail 1 overflow"])
     }
 
-    @Test func aLiveQueryIsResumedAndAPlainOneEndsQuietly() {
-        var link = LinkUnderTest.connected("query live", "query plain", "query foreign")
+    /// It may have been the last that needed the connection.
+    @Test func afterAnOverflowTheConnectionMayBeIdle() {
+        var link = LinkUnderTest.connected("subscription s") { $0.idleTimeout = .seconds(1) }
+        _ = link.next(1)
+        #expect(
+            link.perform { $0.suspend(OperationID(number: 1)) }
+                == [#"send {"id":"1","type":"complete"}"#, "fail 1 overflow", "watch idleness"])
+    }
+
+    // MARK: Queries
+
+    /// A notice of progress says nothing about a query without an answer: it is sent again as it was.
+    @Test func anUnansweredQueryIsSentAgainFromTheStart() {
+        var link = LinkUnderTest.connected("query q", "live l", "persisted p")
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c7"}}}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        let sent = link.open().suffix(3)
+        #expect(
+            sent.prefix(2) == [Self.subscribe(1, "q"), Self.subscribe(2, "l", isLive: true)])
+        #expect(sent.last?.contains("documentId") == true && sent.last?.contains("resume") == false)
+        #expect(link.next(1) == [#"deliver 1 {"data":{"a":1}}"#])
+        // And what the server says to it is its answer.
+        #expect(
+            link.refuse(2, "BAD_USER_INPUT") == [Self.refused(2, "BAD_USER_INPUT"), "finish 2"])
+    }
+
+    @Test func anAnsweredQueryEndsWithItsConnection() {
+        var link = LinkUnderTest.connected("query q", "query r", "query s")
         _ = link.next(1, relay: #"{"cursor":"c1"}"#)
-        _ = link.next(1, relay: #"{"cursor":"c2"}"#)
+        _ = link.next(2)
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c7"}}}"#)
+        #expect(link.close(1006).prefix(2) == ["finish 1", "finish 2"])
+        _ = link.retry()
+        #expect(link.open().suffix(1) == [Self.subscribe(1, "s")])
+    }
+
+    /// Nothing follows its answer, so there is nothing to stop.
+    @Test func anAnsweredQueryIsNotStoppedForSlowness() {
+        var link = LinkUnderTest.connected("query q")
+        _ = link.next(1)
+        #expect(link.perform { $0.suspend(OperationID(number: 1)) } == [])
+        #expect(link.complete(1) == ["finish 1"])
+    }
+
+    /// However many results it has had.
+    @Test(arguments: [1, 2]) func aLiveQueryIsResumed(_ count: Int) {
+        var link = LinkUnderTest.connected("live l")
+        for number in 1...count { _ = link.next(1, relay: #"{"cursor":"c\#(number)"}"#) }
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(
+            link.open().last
+                == Self.subscribe(1, "l", #"{"resume":"c\#(count)"}"#, isLive: true))
+        #expect(link.next(1, "null", relay: #"{"recovered":true}"#) == ["resumed l"])
+    }
+
+    /// Whoever follows it is told that it has ended, and why.
+    @Test(arguments: [1, 2]) func aLiveQueryThatIsNotResumedFails(_ count: Int) {
+        for code in ["LIMIT_EXCEEDED", "BAD_USER_INPUT"] {
+            var link = LinkUnderTest.connected("live l")
+            for number in 1...count { _ = link.next(1, relay: #"{"cursor":"c\#(number)"}"#) }
+            _ = link.close(1006)
+            _ = link.retry()
+            _ = link.open()
+            #expect(link.refuse(1, code) == [Self.refused(1, code), "finish 1"])
+        }
+    }
+
+    @Test func aLiveQueryWithoutCursorsStartsAnew() {
+        var link = LinkUnderTest.connected("live l")
+        _ = link.next(1)
+        #expect(link.close(1006) == ["disconnected closed(1006)", "retry after failure 1"])
+        _ = link.retry()
+        #expect(
+            link.open().suffix(3) == [
+                Self.subscribe(1, "l", isLive: true), "resumed l, with a gap", Self.gap(1),
+            ])
+    }
+
+    /// Only the server knows whether one that it has the text of is live.
+    @Test func aPersistedQueryThatIsNotLiveEndsQuietly() {
+        var link = LinkUnderTest.connected("persisted live", "persisted plain", "persisted foreign")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
         _ = link.next(2, relay: #"{"cursor":"c1"}"#)
         _ = link.next(3)
         #expect(link.close(1006).first == "finish 3")
         _ = link.retry()
         _ = link.open()
         #expect(link.next(1, "null", relay: #"{"recovered":true}"#) == ["resumed live"])
+        #expect(link.refuse(2, "BAD_USER_INPUT") == ["finish 2"])
+    }
+
+    @Test func aPersistedQueryThatTheServerIsTooBusyForIsResumedLater() {
+        var link = LinkUnderTest.connected("persisted p")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.refuse(1, "OVERLOADED") == ["resume 1 after ending 1"])
+    }
+
+    // MARK: A busy server
+
+    /// Everybody comes back after a restart: nothing was done, and the place to resume from stays good.
+    @Test(arguments: ["live", "subscription"])
+    func aStreamThatTheServerIsTooBusyForIsResumedLater(_ kind: String) {
+        let id = OperationID(number: 1)
+        var link = LinkUnderTest.connected("\(kind) s")
+        _ = link.next(1, relay: #"{"cursor":"c1"}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        _ = link.open()
+        #expect(link.refuse(1, "OVERLOADED") == ["resume 1 after ending 1"])
+        let again = link.perform { $0.timerFired(.resumption(id)) }
         #expect(
-            link.receive(#"{"type":"error","id":"2","payload":[{"message":"not a stream"}]}"#)
-                == ["finish 2"])
+            again == [Self.subscribe(2, "s", #"{"resume":"c1"}"#, isLive: kind == "live")])
+        #expect(link.refuse(2, "OVERLOADED") == ["resume 1 after ending 2"])
+    }
+
+    /// One that has not begun has somebody who asks for it now.
+    @Test func aStreamThatHasNotBegunIsRefused() {
+        for words in ["live s", "subscription s", "query q"] {
+            var link = LinkUnderTest.connected(words)
+            #expect(link.refuse(1, "OVERLOADED") == [Self.refused(1, "OVERLOADED"), "finish 1"])
+        }
     }
 
     // MARK: Failures
@@ -452,7 +614,8 @@ struct LinkMachineTests {
         #expect(link.begin("mutation m") == ["connecting", "connect"])
     }
 
-    @Test func onlyAServerThatSaysSomethingResetsTheDelay() {
+    /// Accepting us is not enough, nor is a message: a server may do both and then go away, again and again.
+    @Test func onlyAServerThatServesResetsTheDelay() {
         var link = LinkUnderTest.connected("subscription s")
         #expect(link.close(1013).last == "retry after failure 1")
         _ = link.retry()
@@ -461,7 +624,64 @@ struct LinkMachineTests {
         _ = link.retry()
         _ = link.open()
         _ = link.next(1)
+        #expect(link.close(1013).last == "retry after failure 3")
+        _ = link.retry()
+        _ = link.open()
+        _ = link.begin("query q")
+        _ = link.next(2)
+        _ = link.complete(2)
         #expect(link.close(1013).last == "retry after failure 1")
+        _ = link.retry()
+        _ = link.open()
+        // The connection has lasted.
+        #expect(link.perform { $0.timerFired(.acknowledgement($0.attempt)) } == [])
+        #expect(link.close(1013).last == "retry after failure 1")
+    }
+
+    /// A query that the server does not survive fails, though a stream gets its message each time.
+    @Test func aQueryThatEndsEveryConnectionFails() {
+        var link = LinkUnderTest.connected("subscription s", "query q") { $0.queryAttempts = 3 }
+        for number in 1...2 {
+            _ = link.next(1)
+            #expect(link.close(1011).last == "retry after failure \(number)")
+            _ = link.retry()
+            _ = link.open()
+        }
+        _ = link.next(1)
+        #expect(
+            link.close(1011) == [
+                "disconnected closed(1011)", "fail 2 closed(1011)", "retry after failure 3",
+            ])
+    }
+
+    /// A server may take the token, and forbid an operation by closing.
+    @Test func aTokenThatIsRefusedAfterAMessageIsAskedForOnceMore() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        for words in ["subscription s", "query q"] { _ = link.begin(words) }
+        _ = link.authorized("old")
+        _ = link.open(token: "old")
+        _ = link.next(1)
+        #expect(
+            link.close(4403) == ["disconnected unauthenticated", "authorize anew", "watch token"])
+        _ = link.authorized("new")
+        _ = link.open(token: "new")
+        _ = link.next(1)
+        #expect(
+            link.close(4403) == [
+                "disconnected unauthenticated", "fail 1 unauthenticated", "fail 2 unauthenticated",
+            ])
+    }
+
+    /// It was good for a while: tokens expire.
+    @Test func aFreshTokenThatHasServedMayBeReplaced() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("subscription s")
+        for token in ["a", "b", "c"] {
+            _ = link.authorized(token)
+            _ = link.open(token: token)
+            _ = link.perform { $0.timerFired(.acknowledgement($0.attempt)) }
+            #expect(link.close(4403).prefix(2).last == "authorize anew")
+        }
     }
 
     @Test func aRefusedTokenIsAskedForOnceMore() {
@@ -563,6 +783,20 @@ struct LinkMachineTests {
             link.receive(error.replacingOccurrences(of: #""1""#, with: #""2""#)).last == "finish 1")
     }
 
+    /// A server that took the records before, and does not now: the stream goes on where it was.
+    @Test func withoutRecordsAResumedStreamIsResumedToo() {
+        var link = LinkUnderTest()
+        _ = link.begin("subscription s", asksForRecords: true)
+        _ = link.open()
+        _ = link.receive(#"{"type":"ping","payload":{"relay":{"cursor":"c7"}}}"#)
+        _ = link.close(1006)
+        _ = link.retry()
+        #expect(link.open().last == Self.subscribe(1, "s", #"{"resume":"c7","records":true}"#))
+        #expect(
+            link.refuse(1, "BAD_USER_INPUT")
+                == ["deliver 1 ", Self.subscribe(2, "s", #"{"resume":"c7"}"#)])
+    }
+
     private static func isSent(_ action: String) -> Bool { action.hasPrefix("send") }
 
     @Test func ofSeveralThatTheServerMayNotReadEachIsTriedAlone() {
@@ -646,11 +880,37 @@ struct LinkMachineTests {
         let old = link.machine.attempt
         #expect(link.perform { $0.reconnect() } == ["abort", "connecting", "connect"])
         #expect(link.machine.attempt > old)
-        #expect(link.perform { $0.reconnect() } == [])
+        // An attempt may hang in the dark: the new one does not wait for its end.
+        let hanging = link.machine.attempt
+        #expect(link.perform { $0.reconnect() } == ["connecting", "connect"])
+        let lost = ConnectionLoss(LinkUnderTest.IOFailure.unreachable.error)
+        #expect(link.perform { $0.socketClosed(hanging, lost) } == [])
         _ = link.fail(.unreachable)
         #expect(link.perform { $0.reconnect() } == ["connecting", "connect"])
         var idle = LinkUnderTest.connected()
         #expect(idle.perform { $0.reconnect() } == ["abort"])
+    }
+
+    /// Whatever failed before was over another route.
+    @Test func theDelaysBeginAgainWithAReconnect() {
+        var link = LinkUnderTest { $0.asksForTokens = true }
+        _ = link.begin("mutation m")
+        for number in 1...3 {
+            #expect(link.lackToken().last == "retry after failure \(number)")
+            _ = link.retry()
+        }
+        // The token provider is busy; it is not asked twice.
+        #expect(link.perform { $0.reconnect() } == [])
+        _ = link.authorized("t")
+        #expect(link.fail(.unreachable).last == "retry after failure 1")
+        _ = link.retry()
+        _ = link.authorized("t")
+        #expect(link.fail(.unreachable).last == "retry after failure 2")
+        _ = link.retry()
+        _ = link.authorized("t")
+        #expect(link.perform { $0.reconnect() }.first == "connecting")
+        _ = link.authorized("t")
+        #expect(link.fail(.unreachable).last == "retry after failure 1")
     }
 
     @Test func noReconnectWithoutOperations() {

@@ -29,24 +29,28 @@ struct LinkUnderTest {
 
     // MARK: What happens
 
-    /// Begins an operation: "query q", "mutation m", "subscription s".
+    /// Begins an operation: "query q", "mutation m", "subscription s"; "live q" is a query with `@live`, and the text of
+    /// "persisted q" only the server has.
     mutating func begin(
-        _ words: String, asksForRecords: Bool = false, interruptionCount: UInt64 = 0
+        _ words: String, asksForRecords: Bool = false, interruptionCount: UInt64 = 0,
+        isUnfinished: Bool = false
     ) -> [String] {
         lastID += 1
         return texts(
             machine.begin(
                 OperationID(number: lastID), Self.request(words, lastID),
-                asksForRecords: asksForRecords, interruptionCount: interruptionCount))
+                asksForRecords: asksForRecords, interruptionCount: interruptionCount,
+                isUnfinished: isUnfinished))
     }
 
     private static func request(_ words: String, _ number: UInt64) -> OperationRequest {
         let parts = words.split(separator: " ").map(String.init)
-        return OperationRequest(
-            RequestParameters(
-                name: parts[1], operationKind: OperationKind(rawValue: parts[0]) ?? .query,
-                text: parts[1]),
-            variables: [:], mutationID: "c:\(number)")
+        var parameters = RequestParameters(
+            name: parts[1], operationKind: OperationKind(rawValue: parts[0]) ?? .query,
+            text: parts[1])
+        if parts[0] == "live" { parameters.text = parts[1] + " @live" }
+        if parts[0] == "persisted" { (parameters.text, parameters.id) = (nil, parts[1]) }
+        return OperationRequest(parameters, variables: [:], mutationID: "c:\(number)")
     }
 
     /// The socket opens and the server lets us in.
@@ -65,6 +69,16 @@ struct LinkUnderTest {
     ) -> [String] {
         let notes = relay.map { #","extensions":{"relay":"# + $0 + "}" } ?? ""
         return receive(#"{"type":"next","id":"\#(wire)","payload":{"data":\#(data)\#(notes)}}"#)
+    }
+
+    /// The server ends the operation that has this number on the connection, with an error.
+    mutating func refuse(_ wire: Int, _ code: String) -> [String] {
+        receive(Self.error(wire, code))
+    }
+
+    static func error(_ wire: Int, _ code: String) -> String {
+        let errors = #"[{"message":"no","extensions":{"code":"\#(code)"}}]"#
+        return #"{"type":"error","id":"\#(wire)","payload":\#(errors)}"#
     }
 
     mutating func complete(_ wire: Int) -> [String] {

@@ -50,6 +50,30 @@ struct ResponsePublisherTests {
         #expect(received.all == [1])
     }
 
+    /// An operation may have ended at once, and operators drop an end that comes first.
+    @Test func nothingComesBeforeTheSubscription() async throws {
+        let order = DeliveryOrder()
+        let channel = ResponseChannel(capacity: 100) {}
+        channel.finish(nil)
+        let told = Noted<String>()
+        // On a thread of its own, because it waits.
+        Thread.detachNewThread {
+            ResponsePublisher(in: order) { Responses(channel) {} }.subscribe(
+                AnySubscriber<[UInt8], any Error>(
+                    receiveSubscription: { _ in
+                        // What is to be delivered by now has been delivered then.
+                        let turn = DispatchSemaphore(value: 0)
+                        order.perform { turn.signal() }
+                        turn.wait()
+                        told.note("subscription")
+                    },
+                    receiveValue: { _ in .none },
+                    receiveCompletion: { _ in told.note("end") }))
+        }
+        await eventually { told.all.count == 2 }
+        #expect(told.all == ["subscription", "end"])
+    }
+
     private struct Transferred: @unchecked Sendable {
         // Unchecked: used by this test, on one thread at a time.
         let value: any Subscription

@@ -1,5 +1,6 @@
 import RelayArtifacts
 import RelayJSON
+import RelayReading
 import Testing
 
 @_spi(Rooms) @testable import RelayRecords
@@ -61,6 +62,53 @@ import Testing
         #expect(told.last?.errors.map(\.path) == [["node", "tags"]])
         try store.commit("One", ["id": "a"], one(["y", "z"]))
         #expect(told.last?.errors.isEmpty == true && told.count == 2)
+        following.cancel()
+    }
+
+    /// As of an object or of a list of objects: the whole field has failed, and only whoever reads it is told.
+    @Test func elementsOfACaughtLeafHaveThemToo() throws {
+        let store = Store.quiet()
+        func caught(_ tags: JSONValue, errors: [JSONValue] = []) -> JSONValue {
+            [
+                "data": [
+                    "node": ["__typename": "Todo", "id": "a", "tags": tags, "none": tags]
+                ],
+                "errors": .array(errors),
+            ]
+        }
+        func error(_ field: String) -> JSONValue {
+            ["message": "lost", "path": ["node", .string(field), 1]]
+        }
+        func tags(_ read: SelectorSnapshot?) throws -> (Result<JSONValue?, DataError>, JSONValue?) {
+            let node = try #require(read?.data)
+            var root = DataCursor(node)
+            let todo = try #require(try root.node("node"))
+            var cursor = DataCursor(todo)
+            let result: Result<JSONValue?, DataError>
+            do { result = .success(try cursor.json("tags")) } catch { result = .failure(error) }
+            return (result, try cursor.json("none"))
+        }
+        let good = caught(["y", nil])
+        let bad = caught(["y", nil], errors: [error("tags"), error("none")])
+        try store.commit("CaughtTags", ["id": "a"], good)
+        let told = Told()
+        let following = try store.subscribe(store.read("CaughtTags", ["id": "a"])) { told.add($0) }
+        let first = try tags(store.read("CaughtTags", ["id": "a"])).0
+        #expect(first == .success(["y", nil]))
+        // The list is what it was; its errors are not.
+        try store.commit("CaughtTags", ["id": "a"], bad)
+        let (result, none) = try tags(told.last)
+        guard case .failure(let failure) = result, case .failed(let errors) = failure.problem else {
+            Issue.record("it is read as \(result)")
+            return
+        }
+        #expect(errors.map(\.message) == ["lost"] && errors.map(\.path) == [["tags"]])
+        #expect(none == nil && told.last?.errors.isEmpty == true && told.count == 1)
+        try store.commit("CaughtTags", ["id": "a"], bad)
+        #expect(told.count == 1)
+        try store.commit("CaughtTags", ["id": "a"], good)
+        let last = try tags(told.last).0
+        #expect(last == .success(["y", nil]) && told.count == 2)
         following.cancel()
     }
 

@@ -111,6 +111,7 @@ enum TodoDocuments {
         query Best { me { id name best { id name best { id name } } } }
         query Required { me { id name @required(action: LOG) best @required(action: NONE) { id } } }
         query Caught { me @catch(to: NULL) { id name } }
+        query CaughtTags($id: ID!) { node(id: $id) { id ... on Todo { tags @catch(to: RESULT) none: tags @catch(to: NULL) } } }
         query Deferred { me { id ...Name_user @defer(label: "name") } }
         fragment Name_user on User { name }
         mutation Change($id: ID!, $text: String) { change(id: $id, text: $text) { todo { id text } } }

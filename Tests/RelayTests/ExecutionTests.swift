@@ -153,6 +153,28 @@ struct ExecutionTests {
         #expect(received.count == 1_024 && eager.values.count == 1_102)
     }
 
+    /// Nobody else wants what it does: it is not told to wait until what waits has been taken.
+    @Test func theWorkOfASubscriberThatIsCutOffEnds() {
+        let work = Work()
+        var ends: [Subscribers.Completion<any Error>] = []
+        var received: [Int] = []
+        var subscription: (any Subscription)?
+        work.publisher().subscribe(
+            AnySubscriber<Int, any Error>(
+                receiveSubscription: { subscription = $0 },
+                receiveValue: {
+                    received.append($0)
+                    return .none
+                },
+                receiveCompletion: { ends.append($0) }))
+        for value in 0..<1_024 { work.runs[0].send(value) }
+        #expect(work.runs[0].isWanted)
+        work.runs[0].send(1_024)
+        #expect(!work.runs[0].isWanted && ends.isEmpty)
+        subscription?.request(.unlimited)
+        #expect(received == Array(0..<1_024) && ends.count == 1)
+    }
+
     @Test func awaitingACancelledTaskCancels() async {
         let work = Work()
         let publisher = Transfer(value: work.publisher())

@@ -153,6 +153,63 @@ import TodoFixtures
         retained.cancel()
     }
 
+    /// Of one whose text only the server has, its second answer would come over its own stream.
+    @Test func aPersistedLiveQueryThatIsFollowedIsNotFetchedAgain() {
+        let live = todo("l", text: nil)
+        let retained = environment.retain(operation: live)
+        let following = Collected(environment.execute(operation: live))
+        let stream = queries.first
+        // As long as it has no answer, that may be older than the gap.
+        missSomething()
+        #expect(queries.count == 2)
+        stream?.nextValue(Payloads.todo("l", "one", complete: false))
+        queries.last?.resolve(Payloads.todo("l", "one", complete: false))
+        missSomething()
+        #expect(queries.count == 1)
+        following.cancel()
+        retained.cancel()
+    }
+
+    // MARK: What comes with a notice
+
+    /// It comes over the new connection, so it is newer than the gap; however many streams report that.
+    @Test(arguments: [GapPolicy.refetch, .invalidate], [true, false])
+    func whatComesWithANoticeIsFresh(_ policy: GapPolicy, isOneBurst: Bool) {
+        environment.gapPolicy = policy
+        let operations = ["l", "m"].map { todo($0, text: Self.live) }
+        let following = operations.map { Collected(environment.execute(operation: $0)) }
+        let streams = queries
+        let send = { (text: String) in
+            for (id, stream) in zip(["l", "m"], streams) {
+                stream.nextValue(Self.gap)
+                stream.nextValue(Payloads.todo(id, text, complete: false))
+            }
+        }
+        let isFresh = { [environment] (operation: OperationDescriptor) in
+            if case .available = environment.check(operation: operation) { true } else { false }
+        }
+        for text in ["one", "two"] {
+            if isOneBurst { ResponseBurst.gather { send(text) } } else { send(text) }
+            #expect(operations.map(isFresh) == [true, true])
+            clock.advance()
+            #expect(operations.map(isFresh) == [true, true])
+            #expect(environment.todo("m")?.text == text)
+        }
+        // And what came before it is not.
+        ResponseBurst.gather {
+            streams[1].nextValue(Payloads.todo("m", "three", complete: false))
+            streams[0].nextValue(Self.gap)
+            streams[0].nextValue(Payloads.todo("l", "three", complete: false))
+        }
+        #expect(operations.map(isFresh) == [true, false])
+        clock.advance()
+        streams[1].nextValue(Payloads.todo("m", "four", complete: false))
+        #expect(operations.map(isFresh) == [true, true])
+        streams[1].nextValue(Self.gap)
+        #expect(operations.map(isFresh) == [false, false])
+        for following in following { following.cancel() }
+    }
+
     // MARK: Queries that fail
 
     @Test func whatCouldNotBeFetchedIsFetchedLaterAsLongAsItIsRetained() throws {

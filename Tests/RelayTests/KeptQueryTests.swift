@@ -51,6 +51,28 @@ struct KeptQueryTests {
         _ = Collected(environment.fetchQuery(TodoQuery(id: id)))
     }
 
+    /// Each commit costs a place in the journal.
+    @Test func theResultsOfALiveQueryAreNotedOnceAMinute() throws {
+        let (environment, network) = environment()
+        let query = LiveTodosQuery(variables: EmptyVariables())
+        try environment.keep(query)
+        let following = Collected(environment.publisher(of: query))
+        func show(_ count: Int) -> UInt64 {
+            let before = environment.store.snapshot.sequence
+            network.requests.first?.nextValue(
+                #"{"data":{"user":{"id":"U","totalCount":\#(count),"todos":null}}}"#)
+            return environment.store.snapshot.sequence - before
+        }
+        #expect((1...3).map(show) == [2, 1, 1])
+        #expect(environment.keptQueries.map(\.content) == [.complete])
+        #expect(environment.keptQueries.first?.fetchedAt != nil)
+        // The first one of the next stream is written down again.
+        following.cancel()
+        let again = Collected(environment.publisher(of: query))
+        #expect(show(4) == 2)
+        again.cancel()
+    }
+
     @Test func whatIsKeptIsThereInTheNextRun() throws {
         let (first, _) = environment()
         try first.keep(TodoQuery(id: "a"))

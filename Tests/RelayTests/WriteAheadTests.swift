@@ -310,6 +310,48 @@ import TodoFixtures
         shown.cancel()
     }
 
+    /// Nothing was done, or nobody knows yet whether it was: the server wants it again, and so those behind it stay too.
+    @Test(arguments: ["OVERLOADED", "STORAGE_FULL", "OUTCOME_UNKNOWN"])
+    func oneThatTheServerMayCarryOutLaterStays(_ code: String) throws {
+        let (environment, network) = try resumed(["a", "b"])
+        let told = Lock<[String]>([])
+        func resume() throws {
+            try environment.resumeMutations([ResumableMutation(ChangeTodoStatusMutation.self)]) {
+                resumed in
+                var end = "ok"
+                if case .failure(let error) = resumed.result {
+                    end = (error as? NetworkError)?.errors.first?.message ?? "\(error)"
+                }
+                told.withLock { $0.append("\(resumed.transactionID) \(end)") }
+            }
+        }
+        let error = #"{"message":"later","extensions":{"code":"\#(code)"}}"#
+        try resume()
+        network.requests.first?.resolve(#"{"errors":[\#(error)]}"#)
+        #expect(told.withLock { $0 } == ["old:1 later", "old:2 later"])
+        #expect(network.requests.isEmpty)
+        try resume()
+        #expect(network.requests.map(\.cacheConfig.transactionID) == ["old:1"])
+        // With data it was carried out, whatever its own error says.
+        network.requests.first?.resolve(
+            #"{"data":{"changeTodoStatus":null},"errors":[\#(error)]}"#)
+        #expect(network.requests.map(\.cacheConfig.transactionID) == ["old:2"])
+        network.requests.first?.resolve(#"{"data":null,"errors":[\#(error)]}"#)
+        #expect(network.requests.isEmpty)
+        try resume()
+        #expect(network.requests.isEmpty)
+    }
+
+    /// One of this process has a caller, who is told.
+    @Test func oneOfThisProcessIsOver() async {
+        let result = begin("a")
+        journal.release()
+        await eventually { sent == ["a"] }
+        network.requests.first?.resolve(
+            #"{"errors":[{"message":"later","extensions":{"code":"OVERLOADED"}}]}"#)
+        #expect((result.error as? NetworkError)?.errors.first?.message == "later")
+    }
+
     /// Nobody waits for it at a screen: it is told, and stays, and so do those behind it, in their order.
     @Test func oneThatTheNetworkLosesStaysForALaterCall() throws {
         let (environment, network) = try resumed(["a", "b", "c"])

@@ -130,8 +130,9 @@ final class HostileClient: SimulatedPeer, @unchecked Sendable {
         }
         guard let request = open.removeValue(forKey: id) else { return }
         if request.end == .refusal, errors.isEmpty { violate("was not refused", request) }
-        // A log that stops does not know what becomes of a mutation, and gives no code.
-        if let tag = request.tag, errors.contains(where: { $0["extensions"]?["code"] != nil }) {
+        // A log that stops does not know what becomes of a mutation.
+        let codes = errors.compactMap { $0["extensions"]?["code"]?.string }
+        if let tag = request.tag, codes.contains(where: { $0 != "OUTCOME_UNKNOWN" }) {
             refusals.given.insert(tag)
         }
     }

@@ -91,10 +91,10 @@ extension Simulation {
         }
     }
 
-    /// Whether errors are one of these, or that of a log that stops, which has no code: whoever waits for it hears of
-    /// that before others do.
+    /// Whether errors are one of these, or that of a log that stops: whoever waits for it hears of that before others
+    /// do.
     func isRefusal(_ errors: [ExecutionError], _ codes: [ErrorCode]) -> Bool {
-        let found = errors.compactMap(\.code)
+        let found = errors.compactMap(\.code).filter { $0 != .outcomeUnknown }
         return found.isEmpty ? hasFailedDisk : found.contains(where: codes.contains)
     }
 

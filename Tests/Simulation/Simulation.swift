@@ -175,8 +175,8 @@ final class Simulation: @unchecked Sendable {
         let known: Set = ["STORAGE_FULL", "OVERLOADED", "NOT_FOUND", "BAD_USER_INPUT"]
         if let code, known.contains(code) {
             facts.refused.insert(id)
-        } else if code != nil || !isFrozen {
-            // Only a log that has stopped has no code for what became of a mutation.
+        } else if (code != nil && code != "OUTCOME_UNKNOWN") || !isFrozen {
+            // Only a log that has stopped does not know what became of a mutation.
             violate("mutation \(id) was answered \(result.text)")
         }
     }

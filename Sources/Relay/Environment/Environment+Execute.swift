@@ -56,8 +56,8 @@ extension Environment {
     ///   - cacheConfig: passed to the network.
     ///   - updater: changes the store after each result was written to it.
     /// - Returns: a sequence that ends when the server ends the operation, and fails when the network or an updater
-    ///   does; see ``fetch(_:cacheConfig:)``. A subscription event that failed or cannot be read has no data and gives
-    ///   the reason in its errors; the events after it still arrive.
+    ///   does; see ``fetch(_:cacheConfig:)``. A subscription event or a result of a live query that failed or cannot
+    ///   be read has no data and gives the reason in its errors; those after it still arrive.
     public func results<Op: Operation>(
         of operation: Op, cacheConfig: CacheConfig = .init(), updater: SelectorStoreUpdater? = nil
     ) -> AsyncThrowingStream<OperationResult<Op.Data>, any Error> {

@@ -23,7 +23,8 @@ public struct KeptQuery: Hashable, Sendable {
     public let name: String
     /// Its variables, including defaults.
     public let variables: VariableData
-    /// When the server last answered it without errors, in this run or an earlier one; nil: not since it is kept.
+    /// When the server last answered it without errors, in this run or an earlier one; of a live query to the minute. nil:
+    /// not since it is kept.
     public let fetchedAt: Date?
     /// How much of it is in the store.
     public let content: Content

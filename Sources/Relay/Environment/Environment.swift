@@ -73,4 +73,7 @@ public class Environment: @unchecked Sendable {
 
     /// A stream has missed events.
     func missedEvents() { gaps.begin(self) }
+
+    /// Whether a notice of missed events would make what is in the store stale.
+    var isNextNoticeNew: Bool { gaps.isNextNoticeNew }
 }

@@ -15,8 +15,9 @@ public enum GapPolicy: Hashable, Sendable {
 
 /// Brings a store up to date after events were missed.
 ///
-/// 1. Many streams that resume over one new connection report one gap: notices that arrive before the first request is
-///    made count as one.
+/// 1. Many streams that resume over one new connection report one gap: notices that arrive within
+///    ``settlingSeconds`` count as one. What arrives after the first of them is newer than the gap, so only that one makes
+///    everything stale, before anything that follows it is written.
 /// 2. A notice that arrives while queries are being fetched has them fetched once more, because an answer may be older
 ///    than the notice.
 /// 3. A query that could not be fetched stays due and is retried with growing delays until it is fetched or no longer
@@ -59,6 +60,8 @@ final class GapRecovery: @unchecked Sendable {
     /// Numbers timers, so that a replaced one does nothing.
     private var timerNumber = 0
     private var timer: AnyCancellable?
+    /// The first notice of a connection has made everything stale; until this ends, the others do not.
+    private var settling: AnyCancellable?
 
     init(_ store: Store) { self.store = store }
 
@@ -67,11 +70,17 @@ final class GapRecovery: @unchecked Sendable {
         set { lock.withLock { chosen = newValue } }
     }
 
+    /// Whether the next notice makes everything stale.
+    var isNextNoticeNew: Bool { lock.withLock { chosen != .ignore && settling == nil } }
+
     func begin(_ environment: Environment) {
         let policy = policy
         if policy == .ignore { return }
-        // Refused only inside an updater, where no response arrives.
-        try? store.commitUpdate { $0.invalidateStore() }
+        if isNextNoticeNew {
+            // Refused only inside an updater, where no response arrives.
+            try? store.commitUpdate { $0.invalidateStore() }
+            settle(environment)
+        }
         guard policy == .refetch else { return }
         let starts = lock.withLock { () -> Bool in
             switch phase {
@@ -85,6 +94,19 @@ final class GapRecovery: @unchecked Sendable {
             }
         }
         if starts { fetchSoon(environment) }
+    }
+
+    private func settle(_ environment: Environment) {
+        let timer = environment.scheduler.schedule(after: Self.settlingSeconds) { [weak self] in
+            guard let self else { return }
+            // Released outside the lock.
+            let ended = lock.withLock {
+                defer { settling = nil }
+                return settling
+            }
+            withExtendedLifetime(ended) {}
+        }
+        lock.withLock { settling = timer }
     }
 
     // MARK: Rounds
@@ -144,7 +166,7 @@ final class GapRecovery: @unchecked Sendable {
     private func shown(_ environment: Environment) -> [OperationDescriptor] {
         ((try? store.retainedQueries) ?? []).compactMap { operation, holders in
             let request = operation.request
-            if request.isLive, environment.isActive(request: request) { return nil }
+            if environment.tracker.isFollowed(request) { return nil }
             return holders > (environment.kept.contains(request) ? 1 : 0) ? operation : nil
         }
     }
@@ -243,10 +265,6 @@ final class GapRecovery: @unchecked Sendable {
         case .failed: fetchFailedLater(environment)
         }
     }
-}
-
-extension RequestDescriptor {
-    fileprivate var isLive: Bool { node.params.text?.contains("@live") ?? false }
 }
 
 extension Error {

@@ -22,7 +22,12 @@ final class KeptQueries: Sendable {
         var isFetched = false
         /// Parts of a response of this run are outstanding.
         var isPartial = false
+        /// When this run last wrote down that it was fetched.
+        var notedAt: Date?
     }
+
+    /// A live query's results may come in quick succession: that there was a newer one is written down this often.
+    private static let liveNoteSeconds = 60.0
 
     /// Where the list is.
     private static let listID = DataID("client:kept")
@@ -259,16 +264,24 @@ final class KeptQueries: Sendable {
     }
 
     /// The server has answered a query completely.
-    func noteEnded(_ request: RequestDescriptor, hadErrors: Bool) {
-        let isKept = state.withLock { state in
+    /// - Parameter isLater: whether it had done so before, in the same stream.
+    func noteEnded(_ request: RequestDescriptor, hadErrors: Bool, isLater: Bool = false) {
+        let now = Date()
+        let isDue = state.withLock { state in
             state.partial.remove(request)
-            guard state.entries[request] != nil else { return false }
+            guard let entry = state.entries[request] else { return false }
             state.entries[request]?.isPartial = false
             if !hadErrors { state.entries[request]?.isFetched = true }
+            if isLater, !entry.isPartial, let noted = entry.notedAt,
+                abs(now.timeIntervalSince(noted)) < Self.liveNoteSeconds
+            {
+                return false
+            }
+            if !hadErrors { state.entries[request]?.notedAt = now }
             return true
         }
-        guard isKept else { return }
-        let microseconds = Int(Date().timeIntervalSince1970 * 1_000_000)
+        guard isDue else { return }
+        let microseconds = Int(now.timeIntervalSince1970 * 1_000_000)
         // Refused only inside an updater, where no response arrives.
         try? store.commitUpdate { source in
             guard let query = source[Self.id(of: request)] else { return }

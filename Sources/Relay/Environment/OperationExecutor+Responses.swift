@@ -28,10 +28,8 @@ extension OperationExecutor {
             lock.withLock { lastRefusal = nil }
             revoke(entry, reason: "its response could not be applied: \(error)")
             let failure = ResponseError(operation: request.node.params.name, cause: error)
-            // A stream goes on after an event that cannot be read.
-            guard operation.kind == .subscription, error.isAboutResponse else {
-                return fail(failure)
-            }
+            // A stream goes on after a result that cannot be read.
+            guard isStream, error.isAboutResponse else { return fail(failure) }
             note(.executeError, failure)
             let message = JSONValue.string(failure.errorDescription ?? "")
             deliver(response, ResponseSummary(errors: [["message": message]]), nil)
@@ -44,7 +42,9 @@ extension OperationExecutor {
         if summary.hasNext {
             environment.kept.noteBegun(request)
         } else {
-            environment.kept.noteEnded(request, hadErrors: !summary.errors.isEmpty)
+            environment.kept.noteEnded(
+                request, hadErrors: !summary.errors.isEmpty,
+                isLater: lock.withLock { isUnderWay })
         }
     }
 
@@ -72,6 +72,14 @@ extension OperationExecutor {
             // It stands in the place of one whose parts were to come.
             if !summary.isPart { (partial, partialErrors) = (nil, []) }
         }
+        let refusal = NetworkError(
+            errors: summary.errors.map(GraphQLError.init), operation: request.node,
+            variables: request.variables)
+        if unfinished != nil, entry != nil, summary.isPutOff {
+            // It stays in the store, and is sent by the next call of `resumeMutations`.
+            end(.failure(refusal), reason: "", revokes: false)?.cancel()
+            return
+        }
         revoke(entry, reason: "the server refused it")
         if summary.isPart {
             let all = withEarlierErrors(summary)
@@ -87,9 +95,6 @@ extension OperationExecutor {
         // An event may fail; its stream goes on.
         let isEvent = operation.kind == .subscription && summary.dataIsNull
         if summary.errors.isEmpty || isEvent { return deliver(response, summary, nil) }
-        let refusal = NetworkError(
-            errors: summary.errors.map(GraphQLError.init), operation: request.node,
-            variables: request.variables)
         let goesOn = lock.withLock {
             if isUnderWay { lastRefusal = refusal }
             return isUnderWay
@@ -102,8 +107,25 @@ extension OperationExecutor {
     private func deliver(
         _ response: [UInt8], _ summary: ResponseSummary, _ written: WrittenResponse?
     ) {
+        // A query's part may belong to its only response.
+        let mayBeOnly = operation.kind == .query && request.node.params.isLive == nil
+        let isEvent = isStream && !(mayBeOnly && summary.isPart)
         if operation.kind != .mutation { lock.withLock { isUnderWay = true } }
-        run.send(GraphQLResponse(response, summary, written: written))
+        if operation.kind == .query, !summary.hasNext {
+            environment.tracker.noteAnswered(request)
+        }
+        run.send(GraphQLResponse(response, summary, written: written, isEvent: isEvent))
+    }
+
+    /// Whether each response is a result of its own, and others follow, as far as is known. A query whose text only the
+    /// server has is live if a second one follows, and that is no part of the first.
+    private var isStream: Bool {
+        switch operation.kind {
+        case .subscription: true
+        case .mutation: false
+        case .query:
+            request.node.params.isLive ?? lock.withLock { isUnderWay && partial == nil }
+        }
     }
 
     /// The network has completed or failed.
@@ -127,8 +149,10 @@ extension OperationExecutor {
     }
 
     /// The server has restarted the stream somewhere else.
-    private func missedEvents() {
+    func missedEvents() {
         note(.networkInfo)
+        // What came before the notice in a burst is as old as all the rest.
+        if environment.isNextNoticeNew { ResponseBurst.flush() }
         environment.missedEvents()
     }
 }
@@ -143,6 +167,34 @@ extension Error {
 }
 
 extension ResponseSummary {
+    /// Whether bytes are a notice of missed events, told without the store: it comes before what follows in a burst.
+    static func isGapNotice(_ response: [UInt8]) -> Bool {
+        // A notice is short, and has this member; few responses do.
+        guard response.count < 512, response.withUnsafeBytes(hasRecovered),
+            let notice = try? JSONValue(parsing: response)
+        else { return false }
+        return (notice["data"] ?? .null) == .null && (notice["errors"] ?? .null) == .null
+            && notice["extensions"]?["relay"]?["recovered"] == false
+    }
+
+    private static func hasRecovered(_ response: UnsafeRawBufferPointer) -> Bool {
+        var rest = response[...]
+        while let quote = rest.firstIndex(of: UInt8(ascii: "\"")) {
+            rest = rest[quote...].dropFirst()
+            if rest.starts(with: "recovered\"".utf8) { return true }
+        }
+        return false
+    }
+
+    /// Whether the server has not carried out a mutation, or does not know yet whether it has, and will once it can.
+    fileprivate var isPutOff: Bool {
+        if hasData || dataIsNull { return false }
+        switch errors.first?["extensions"]?["code"]?.string {
+        case "OVERLOADED", "STORAGE_FULL", "OUTCOME_UNKNOWN": return true
+        default: return false
+        }
+    }
+
     /// For a message that says how a stream resumes (`{"data": null, "extensions": {"relay":
     /// {"recovered": …}}}`) and is not a response: whether nothing is missing.
     fileprivate var isResumption: Bool? {

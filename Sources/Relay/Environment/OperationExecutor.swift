@@ -221,6 +221,7 @@ final class OperationExecutor: @unchecked Sendable {
             (operation.kind != .query || updater != nil) && ResponseSummary.isPart(bytes)
         guard let (entry, operation) = takePayload(isPart: isPart) else { return }
         guard let entry else {
+            if ResponseSummary.isGapNotice(bytes) { return missedEvents() }
             return ResponseBurst.add(.response(self, operation, bytes, isPart: isPart))
         }
         ResponseBurst.flush()

@@ -9,8 +9,8 @@ public import RelayArtifacts
 public struct OperationResult<Data: ReadableRecord>: Sendable {
     /// nil if the server sent none, or if ``errors`` say that it cannot be read.
     public var data: Data?
-    /// The errors that came with the data; each says which field is null and why. For a subscription event, and for a
-    /// response of which parts are still to come, also why its data could not be read.
+    /// The errors that came with the data; each says which field is null and why. For a subscription event, a result of a
+    /// live query, and a response of which parts are still to come, also why its data could not be read.
     public var errors: [GraphQLError] = []
     /// What the server adds.
     public var extensions: VariableData = [:]
@@ -39,9 +39,9 @@ extension Environment {
             do {
                 result.data = try data(of: descriptor, response)
             } catch let error as ReadError
-                where response.hasNext || descriptor.kind == .subscription
+                where response.hasNext || response.isEvent
             {
-                // It may be whole with the next part; and those behind an event come.
+                // It may be whole with the next part; and the results after an event still arrive.
                 if !response.hasNext {
                     let name = descriptor.request.node.params.name
                     log.note(ExecutionEvent(.executeError, operation: name, error: error))
@@ -88,7 +88,7 @@ extension Environment {
 }
 
 extension GraphQLError {
-    /// Why an event's data could not be read.
+    /// Why the data of one result of a stream could not be read.
     fileprivate init(_ error: ReadError) {
         self.init(
             message: error.errorDescription ?? "\(error)",

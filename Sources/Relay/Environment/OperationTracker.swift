@@ -3,21 +3,38 @@ import Threads
 
 /// Counts the executions in progress of each request.
 final class OperationTracker: Sendable {
-    private let active = Lock<[RequestDescriptor: Int]>([:])
+    private struct Executions {
+        var count = 0
+        /// One of them has had a whole response, and goes on.
+        var isAnswered = false
+    }
+
+    private let active = Lock<[RequestDescriptor: Executions]>([:])
 
     func begin(_ request: RequestDescriptor) {
-        active.withLock { $0[request, default: 0] += 1 }
+        active.withLock { $0[request, default: Executions()].count += 1 }
+    }
+
+    func noteAnswered(_ request: RequestDescriptor) {
+        active.withLock { $0[request]?.isAnswered = true }
     }
 
     func end(_ request: RequestDescriptor) {
         active.withLock { active in
-            let count = active[request, default: 0] - 1
-            active[request] = count > 0 ? count : nil
+            guard let count = active[request]?.count else { return }
+            if count > 1 { active[request]?.count = count - 1 } else { active[request] = nil }
         }
     }
 
     func isActive(_ request: RequestDescriptor) -> Bool {
         active.withLock { $0[request] != nil }
+    }
+
+    /// Whether a live query has its own stream: it resumes or restarts. Of one whose text only the server has, that is
+    /// known once it goes on after its answer.
+    func isFollowed(_ request: RequestDescriptor) -> Bool {
+        guard let executions = active.withLock({ $0[request] }) else { return false }
+        return request.node.params.isLive ?? executions.isAnswered
     }
 
     /// The request in progress that a network knows by these.

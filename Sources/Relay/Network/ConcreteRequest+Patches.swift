@@ -8,7 +8,7 @@ extension ConcreteRequest {
     var patchable: NormalizationOperation? {
         switch params.operationKind {
         case .mutation: return nil
-        case .query: guard params.text?.contains("@live") == true else { return nil }
+        case .query: guard params.isLive == true else { return nil }
         case .subscription: break
         }
         return operation.isPatchable ? operation : nil

@@ -20,7 +20,13 @@ public struct GraphQLResponse: Sendable {
     /// Whether more parts of it are to come.
     let hasNext: Bool
 
-    init(_ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?) {
+    /// Whether it is one of many: an event of a subscription, or a result of a live query.
+    let isEvent: Bool
+
+    init(
+        _ bytes: [UInt8], _ summary: ResponseSummary, written: WrittenResponse?, isEvent: Bool
+    ) {
+        self.isEvent = isEvent
         self.bytes = bytes
         self.written = written
         hasData = written != nil

@@ -8,7 +8,8 @@ import RelayJSON
 ///     let network = ResponseCache(of: try HTTPNetwork(url: url), size: 100, lifetime: 60)
 ///
 /// A query with a cached response is answered without a request, unless it is forced, polled, or has
-/// metadata. Responses with errors are not cached. A mutation empties the cache.
+/// metadata. Responses with errors are not cached. A mutation empties the cache. To the environment
+/// a cached response is the server's answer: a kept query counts as fetched now, and its data as fresh.
 public final class ResponseCache: Network, @unchecked Sendable {
     // Unchecked: a network is any class of the program, see `Environment`; the rest is behind the lock.
 

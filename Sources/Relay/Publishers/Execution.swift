@@ -167,7 +167,7 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
 
     private let lock = NSLock()
     private var subscriber: AnySubscriber<Output, any Error>?
-    /// Held while there is a subscriber.
+    /// Held while the subscriber is sent values.
     private var execution: Execution<Output>?
     private var demand = Subscribers.Demand.none
     private var pending = FIFO<Output>()
@@ -228,13 +228,15 @@ final class ExecutionSubscription<Output>: Subscription, @unchecked Sendable {
                 let more = subscriber.receive(value)
                 lock.lock()
                 demand += more
-            } else if pending.isEmpty, let completion {
-                self.subscriber = nil
-                let execution = self.execution
+            } else if completion != nil, let execution {
+                // Nothing more is kept for it, so it must not keep the work running, even while values wait.
                 self.execution = nil
                 lock.unlock()
-                // A subscriber that was cut off must not keep the work running.
-                execution?.detach(self)
+                execution.detach(self)
+                lock.lock()
+            } else if pending.isEmpty, let completion {
+                self.subscriber = nil
+                lock.unlock()
                 subscriber.receive(completion: completion)
                 lock.lock()
             } else {

@@ -83,10 +83,10 @@ public final class PaginationResource<F: PaginationFragment>: @unchecked Sendabl
     }
 
     private func load(_ direction: Direction, _ count: Int) async throws -> [GraphQLError] {
-        guard let (config, cursor) = page(direction),
-            lock.withLock({ loading.insert(direction).inserted })
-        else { return [] }
+        guard lock.withLock({ loading.insert(direction).inserted }) else { return [] }
         defer { lock.withLock { _ = loading.remove(direction) } }
+        // Not before: the page of another caller may just have come.
+        guard let (config, cursor) = page(direction) else { return [] }
         var variables = VariableData()
         // What the fragment was fetched with would cut the page off at its other end, as Relay knows.
         if let other = direction.opposite.config {

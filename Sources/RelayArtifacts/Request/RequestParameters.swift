@@ -29,3 +29,29 @@ public struct RequestParameters: Hashable, Sendable {
         self.id = id
     }
 }
+
+extension RequestParameters {
+    /// Whether a query is live (`@live`), so that more results follow the first; nil if only the server has its text.
+    package var isLive: Bool? { text.flatMap { $0.isEmpty ? nil : Self.isLive($0) } }
+
+    /// Whether the text of a query has `@live`.
+    package static func isLive(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        while let directive = rest.firstIndex(of: UInt8(ascii: "@")) {
+            rest = rest[directive...].dropFirst()
+            guard rest.starts(with: "live".utf8) else { continue }
+            rest = rest.dropFirst("live".utf8.count)
+            guard let next = rest.first, isNameByte(next) else { return true }
+        }
+        return false
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -38,7 +38,7 @@ extension LinkMachine {
     }
 
     func maySend(mutation id: OperationID) -> Bool {
-        sent.mutationCount < mutationsInFlight(with: id)
+        restingMutation == nil && sent.mutationCount < mutationsInFlight(with: id)
     }
 
     /// How many mutations may be with the server when this one is sent: an interrupted one is sent alone.
@@ -54,7 +54,7 @@ extension LinkMachine {
     ) -> [LinkAction] {
         guard var operation = operations[id] else { return [] }
         // A stream that is sent from scratch instead of resumed has missed whatever happened meanwhile.
-        let hasGap = operation.wasSent && operation.isStream && !operation.canResume
+        let hasGap = operation.hasBegun && !operation.canResume
         let (wire, sends) = connection.subscribe(operation.send())
         operation.phase = .sent(wire)
         operations[id] = operation
@@ -97,6 +97,7 @@ extension LinkMachine {
             case .failed(let wire, let errors): result += failed(wire, errors)
             case .completed(let wire):
                 guard let id = sent.remove(wire) else { continue }
+                forgetFailures()
                 result += [finish(id, nil)] + sendWaiting() + watchIdleness()
             case .interrupted(let wire): result += interrupted(wire, blamesMutations)
             case .pinged(let payload): progressed(payload)
@@ -151,6 +152,16 @@ extension LinkMachine {
             operation.interrupt(at: cursor)
             return goOn(id, operation)
         }
+        if operation.isMutation, isPutOff(operation, code) { return rest(id, operation) }
+        if code == "OVERLOADED", operation.canResume,
+            operation.responseCount > 0 || operation.awaitsRecovery
+        {
+            // Nothing was done, and the cursor stays good.
+            operation.pause()
+            operation.phase = .resting
+            operations[id] = operation
+            return [.resumeLater(id, endings: operation.endingCount)] + sendWaiting()
+        }
         if operation.asksForRecords, operation.responseCount == 0, code == "BAD_USER_INPUT" {
             // The server may have no records of this operation.
             operation.beginWithoutRecords()
@@ -159,11 +170,38 @@ extension LinkMachine {
             waiting.insert(id, isMutation: false)
             return [.deliver(id, RenewalMark.bytes)] + sendWaiting()
         }
-        // Its one response had arrived, but it was not known that no other would follow.
-        let wasComplete = operation.awaitsRecovery && !operation.isStream
+        // Its one response had arrived, but it was not known that no other would follow: the server refuses to
+        // resume what is no stream.
+        let wasComplete =
+            operation.awaitsRecovery && operation.isAnswered && code == "BAD_USER_INPUT"
+        forgetFailures()
         let response = JSONValue.object(["errors": .array(errors)]).bytes
         return (wasComplete ? [] : [.deliver(id, response)]) + [finish(id, nil)] + sendWaiting()
             + watchIdleness()
+    }
+
+    /// Whether a mutation is to be sent again though the server has answered.
+    private func isPutOff(_ mutation: LinkOperation, _ code: String?) -> Bool {
+        let sendsAgain =
+            switch code {
+            // Under its id it is carried out once, and its answer says so.
+            case "OUTCOME_UNKNOWN": options.resendsMutations
+            // Nothing was done. Others have a caller, who learns why.
+            case "OVERLOADED", "STORAGE_FULL": mutation.isUnfinished
+            default: false
+            }
+        return sendsAgain
+            && options.retry.allowsAnotherAttempt(afterFailures: mutation.endingCount + 1)
+    }
+
+    private mutating func rest(_ id: OperationID, _ mutation: LinkOperation) -> [LinkAction] {
+        operations[id] = mutation
+        operations[id]?.pause()
+        operations[id]?.phase = .waiting
+        waiting.insert(id, isMutation: true)
+        if restingMutation != nil { return [] }
+        restingMutation = id
+        return [.resumeLater(id, endings: mutation.endingCount + 1)]
     }
 
     /// Resumes a stream that the server has ended: at once, or later if nothing has arrived since the last time.
@@ -215,7 +253,7 @@ extension LinkMachine {
                 interruptedMutations.insert(id)
                 actions = [.interrupted(id)]
             }
-        } else if operation.isAnsweredOnce, !operation.canResume {
+        } else if operation.isAnswered, !operation.canResume {
             return [finish(id, nil)]
         }
         operations[id]?.phase = .waiting
@@ -291,6 +329,7 @@ extension LinkMachine {
         if let operation = operations.removeValue(forKey: id) {
             interruptedMutations.remove(id)
             suspects.remove(id)
+            if restingMutation == id { restingMutation = nil }
             waiting.remove(id, isMutation: operation.isMutation)
         }
         return .finish(id, error)

@@ -51,6 +51,8 @@ struct LinkMachine: Sendable {
     var waiting = WaitingOperations()
     /// Mutations that were interrupted; rarely any.
     var interruptedMutations: Set<OperationID> = []
+    /// A mutation that the server has put off: it is sent again after a while, and no mutation before that.
+    var restingMutation: OperationID?
     /// Operations one of which the server refuses to read, and those started since; rarely any.
     var suspects: Set<OperationID> = []
     /// A ping follows what was sent, and nothing is sent before its answer.
@@ -76,9 +78,10 @@ struct LinkMachine: Sendable {
     /// - Parameters:
     ///   - asksForRecords: for a stream: whether later results may be sent as patches of records.
     ///   - interruptionCount: for a mutation that an earlier run of the program sent.
+    ///   - isUnfinished: whether it is such a mutation.
     mutating func begin(
         _ id: OperationID, _ request: OperationRequest, asksForRecords: Bool = false,
-        interruptionCount: UInt64 = 0
+        interruptionCount: UInt64 = 0, isUnfinished: Bool = false
     ) -> [LinkAction] {
         if case .stopped = state {
             return [.finish(id, .stopped("send operation \(request.name)"))]
@@ -88,7 +91,8 @@ struct LinkMachine: Sendable {
         }
         begunCount += 1
         let operation = LinkOperation(
-            request, asksForRecords: asksForRecords, interruptionCount: interruptionCount)
+            request, asksForRecords: asksForRecords, interruptionCount: interruptionCount,
+            isUnfinished: isUnfinished)
         if operation.isMutation, let limit = options.maximumInterruptions,
             interruptionCount >= limit
         {
@@ -110,6 +114,7 @@ struct LinkMachine: Sendable {
         guard let operation = operations.removeValue(forKey: id) else { return [] }
         interruptedMutations.remove(id)
         suspects.remove(id)
+        if restingMutation == id { restingMutation = nil }
         waiting.remove(id, isMutation: operation.isMutation)
         var actions: [LinkAction] = []
         if case .sent(let wire) = operation.phase { actions += stop(wire) }
@@ -119,11 +124,11 @@ struct LinkMachine: Sendable {
     /// An operation's responses are not being read, and enough of them wait: the server is told to stop.
     mutating func suspend(_ id: OperationID) -> [LinkAction] {
         guard let operation = operations[id], case .sent(let wire) = operation.phase,
-            !operation.isMutation
+            !operation.isMutation, !operation.isAnswered
         else { return [] }
         let actions = stop(wire)
         guard operation.canResume else {
-            return actions + [finish(id, .overflow(operation.request.name))]
+            return actions + [finish(id, .overflow(operation.request.name))] + watchIdleness()
         }
         operations[id]?.phase = .suspended
         return actions
@@ -206,14 +211,17 @@ struct LinkMachine: Sendable {
     /// A message has arrived over the socket; nil for a binary one.
     mutating func received(_ attempt: Attempt, _ bytes: [UInt8]?) -> [LinkAction] {
         guard case .open(var connection) = state, attempt == self.attempt else { return [] }
-        // Not on the acknowledgement: a server may accept us and then go away, again and again.
-        if connection.isReady {
-            failures = 0
-            hasFreshToken = false
-        }
         let actions = bytes.map { connection.receive($0) } ?? connection.receiveBinary()
         state = .open(connection)
         return perform(actions)
+    }
+
+    /// The server serves us: an operation has ended, or the connection has lasted for a while. Its acknowledgement, or
+    /// the first message of a stream, says little: a server may send both and then go away, again and again, because of
+    /// some other operation.
+    mutating func forgetFailures() {
+        failures = 0
+        hasFreshToken = false
     }
 
     /// The socket is gone, or could not be opened.
@@ -236,6 +244,9 @@ struct LinkMachine: Sendable {
 
     /// The current connection is dropped, and another one made at once.
     mutating func reconnect() -> [LinkAction] {
+        if case .stopped = state { return [] }
+        // What has failed so far was over another route.
+        failures = 0
         switch state {
         case .open(var connection):
             let actions = connection.socketClosed()
@@ -244,10 +255,10 @@ struct LinkMachine: Sendable {
             state = .idle
             awaitsPong = false
             return interrupted + [.abort] + (isNeeded ? connect() : [])
-        case .waiting:
-            failures = 0
+        case .connecting, .waiting:
+            // An attempt that hangs is left alone: what comes of it is ignored.
             return isNeeded ? connect() : []
-        case .idle, .authorizing, .connecting, .stopped:
+        case .idle, .authorizing, .stopped:
             return []
         }
     }
@@ -260,6 +271,8 @@ struct LinkMachine: Sendable {
             return isNeeded ? connect() : []
         case .acknowledgement(let attempt):
             guard case .open(var connection) = state, attempt == self.attempt else { return [] }
+            // The connection has lasted.
+            if connection.isReady { forgetFailures() }
             let actions = connection.acknowledgementTimedOut()
             state = .open(connection)
             return perform(actions)
@@ -275,6 +288,10 @@ struct LinkMachine: Sendable {
             return perform(actions, blamesMutations: false) + [.abort]
                 + lost(ConnectionLoss(.noPongInTime(options.connectTimeout), .retry))
         case .resumption(let id):
+            if restingMutation == id {
+                restingMutation = nil
+                return sendWaiting()
+            }
             guard case .resting? = operations[id]?.phase else { return [] }
             return send(again: id)
         case .idle(let count):

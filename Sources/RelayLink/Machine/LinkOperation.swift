@@ -16,6 +16,8 @@ struct LinkOperation: Sendable {
     }
 
     let request: OperationRequest
+    /// A mutation that an earlier run of the program left unfinished: nobody waits for its answer.
+    let isUnfinished: Bool
     var phase = Phase.waiting
     /// The cursor of the last response; for streams that can be resumed.
     private(set) var cursor: String?
@@ -34,25 +36,31 @@ struct LinkOperation: Sendable {
     var interruptionCount: UInt64
 
     init(
-        _ request: OperationRequest, asksForRecords: Bool = false, interruptionCount: UInt64 = 0
+        _ request: OperationRequest, asksForRecords: Bool = false, interruptionCount: UInt64 = 0,
+        isUnfinished: Bool = false
     ) {
         self.request = request
+        self.isUnfinished = isUnfinished
         self.asksForRecords = asksForRecords
         self.interruptionCount = interruptionCount
     }
 
     var isMutation: Bool { request.kind == .mutation }
 
-    /// Whether another response may follow.
-    var isStream: Bool { request.kind == .subscription || responseCount > 1 }
+    /// Whether another response may follow, as far as is known.
+    var isStream: Bool { request.continues == true || responseCount > 1 }
 
     /// Whether it waits for its first response and changes nothing.
     var isUnansweredQuery: Bool { request.kind == .query && responseCount == 0 }
 
-    /// A query with one response: if it is live, others follow.
-    var isAnsweredOnce: Bool { request.kind == .query && responseCount == 1 }
+    /// A query that has had one response and, as far as is known, gets no other.
+    var isAnswered: Bool { request.kind == .query && responseCount == 1 && !isStream }
 
-    var canResume: Bool { cursor != nil && !isMutation }
+    /// A query without an answer starts over: what it gets is newer than any cursor.
+    var canResume: Bool { cursor != nil && request.continues != false && !isUnansweredQuery }
+
+    /// Whether it misses something when it starts over.
+    var hasBegun: Bool { wasSent && isStream && !isUnansweredQuery }
 
     /// It is sent over a connection.
     /// - Returns: the payload.
@@ -93,8 +101,9 @@ struct LinkOperation: Sendable {
 
     /// Everything up to a cursor has been delivered.
     mutating func progress(to cursor: String) {
-        // The notice may have been sent before the server learned where to resume.
-        guard case .sent = phase, !awaitsRecovery, !isMutation else { return }
+        // The notice may have been sent before the server learned where to resume. It says nothing about a query
+        // that the server has not answered.
+        guard case .sent = phase, !awaitsRecovery, !isMutation, !isUnansweredQuery else { return }
         self.cursor = cursor
     }
 
@@ -104,10 +113,10 @@ struct LinkOperation: Sendable {
         self.cursor = cursor
     }
 
-    /// The server has not started it; it is sent again without patches of records.
+    /// The server has not started it, or not resumed it; it is sent again without patches of records.
     mutating func beginWithoutRecords() {
         asksForRecords = false
-        wasSent = false
+        wasSent = awaitsRecovery
     }
 
     /// The server has ended the stream, which can be resumed from here.
@@ -115,4 +124,7 @@ struct LinkOperation: Sendable {
         self.cursor = cursor
         endingCount += 1
     }
+
+    /// The server has put it off.
+    mutating func pause() { endingCount += 1 }
 }

@@ -7,6 +7,9 @@ package struct OperationRequest: Sendable, Hashable {
     package let kind: OperationKind
     /// `CLIENT:N`, for a mutation.
     package let mutationID: String?
+    /// Whether more responses follow the first: they do in a subscription and a live query. nil if only the server
+    /// knows, because the query's text is persisted there.
+    package let continues: Bool?
     /// Everything except what the connection adds.
     private let parameters: JSONObject
     /// The members of `extensions.relay`.
@@ -43,6 +46,13 @@ package struct OperationRequest: Sendable, Hashable {
         self.name = name
         self.kind = kind
         self.mutationID = kind == .mutation ? mutationID : nil
+        switch kind {
+        case .subscription: continues = true
+        case .mutation: continues = false
+        case .query:
+            let text = parameters["query"]?.string ?? ""
+            continues = text.isEmpty ? nil : RequestParameters.isLive(text)
+        }
         self.parameters = parameters
         var members = relay
         if let mutationID = self.mutationID { members["mutationId"] = .string(mutationID) }

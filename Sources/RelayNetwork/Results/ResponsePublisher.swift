@@ -28,6 +28,7 @@ struct ResponsePublisher: Publisher {
         let subscription = ResponseSubscription(
             AnySubscriber(subscriber), begin(), order, patched)
         subscriber.receive(subscription: subscription)
+        subscription.start()
     }
 }
 
@@ -57,6 +58,11 @@ private final class ResponseSubscription: Subscription, @unchecked Sendable {
         state = State(subscriber: subscriber)
         self.responses = responses
         self.order = order
+    }
+
+    /// Not before the subscriber has its subscription: an operation may have ended at once, and operators drop an end
+    /// that comes first.
+    func start() {
         // Retained until the end of the responses, which releases the listener.
         responses.channel.listen {
             self.order.perform {

@@ -173,7 +173,7 @@ extension [ExecutionError] {
         switch first?.code {
         case .unauthenticated?: 401
         case .forbidden?: 403
-        case .storageFull?, .overloaded?: 503
+        case .storageFull?, .overloaded?, .outcomeUnknown?: 503
         default: 400
         }
     }

@@ -271,7 +271,7 @@ extension ExecutionError {
                 """
                 The server can no longer write its log. Whether this was carried out will be known \
                 after a restart; with the same mutationId it is carried out once.
-                """)
+                """, code: .outcomeUnknown)
         }
     }
 

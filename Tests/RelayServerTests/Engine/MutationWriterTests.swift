@@ -370,7 +370,7 @@ struct MutationWriterTests {
         #expect(code(.storageFull) == .storageFull)
         #expect(code(.busy) == .overloaded)
         #expect(code(.overtaken(by: 3)) == .overloaded)
-        #expect(code(.frozen) == nil)
+        #expect(code(.frozen) == .outcomeUnknown)
         let path = JournalError(code: .storageFull, message: "pwrite on /srv/data: no space.")
         #expect(!ExecutionError(path).message.contains("/srv"), "a client learns no paths")
     }
